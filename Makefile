@@ -1,0 +1,120 @@
+# Everything runs in virtual environments inside this folder. Each is rebuilt only when
+# pyproject.toml changes; `make clean` removes them all.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+TEST_VENV   := .venv
+LOWEST_VENV := .venv-lowest
+DEMO_VENV   := .venv-demo
+DOCS_VENV   := .venv-docs
+BENCH_VENV  := .venv-bench
+
+PIP := -m pip --disable-pip-version-check --quiet --quiet
+SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
+
+# Two pytest workers with one BLAS thread each, instead of two times all cores. Each environment
+# keeps its own cache of compiled functions, since caches of different numba versions evict each
+# other.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
+# else whichever of the two is found.
+LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] not in [(3, 11), (3, 12)])' \
+	2>/dev/null && echo "$$p" && break; done)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-lowest bench docs clean check-python check-lowest-python
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(DEMO_VENV)/.stamp  ## install tamiz and fit two machines on real data
+	@$(DEMO_VENV)/bin/python -m tamiz.demo
+	@echo
+	@echo "Where things are: the code in src/tamiz, the demo in src/tamiz/demo.py, the guide in"
+	@echo "docs/ (make docs), an interpreter with tamiz installed at $(DEMO_VENV)/bin/python."
+
+test: $(TEST_VENV)/.stamp  ## linters, types, import layers, tests and doctests
+	@echo "== ruff"
+	@$(TEST_VENV)/bin/ruff check --quiet .
+	@$(TEST_VENV)/bin/ruff format --quiet --check . || { \
+		$(TEST_VENV)/bin/ruff format --check .; exit 1; }
+	@echo "== mypy"
+	@$(TEST_VENV)/bin/mypy
+	@echo "== import layers"
+	@$(TEST_VENV)/bin/lint-imports --no-logo
+	@echo "== pytest"
+	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
+		$(TEST_VENV)/bin/python -m pytest -q -n 2 $(PYTEST_ARGS)
+
+# No doctests here: they show what current versions print. No slow tests: `make test` runs them.
+test-lowest: $(LOWEST_VENV)/.stamp  ## the tests with the lowest versions pyproject.toml names
+	@echo "== pytest, lowest versions"
+	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
+		$(LOWEST_VENV)/bin/python -m pytest -q -n 2 -m "not slow" $(PYTEST_ARGS) tests
+
+bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
+	@if [ -f benchmarks/__main__.py ]; then \
+		$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS); \
+	else echo "There are no benchmarks yet (benchmarks/__main__.py is missing)."; fi
+
+docs: $(DOCS_VENV)/.stamp  ## build the documentation; any warning is an error
+	@$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation is in docs/_build/html/index.html"
+
+clean:  ## remove environments, caches and built files
+	rm -rf $(TEST_VENV) $(LOWEST_VENV) $(DEMO_VENV) $(DOCS_VENV) $(BENCH_VENV)
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+check-python:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "tamiz needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.12" >&2; \
+		exit 1; }
+
+check-lowest-python:
+	@[ -n "$(LOWEST_PYTHON)" ] || { \
+		echo "The lowest versions need Python 3.11 or 3.12: try make LOWEST_PYTHON=/path/to/it" >&2; \
+		exit 1; }
+
+# -------------------------------------------------------------------------------- environments
+
+$(TEST_VENV)/.stamp: pyproject.toml | check-python
+	@echo "Building $(TEST_VENV) (once; a minute or two)"
+	@"$(PYTHON)" -m venv --clear $(TEST_VENV)
+	@$(TEST_VENV)/bin/python $(PIP) install --editable ".[test]"
+	@touch $@
+
+$(LOWEST_VENV)/.stamp: pyproject.toml tools/lowest.py | check-lowest-python
+	@echo "Building $(LOWEST_VENV) (once; a minute or two)"
+	@"$(LOWEST_PYTHON)" -m venv --clear $(LOWEST_VENV)
+	@"$(LOWEST_PYTHON)" tools/lowest.py test > $(LOWEST_VENV)/lowest.txt
+	@$(LOWEST_VENV)/bin/python $(PIP) install --constraint $(LOWEST_VENV)/lowest.txt --editable ".[test]"
+	@touch $@
+
+# A real installation, not an editable one, with the bare dependencies: what a user gets.
+$(DEMO_VENV)/.installed: pyproject.toml | check-python
+	@echo "Building $(DEMO_VENV) (once; a minute or two)"
+	@"$(PYTHON)" -m venv --clear $(DEMO_VENV)
+	@$(DEMO_VENV)/bin/python $(PIP) install .
+	@touch $@
+
+$(DEMO_VENV)/.stamp: $(DEMO_VENV)/.installed $(SOURCES)
+	@$(DEMO_VENV)/bin/python $(PIP) install --no-deps --force-reinstall .
+	@touch $@
+
+$(DOCS_VENV)/.stamp: pyproject.toml | check-python
+	@echo "Building $(DOCS_VENV) (once; a minute or two)"
+	@"$(PYTHON)" -m venv --clear $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python $(PIP) install --editable ".[docs,plot]"
+	@touch $@
+
+$(BENCH_VENV)/.stamp: pyproject.toml | check-python
+	@echo "Building $(BENCH_VENV) (once; a minute or two)"
+	@"$(PYTHON)" -m venv --clear $(BENCH_VENV)
+	@$(BENCH_VENV)/bin/python $(PIP) install --editable ".[bench,frames]"
+	@touch $@

@@ -1,0 +1,40 @@
+"""Feature selection around support vector machines.
+
+The names listed in ``__all__`` are found on first use (PEP 562), so that ``import tamiz`` itself
+stays light: it loads neither NumPy nor scikit-learn nor numba.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tamiz.base import Selection as Selection
+    from tamiz.svm import SVC as SVC
+    from tamiz.svm import SVR as SVR
+    from tamiz.svm import HardMarginSVC as HardMarginSVC
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it. To export a name, add it here, above for type
+# checkers, and in __all__; a test compares the three.
+_HOME = {
+    "HardMarginSVC": "tamiz.svm",
+    "SVC": "tamiz.svm",
+    "SVR": "tamiz.svm",
+    "Selection": "tamiz.base",
+}
+
+__all__ = ["SVC", "SVR", "HardMarginSVC", "Selection", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tamiz' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value  # found once; the next use does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,66 @@
+"""A progress line on standard error, shown only when it helps.
+
+Nothing appears before two seconds have passed, when ``verbose`` is false, or when standard
+error is not a terminal (unless ``verbose`` is 2 or more).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class Progress:
+    """One line that is rewritten in place: what is done, how far, and for how long.
+
+    Parameters
+    ----------
+    label : str
+        What is being done.
+    verbose : bool or int
+        0 is silent, 1 shows the line on terminals, 2 also elsewhere (one line per update).
+    delay : float, default=2.0
+        Seconds before the first line appears.
+
+    Examples
+    --------
+    >>> with Progress("fitting", verbose=0) as progress:
+    ...     progress.update("half-way")
+    """
+
+    def __init__(self, label: str, verbose: bool | int = 0, delay: float = 2.0):
+        self.label = label
+        self.verbose = int(verbose)
+        self.delay = delay
+        self._started = self._last = time.perf_counter()
+        self._width = 0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def update(self, message: str) -> None:
+        """Show ``message``, at most ten times a second."""
+        now = time.perf_counter()
+        if not self.verbose or now - self._started < self.delay or now - self._last < 0.1:
+            return
+        terminal = sys.stderr.isatty()
+        if not terminal and (self.verbose < 2 or now - self._last < self.delay):
+            return
+        self._last = now
+        text = f"{self.label}: {message} [{now - self._started:.0f} s]"
+        if terminal:
+            sys.stderr.write("\r" + text.ljust(self._width))
+            self._width = max(self._width, len(text))
+        else:
+            sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Remove the line."""
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()
+            self._width = 0

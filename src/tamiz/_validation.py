@@ -1,0 +1,386 @@
+"""The only place where what a user hands over is checked and converted.
+
+Everything behind this module gets contiguous arrays of known type. scikit-learn's own checks do
+the general work; what is added here is the sentence: which argument, which value, where, and
+what to do about it.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections import Counter
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+IMPUTE = (
+    "Fill the gaps first (for instance sklearn.impute.SimpleImputer in a Pipeline) "
+    "or leave these rows out."
+)
+ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
+
+
+class Labels(NamedTuple):
+    """Class labels as a user sees them and as the machines use them."""
+
+    classes: np.ndarray  # the distinct labels, sorted
+    codes: np.ndarray  # position of each sample's label in ``classes``
+
+
+def check_X(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    accept_sparse: bool = False,
+    min_samples: int = 1,
+    allow_nan: bool = False,
+) -> Any:
+    """Return ``X`` as a C-contiguous float64 table (or CSR if sparse input is accepted).
+
+    ``reset`` is true in ``fit``: names and number of features are then recorded, otherwise
+    compared with those recorded.
+    """
+    _refuse_duplicate_names(X)
+    _refuse_text(X)
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=np.float64,
+            order="C",
+            ensure_min_samples=min_samples,
+            ensure_all_finite="allow-nan" if allow_nan else True,
+        )
+    except ValueError as error:
+        place = _first_non_finite(X, allow_nan) if _speaks_of_non_finite(error) else None
+        if place is None:
+            raise
+        raise ValueError(place) from None
+    if sparse.issparse(X):
+        X = X.tocsr()
+        X.sum_duplicates()
+        if X.indices.dtype != np.int32 and X.shape[1] < 2**31 and X.nnz < 2**31:
+            X.indices = X.indices.astype(np.int32)
+            X.indptr = X.indptr.astype(np.int32)
+    return X
+
+
+def check_classes(
+    y: Any, n_samples: int, *, minimum: int = 2, weight: np.ndarray | None = None
+) -> Labels:
+    """Return the distinct labels of ``y`` and the code of each sample.
+
+    With ``weight``, classes all of whose samples have weight zero do not count; the codes of such
+    samples are meaningless.
+    """
+    y = _check_target_shape(y, n_samples)
+    check_classification_targets(y)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y mixes labels of different types ({', '.join(kinds)}); use one type for all."
+        ) from None
+    rest = ""
+    if weight is not None and (weight == 0).any():
+        counted = np.flatnonzero(np.bincount(codes, weights=weight, minlength=len(classes)))
+        classes, codes = classes[counted], np.searchsorted(counted, codes)
+        rest = " with positive sample_weight"
+    if len(classes) < minimum:
+        raise ValueError(
+            f"y holds one class only ({classes.tolist()[0]!r} in all samples{rest}); a classifier "
+            f"needs samples of at least {minimum} classes."
+        )
+    return Labels(classes, codes.astype(np.intp))
+
+
+def check_known_classes(y: Any, n_samples: int, classes: np.ndarray) -> np.ndarray:
+    """Return the code of each sample's label among ``classes``, which are sorted."""
+    y = _check_target_shape(y, n_samples)
+    codes = np.zeros(len(y), dtype=np.intp)
+    try:
+        codes[:] = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+    except TypeError:  # text compared with numbers
+        unknown = np.arange(len(y))
+    if len(unknown):
+        raise ValueError(
+            f"y[{unknown[0]}] is {y[unknown[0]]!r}, which is not among the classes announced in "
+            f"the first call of partial_fit ({_listed(classes)}). Name every class of the stream "
+            "there with classes=..., or start anew with fit."
+        )
+    return codes
+
+
+def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarray:
+    """Return the sorted classes of a stream; ``known`` are those of its first call."""
+    if classes is None:
+        if known is None:
+            raise ValueError(
+                "classes is None in the first call of partial_fit; hand over all labels that the "
+                "stream will hold, for instance classes=[0, 1]."
+            )
+        return known
+    given = check_classes(classes, len(classes)).classes
+    if known is not None and not np.array_equal(given, known):
+        raise ValueError(
+            f"classes is ({_listed(given)}), but the first call of partial_fit had "
+            f"({_listed(known)}); leave classes out after the first call, or start anew with fit."
+        )
+    return given
+
+
+def check_class_weight(
+    class_weight: Any, labels: Labels, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Return one weight for each class: ones, those of a dict, or balanced.
+
+    Balanced weights give every class the same total; they follow from the sums of the sample
+    weights, so that a repeated sample and one of weight two have the same effect.
+    """
+    n_classes = len(labels.classes)
+    if class_weight is None:
+        return np.ones(n_classes)
+    if isinstance(class_weight, str):
+        totals = np.bincount(labels.codes, weights=sample_weight, minlength=n_classes)
+        return totals.sum() / (n_classes * totals)
+    weight = np.ones(n_classes)
+    known = {label: k for k, label in enumerate(labels.classes.tolist())}
+    for label, value in class_weight.items():
+        if label not in known:
+            if set(known) <= set(class_weight):  # a fold may lack a class: nothing to complain of
+                continue
+            raise ValueError(
+                f"class_weight names the class {label!r}, which is not among those of y "
+                f"({_listed(labels.classes)}); remove it or correct its name."
+            )
+        if not isinstance(value, numbers.Real) or not np.isfinite(value) or value < 0:
+            raise ValueError(
+                f"class_weight[{label!r}] is {value!r}; weights must be finite numbers and not "
+                "negative."
+            )
+        weight[known[label]] = float(value)
+    if not weight.any():
+        raise ValueError(
+            f"class_weight is zero for every class ({_listed(labels.classes)}); at least one "
+            "weight must be positive."
+        )
+    return weight
+
+
+def check_regression_target(y: Any, n_samples: int) -> np.ndarray:
+    """Return ``y`` as finite float64 numbers."""
+    y = _check_target_shape(y, n_samples)
+    try:
+        values = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must hold numbers for a regression; it holds {_first_text(y)!r}. "
+            "Use a classifier for labels."
+        ) from None
+    return values
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Return one finite, non-negative weight for each sample (ones if ``None``)."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_samples, float(sample_weight))  # type: ignore[arg-type]
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each sample.") from None
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar; sample_weight has shape {weight.shape}."
+        )
+    if len(weight) != n_samples:
+        raise ValueError(
+            f"sample_weight.shape == ({len(weight)},), expected ({n_samples},): it must hold one "
+            "weight for each row of X."
+        )
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not "
+            "negative."
+        )
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is zero for every sample; at least one weight must be positive."
+        )
+    return weight
+
+
+def check_square(K: np.ndarray) -> None:
+    """Refuse a precomputed Gram matrix of the wrong shape."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"Precomputed matrix must be a square matrix; X has shape {K.shape}. With "
+            'kernel="precomputed", X holds the kernel values of all pairs of training samples.'
+        )
+
+
+def check_symmetric(K: np.ndarray) -> None:
+    """Refuse a precomputed Gram matrix that is not symmetric up to rounding."""
+    scale = np.abs(K).max(initial=0.0)
+    for start in range(0, len(K), 512):
+        gap = np.abs(K[start : start + 512] - K[:, start : start + 512].T)
+        if gap.max() > 1e-6 * scale:
+            i, j = np.unravel_index(gap.argmax(), gap.shape)
+            i += start
+            raise ValueError(
+                f"The precomputed kernel matrix is not symmetric: X[{i}, {j}] is {K[i, j]:.6g} but "
+                f"X[{j}, {i}] is {K[j, i]:.6g}. Use (X + X.T) / 2 if the difference is only "
+                "rounding."
+            )
+
+
+def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: hand over one "
+            "label or value for each row of X."
+        )
+    from sklearn.utils import column_or_1d
+
+    if nw.dependencies.is_into_series(y):
+        y = nw.from_native(y, series_only=True).to_numpy()
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"X has {n_samples} rows but y has {len(y)} entries; they must be equal."
+        )
+    _refuse_non_finite_target(y)
+    return y
+
+
+def _refuse_non_finite_target(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        bad = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        bad = np.array([v is None or (isinstance(v, float) and not np.isfinite(v)) for v in y])
+    else:
+        return
+    if bad.any():
+        where = int(np.flatnonzero(bad)[0])
+        what = "infinity (inf)" if isinstance(y[where], float) and np.isinf(y[where]) else "NaN"
+        raise ValueError(
+            f"Input y contains {what} (first at row {where}; {int(bad.sum())} in all). Leave "
+            "out the rows whose target is unknown."
+        )
+
+
+def _listed(classes: np.ndarray) -> str:
+    shown = [repr(label) for label in classes[:10].tolist()]
+    return ", ".join(shown) + (", ..." if len(classes) > 10 else "")
+
+
+def _names_of(X: Any) -> list[Any] | None:
+    if nw.dependencies.is_into_dataframe(X):
+        columns = getattr(X, "columns", None)
+        return list(columns) if columns is not None else None
+    return None
+
+
+def _refuse_duplicate_names(X: Any) -> None:
+    names = _names_of(X)
+    if names is None:
+        return
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"X has {len(twice)} column name(s) more than once, first {twice[0]!r}; rename the "
+            "columns so that every feature has a name of its own."
+        )
+
+
+def _refuse_text(X: Any) -> None:
+    """Name the first cell that holds text which is not a number."""
+    if nw.dependencies.is_into_dataframe(X):
+        frame = nw.from_native(X, eager_only=True)
+        for column in frame.iter_columns():  # names need not be text
+            name, dtype = column.name, column.dtype
+            if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+                _refuse_text_column(column.to_list(), f"column {name!r}")
+            elif dtype in (nw.Datetime, nw.Date, nw.Duration):
+                raise ValueError(
+                    f"X column {name!r} holds dates or times ({dtype}) where numbers are needed; "
+                    "turn it into a number, for instance the days since a fixed date."
+                )
+        return
+    if sparse.issparse(X) or not isinstance(X, (list, tuple, np.ndarray)):
+        return
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
+        return
+    try:
+        table = np.asarray(X, dtype=object)
+    except ValueError:  # ragged: scikit-learn has the sentence
+        return
+    if table.ndim == 2:
+        for j in range(table.shape[1]):
+            _refuse_text_column(table[:, j], f"column {j}")
+
+
+def _refuse_text_column(values: Any, where: str) -> None:
+    for i, value in enumerate(values):
+        if isinstance(value, (str, bytes)):
+            try:
+                float(value)
+            except ValueError:
+                raise ValueError(
+                    f"X {where} holds text where numbers are needed: {value!r} at row {i}. "
+                    f"{ENCODE}"
+                ) from None
+
+
+def _speaks_of_non_finite(error: ValueError) -> bool:
+    text = str(error)
+    return "NaN" in text or "infinity" in text
+
+
+def _first_non_finite(X: Any, allow_nan: bool) -> str | None:
+    """Say where the first NaN or infinity stands; ``None`` if it cannot be located."""
+    names = _names_of(X)
+    try:
+        if sparse.issparse(X):
+            coo = X.tocoo()
+            bad = ~np.isfinite(coo.data)
+            rows, cols, values = coo.row[bad], coo.col[bad], coo.data[bad]
+        else:
+            if names is not None:
+                X = nw.from_native(X, eager_only=True).to_numpy()
+            table = np.asarray(X, dtype=np.float64)
+            rows, cols = np.nonzero(np.isinf(table) if allow_nan else ~np.isfinite(table))
+            values = table[rows, cols]
+    except (TypeError, ValueError):
+        return None
+    if not len(values):
+        return None
+    column = repr(names[cols[0]]) if names is not None else str(cols[0])
+    place = f"first at row {rows[0]}, column {column}; {len(values)} in all"
+    if np.isnan(values[0]):
+        return f"Input X contains NaN ({place}). {IMPUTE}"
+    return (
+        f"Input X contains infinity (inf) or a value too large for float64 ({place}). Replace "
+        "infinite values by finite ones or leave these rows out."
+    )
+
+
+def _first_text(y: np.ndarray) -> Any:
+    for value in y:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return y[0]

@@ -1,0 +1,36 @@
+"""Kernels: functions that compare samples, their algebra, and what features do to them.
+
+Elementary kernels are :class:`Linear`, :class:`Polynomial`, :class:`RBF`, :class:`Sigmoid`,
+:class:`QuadraticForm` and :class:`Precomputed`; ``k1 + k2``, ``a * k``, ``k1 * k2``, ``k.exp()``,
+``k.poly(...)`` and ``k.of(h)`` build others from them. ``k(X, Z)`` is the Gram matrix,
+``k.prepare(X)`` what a solver works with, ``k.track(X)`` a Gram matrix that follows as features
+come and go.
+"""
+
+from tamiz.kernels.algebra import Exponential, PolynomialOf, Product, Scaled, Sum
+from tamiz.kernels.base import Kernel
+from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from tamiz.kernels.mapped import Composed, Conformal, FunctionKernel, QuadraticForm
+from tamiz.kernels.prepared import Prepared
+from tamiz.kernels.resolve import KERNEL_NAMES, as_kernel
+
+__all__ = [
+    "KERNEL_NAMES",
+    "RBF",
+    "Composed",
+    "Conformal",
+    "Exponential",
+    "FunctionKernel",
+    "Kernel",
+    "Linear",
+    "Polynomial",
+    "PolynomialOf",
+    "Precomputed",
+    "Prepared",
+    "Product",
+    "QuadraticForm",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "as_kernel",
+]

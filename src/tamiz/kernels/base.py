@@ -1,0 +1,319 @@
+"""What every kernel is: a value with parameters, a Gram matrix, and an algebra.
+
+A kernel is K(x, x') = <phi(x), phi(x')> for some map phi into a space with an inner product. It
+is called a Mercer kernel when every Gram matrix it gives is positive semi-definite. The class here
+holds what all kernels share; what differs is in four small methods of the subclasses: ``_gram``,
+``_diag``, ``_prepare`` and ``_track``.
+"""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
+
+if TYPE_CHECKING:
+    from tamiz.kernels.features import FeatureGram
+    from tamiz.kernels.prepared import Prepared
+
+SUM, PRODUCT, ATOM = 0, 1, 2  # how tightly a kernel's text binds, for the brackets of its repr
+
+
+class Kernel:
+    """Base class of all kernels; not used by itself.
+
+    A subclass lists the names of its constructor arguments in ``_parameters``, stores them
+    unchanged under the same names and checks them in ``_check_parameters``.
+    """
+
+    _parameters: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, Any]] = {}
+    _precedence: ClassVar[int] = ATOM
+    __array_ufunc__ = None  # numpy scalars leave ``a * kernel`` to the kernel
+
+    # ------------------------------------------------------------------ what subclasses say
+
+    def _check_parameters(self) -> None:
+        """Raise a sentence if a parameter is wrong."""
+
+    def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
+        """Kernel values between checked samples; exactly symmetric when ``Z`` is None."""
+        raise NotImplementedError
+
+    def _diag(self, X: Matrix) -> Array:
+        """K(x, x) for each checked sample."""
+        raise NotImplementedError
+
+    def _resolve(self, X: Matrix, weight: Array | None = None) -> Kernel:
+        """The kernel with the words among its parameters replaced by numbers from ``X``."""
+        return self
+
+    def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
+        from tamiz.kernels.prepared import Recomputed
+
+        return Recomputed(self, X, dtype)
+
+    def _track(self, X: Array, scale: Array) -> FeatureGram:
+        from tamiz.kernels.features import RecomputedFeatures
+
+        return RecomputedFeatures(self, X, scale)
+
+    def _samples(self, X: Any, name: str = "X") -> Any:
+        """Check samples and convert them to what ``_gram`` works on."""
+        return as_samples(X, name, repr(self), accept_sparse=self._accepts_sparse)
+
+    def _error_scale(self, X: Matrix, diag: Array) -> float:
+        """Size of the numbers whose rounding decides the error of an entry."""
+        return float(np.abs(diag).max(initial=0.0))
+
+    @property
+    def _accepts_sparse(self) -> bool:
+        return False
+
+    @property
+    def _pending(self) -> bool:
+        """Whether a parameter still waits for training samples."""
+        return False
+
+    @property
+    def bound(self) -> float:
+        """The least known upper bound of |K(x, x')| over all samples; infinite if there is none."""
+        return float("inf")
+
+    @property
+    def unit_bounded(self) -> bool:
+        """Whether no kernel value can exceed 1 in size, so that float32 storage is harmless."""
+        return self.bound <= 1.0
+
+    # ------------------------------------------------------------------ values
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        """Gram matrix between the rows of ``X`` and those of ``Z`` (of ``X`` itself if None).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, p)
+            Samples.
+        Z : array or CSR matrix of shape (m, p), optional
+            Other samples.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, m) or (n, n)
+            Exactly symmetric when ``Z`` is not given.
+        """
+        left = self._samples(X)
+        if Z is None:
+            return self._resolve(left)._gram(left, None)
+        right = self._samples(Z, "Z")
+        require_same_width(left, right)
+        self._require_resolved()
+        return self._gram(left, right)
+
+    def diag(self, X: ArrayLike) -> Array:
+        """K(x, x) for each row of ``X``: the diagonal of ``kernel(X)`` without the rest."""
+        samples = self._samples(X)
+        return self._resolve(samples)._diag(samples)
+
+    def resolve(self, X: ArrayLike, sample_weight: Array | None = None) -> Kernel:
+        """The same kernel with ``gamma="scale"`` or ``"auto"`` replaced by numbers from ``X``.
+
+        ``"scale"`` is 1 / (p * X.var()) and ``"auto"`` is 1 / p, as in scikit-learn; data without
+        any variance give 1. With ``sample_weight`` the variance is that of samples repeated as often
+        as their weight says. A kernel whose parameters are numbers already is returned as it is.
+
+        Examples
+        --------
+        >>> from tamiz.kernels import RBF
+        >>> RBF(gamma="auto").resolve([[0.0, 1.0], [2.0, 3.0]])
+        RBF(gamma=0.5)
+        """
+        if not self._pending:
+            return self
+        return self._resolve(self._samples(X), sample_weight)
+
+    def prepare(self, X: ArrayLike, dtype: DTypeLike = np.float64) -> Prepared:
+        """Training samples with everything precomputed that kernel values need.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, p)
+            Training samples; words among the parameters are resolved on them.
+        dtype : float64 or float32, default=float64
+            Type of the kernel values that the result hands out.
+
+        Returns
+        -------
+        Prepared
+        """
+        wanted = np.dtype(dtype)
+        if wanted not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ValueError(f"dtype must be float64 or float32; got {wanted.name}.")
+        samples = self._samples(X)
+        return self._resolve(samples)._prepare(samples, wanted)
+
+    def track(self, X: ArrayLike, scale: ArrayLike | None = None) -> FeatureGram:
+        """A Gram matrix that follows as features are removed, added or rescaled.
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Samples; words among the parameters are resolved on them as they are, unscaled.
+        scale : array of shape (p,), optional
+            One factor for each feature (ones if None): the tracker starts at the Gram matrix of
+            ``X * scale``. A factor of 0 means that the feature is removed.
+
+        Returns
+        -------
+        FeatureGram
+        """
+        from tamiz.kernels.features import checked_scale
+
+        samples = as_samples(X, "X", repr(self), accept_sparse=False)
+        return self._resolve(samples)._track(samples, checked_scale(scale, samples.shape[1]))
+
+    def _require_resolved(self) -> None:
+        if self._pending:
+            raise ValueError(
+                f"gamma of {self!r} is a word whose number depends on the training samples; "
+                "call kernel.resolve(X_train) first and use the kernel it returns."
+            )
+
+    # ------------------------------------------------------------------ algebra
+
+    def __add__(self, other: object) -> Kernel:
+        from tamiz.kernels.algebra import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        from tamiz.kernels.algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(other, self) if isinstance(other, numbers.Real) else NotImplemented
+
+    def __rmul__(self, other: object) -> Kernel:
+        from tamiz.kernels.algebra import Scaled
+
+        return Scaled(other, self) if isinstance(other, numbers.Real) else NotImplemented
+
+    def exp(self) -> Kernel:
+        """The kernel exp(K(x, x'))."""
+        from tamiz.kernels.algebra import Exponential
+
+        return Exponential(self)
+
+    def poly(self, coefficients: Sequence[float]) -> Kernel:
+        """The kernel c0 + c1 K + c2 K**2 + ...; no coefficient may be negative."""
+        from tamiz.kernels.algebra import PolynomialOf
+
+        return PolynomialOf(self, coefficients)
+
+    def of(self, function: Callable[[Any], Any]) -> Kernel:
+        """The kernel K(h(x), h(x')); ``function`` maps a table of samples, row by row."""
+        from tamiz.kernels.mapped import Composed
+
+        return Composed(self, function)
+
+    def times_function(self, function: Callable[[Any], Any]) -> Kernel:
+        """The kernel f(x) K(x, x') f(x'); ``function`` gives one number for each row."""
+        from tamiz.kernels.mapped import Conformal
+
+        return self * Conformal(function)
+
+    # ------------------------------------------------------------------ parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, those of inner kernels as ``name__parameter`` if ``deep``."""
+        params: dict[str, Any] = {}
+        for name in self._parameters:
+            value = getattr(self, name)
+            params[name] = value
+            if deep and isinstance(value, Kernel):
+                inner = value.get_params(deep=True)
+                params.update({f"{name}__{key}": item for key, item in inner.items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name (``name__parameter`` reaches an inner kernel).
+
+        Either all of them are set or, if one is wrong, none is.
+        """
+        before = {name: getattr(self, name) for name in self._parameters}
+        inner: dict[str, dict[str, Any]] = {}
+        try:
+            for key, value in params.items():
+                name, _, rest = key.partition("__")
+                self._require_parameter(name, reaches_inside=bool(rest))
+                if rest:
+                    inner.setdefault(name, {})[rest] = value
+                else:
+                    setattr(self, name, value)
+            for name, values in inner.items():
+                child = getattr(self, name)
+                self._require_parameter(name, reaches_inside=True)
+                setattr(self, name, copy.copy(child).set_params(**values))
+            self._check_parameters()
+        except Exception:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+        return self
+
+    def _require_parameter(self, name: str, *, reaches_inside: bool) -> None:
+        if name not in self._parameters:
+            known = ", ".join(self._parameters) or "none"
+            raise ValueError(
+                f"{type(self).__name__} has no parameter {name!r}; its parameters are: {known}."
+            )
+        if reaches_inside and not isinstance(getattr(self, name), Kernel):
+            raise ValueError(
+                f"parameter {name!r} of {type(self).__name__} is not a kernel, so nothing "
+                "inside it can be set."
+            )
+
+    def _key(self) -> tuple[Any, ...]:
+        """What two kernels of one type must share to be equal."""
+        return tuple(getattr(self, name) for name in self._parameters)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        if type(self) is not type(other):
+            return False
+        return all(_same(a, b) for a, b in zip(self._key(), other._key(), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and set_params changes the value
+
+    def __repr__(self) -> str:
+        shown = []
+        for name in self._parameters:
+            value = getattr(self, name)
+            if name not in self._defaults or not _same(value, self._defaults[name]):
+                shown.append(f"{name}={_text(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _text(self, precedence: int) -> str:
+        """The repr, in brackets if it binds less tightly than its surroundings ask."""
+        return repr(self) if self._precedence >= precedence else f"({self!r})"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray | list | tuple) or isinstance(b, np.ndarray | list | tuple):
+        return np.array_equal(np.asarray(a), np.asarray(b))
+    return bool(a == b)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__name__)
+    return repr(value)

@@ -1,0 +1,287 @@
+"""Views of the quadratic term: what a solver may ask of ``Q``, and the ways to answer.
+
+A solver never sees how ``Q`` is made. It asks for the diagonal, for rows, for a block, for the
+product with a sparse vector, or for the whole matrix; a kernel on data, an array, a low-rank
+factorisation answer in their own way, and the views (signed, scaled, shifted, repeated) answer by
+asking the matrix they stand before.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+#: Gram matrices up to this size are held in float64 whatever the kernel.
+SMALL_GRAM_BYTES = 8 * 2**20
+
+
+class QMatrix(ABC):
+    """A symmetric matrix of ``n`` rows that may not exist in memory."""
+
+    n: int
+
+    #: absolute error of an entry that a solver must expect (0 when exact to float64)
+    entry_error: float = 0.0
+
+    #: whether ``dense`` costs nothing
+    in_memory: bool = False
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the entries that ``rows`` and ``dense`` return."""
+        return np.dtype(np.float64)
+
+    @abstractmethod
+    def diag(self) -> np.ndarray:
+        """Diagonal, float64."""
+
+    @abstractmethod
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """The rows ``index``, all columns."""
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The entries at ``rows`` × ``columns``."""
+        return np.ascontiguousarray(self.rows(rows)[:, columns])
+
+    def dense(self) -> np.ndarray:
+        """The whole matrix; callers must not write to it."""
+        return self.rows(np.arange(self.n))
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        """``Q @ vector`` in float64, touching only the rows where ``vector`` is not zero."""
+        result = np.zeros(self.n)
+        support = np.flatnonzero(vector)
+        step = max(1, 2**22 // max(1, self.n))
+        for start in range(0, len(support), step):
+            part = support[start : start + step]
+            result += vector[part] @ self.rows(part).astype(np.float64, copy=False)
+        return result
+
+    def exact_dot(self, vector: np.ndarray) -> np.ndarray:
+        """``Q @ vector`` from entries computed in float64, however they are stored."""
+        return self.dot(vector)
+
+    def repeated(self) -> tuple[QMatrix, int]:
+        """The distinct part of the matrix and how often it is repeated in both directions."""
+        return self, 1
+
+    def unsigned(self, y: np.ndarray) -> QMatrix:
+        """The matrix ``Q_ij / (y_i y_j)``."""
+        return self if np.all(y == 1.0) else ScaledQ(self, 1.0 / y)
+
+
+class DenseQ(QMatrix):
+    """A matrix that is there already."""
+
+    in_memory = True
+
+    def __init__(self, array: np.ndarray):
+        self.array = np.ascontiguousarray(array)
+        if self.array.dtype not in (np.float32, np.float64):
+            self.array = self.array.astype(np.float64)
+        self.n = len(self.array)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.array.dtype
+
+    def diag(self) -> np.ndarray:
+        return self.array.diagonal().astype(np.float64)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self.array[index]
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.array[rows[:, None], columns]
+
+    def dense(self) -> np.ndarray:
+        return self.array
+
+
+class KernelQ(QMatrix):
+    """The Gram matrix of a kernel on data, computed when asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A resolved kernel (no ``gamma="scale"`` left).
+    X : array or CSR matrix of shape (n, p)
+        The data.
+    dtype : numpy dtype, optional
+        Type in which entries are stored. By default float32 for kernels bounded by one on large
+        data, where it halves memory and time, and float64 otherwise.
+    """
+
+    def __init__(self, kernel: Any, X: Any, dtype: Any = None):
+        self.kernel = kernel
+        self.X = X
+        self.n = X.shape[0]
+        if dtype is None:
+            small = 8 * self.n**2 <= SMALL_GRAM_BYTES
+            dtype = np.float64 if small or not kernel.unit_bounded else np.float32
+        self._prepared = kernel.prepare(X, dtype=np.dtype(dtype))
+        self._gram: np.ndarray | None = None
+        if self.dtype == np.float32:
+            self.entry_error = float(self._prepared.entry_error)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self._prepared.dtype)
+
+    def diag(self) -> np.ndarray:
+        return self._prepared.diag()
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self._prepared.rows(index)
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self._prepared.block(rows, columns)
+
+    def dense(self) -> np.ndarray:
+        if self._gram is None:
+            self._gram = self._prepared.gram()
+        return self._gram
+
+    def exact_dot(self, vector: np.ndarray) -> np.ndarray:
+        if self.dtype == np.float64:
+            return self.dot(vector)
+        support = np.flatnonzero(vector)
+        exact = self.kernel.prepare(self.X[support], dtype=np.dtype(np.float64))
+        return exact.decision(self.X, vector[support])
+
+
+class LowRankQ(QMatrix):
+    """``U diag(weights) U'``: a Nyström or spectral approximation that is never multiplied out."""
+
+    def __init__(self, U: np.ndarray, weights: np.ndarray | None = None):
+        self.U = np.ascontiguousarray(U, dtype=np.float64)
+        self.weights = np.ones(self.U.shape[1]) if weights is None else np.asarray(weights)
+        self._weighted = self.U * self.weights
+        self.n = len(self.U)
+
+    def diag(self) -> np.ndarray:
+        return np.einsum("ij,ij->i", self._weighted, self.U)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self._weighted[index] @ self.U.T
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self._weighted[rows] @ self.U[columns].T
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return self._weighted @ (self.U.T @ vector)
+
+
+class _View(QMatrix):
+    """A matrix seen through another one of the same size."""
+
+    def __init__(self, inner: QMatrix):
+        self.inner = inner
+        self.n = inner.n
+        self.entry_error = inner.entry_error
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.inner.dtype
+
+
+class ScaledQ(_View):
+    """``s_i Q_ij s_j``; with signs ``s = y`` it is the quadratic term of a classifier.
+
+    A scalar ``s`` stands for the same factor at every index.
+    """
+
+    def __init__(self, inner: QMatrix, scale: np.ndarray | float):
+        super().__init__(inner)
+        self.scale = np.broadcast_to(np.asarray(scale, dtype=np.float64), (inner.n,))
+        self.entry_error = inner.entry_error * float(np.max(np.abs(self.scale), initial=0.0)) ** 2
+
+    def diag(self) -> np.ndarray:
+        return self.inner.diag() * self.scale**2
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        scale = self.scale.astype(self.dtype)
+        return self.inner.rows(index) * scale[index, None] * scale
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        scale = self.scale.astype(self.dtype)
+        return self.inner.block(rows, columns) * scale[rows, None] * scale[columns]
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return self.scale * self.inner.dot(self.scale * vector)
+
+    def exact_dot(self, vector: np.ndarray) -> np.ndarray:
+        return self.scale * self.inner.exact_dot(self.scale * vector)
+
+    def unsigned(self, y: np.ndarray) -> QMatrix:
+        if np.array_equal(self.scale, y):
+            return self.inner
+        return ScaledQ(self.inner, self.scale / y)
+
+
+class ShiftedQ(_View):
+    """``Q + shift * I``: squared slack turns into a ridge on the diagonal."""
+
+    def __init__(self, inner: QMatrix, shift: np.ndarray | float):
+        super().__init__(inner)
+        self.shift = np.broadcast_to(np.asarray(shift, dtype=np.float64), (inner.n,))
+
+    def diag(self) -> np.ndarray:
+        return self.inner.diag() + self.shift
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        rows = np.array(self.inner.rows(index))
+        rows[np.arange(len(index)), index] += self.shift[index].astype(rows.dtype)
+        return rows
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        block = np.array(self.inner.block(rows, columns))
+        same = rows[:, None] == columns
+        block[same] += np.broadcast_to(self.shift[rows, None], same.shape)[same].astype(block.dtype)
+        return block
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return self.inner.dot(vector) + self.shift * vector
+
+    def exact_dot(self, vector: np.ndarray) -> np.ndarray:
+        return self.inner.exact_dot(vector) + self.shift * vector
+
+
+class RepeatedQ(QMatrix):
+    """The same matrix ``copies`` times in both directions, as regression needs it.
+
+    Index ``c * n + i`` is copy ``c`` of the inner index ``i``.
+    """
+
+    def __init__(self, inner: QMatrix, copies: int):
+        self.inner = inner
+        self.copies = copies
+        self.n = inner.n * copies
+        self.entry_error = inner.entry_error
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.inner.dtype
+
+    def diag(self) -> np.ndarray:
+        return np.tile(self.inner.diag(), self.copies)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return np.tile(self.inner.rows(index % self.inner.n), (1, self.copies))
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.inner.block(rows % self.inner.n, columns % self.inner.n)
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return np.tile(self.inner.dot(self._fold(vector)), self.copies)
+
+    def exact_dot(self, vector: np.ndarray) -> np.ndarray:
+        return np.tile(self.inner.exact_dot(self._fold(vector)), self.copies)
+
+    def _fold(self, vector: np.ndarray) -> np.ndarray:
+        return vector.reshape(self.copies, self.inner.n).sum(axis=0)
+
+    def repeated(self) -> tuple[QMatrix, int]:
+        return self.inner, self.copies

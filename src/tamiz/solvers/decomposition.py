@@ -1,0 +1,142 @@
+r"""Decomposition: a working set of constant size, refilled with the worst violators.
+
+The problem and the loop are those of :mod:`tamiz.solvers.working_sets`. Half of each working set is
+new: the variables that violate the KKT conditions most, in equal parts those that want to grow and
+those that want to shrink. The other half is taken from the previous set, free variables first,
+which keeps the method from undoing its last step. Rows are cached up to a budget; the whole matrix
+is never needed, so that the number of samples is bounded by time and not by memory.
+
+References
+----------
+.. [1] E. Osuna, R. Freund, F. Girosi (1997). An improved training algorithm for support vector
+       machines. IEEE NNSP.
+.. [2] T. Joachims (1999). Making large-scale SVM learning practical.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tamiz.qp.problem import QuadraticProblem
+from tamiz.solvers.result import QPResult
+from tamiz.solvers.smo import run_solver
+from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
+
+#: The working set is as large as the budget admits, and at most this.
+LARGEST_WORKING_SET = 4096
+
+
+def solve_decomposition(
+    problem: QuadraticProblem,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    start: np.ndarray | None = None,
+    cache_mb: float = 500.0,
+    working_set: int | None = None,
+    polished: bool = False,
+    verbose: bool | int = 0,
+) -> QPResult:
+    """Solve the quadratic problem with a bounded part of the matrix in memory.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+        The problem.
+    tol, max_iter, start, polished, verbose
+        As in :func:`tamiz.solvers.solve_smo`; ``max_iter`` counts pair steps.
+    cache_mb : float, default=500.0
+        Memory for entries of the matrix, in MiB: the block of the working set and rows.
+    working_set : int, optional
+        Number of variables in play at a time, at least 2. By default as many as a quarter of the
+        budget holds the block of, and at most 4096.
+
+    Returns
+    -------
+    result : QPResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.kernels import RBF
+    >>> from tamiz.qp import KernelQ, svc_problem
+    >>> from tamiz.solvers import solve_decomposition
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4))
+    >>> signs = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    >>> problem = svc_problem(KernelQ(RBF(gamma=0.5), X), signs, C=1.0)
+    >>> result = solve_decomposition(problem, working_set=50)
+    >>> result.status, result.violation <= 1e-3
+    (<Status.CONVERGED: 'converged'>, True)
+    """
+    size, cache = split_budget(problem, cache_mb, working_set)
+    return run_solver(
+        problem,
+        solve_by_working_sets,
+        tol,
+        max_iter,
+        start,
+        verbose,
+        polished,
+        strategy=_Refill(size),
+        cache=cache,
+    )
+
+
+def split_budget(
+    problem: QuadraticProblem, cache_mb: float, working_set: int | None
+) -> tuple[int, RowCache]:
+    """Divide the memory between the block of the working set (twice, while it changes) and rows."""
+    base, _ = problem.sign_free().Q.repeated()
+    budget = cache_mb * 2**20
+    if working_set is None:
+        working_set = int(min(LARGEST_WORKING_SET, np.sqrt(budget / 4 / base.dtype.itemsize)))
+    size = max(2, min(working_set, problem.n))
+    block_bytes = 2 * base.dtype.itemsize * size**2
+    return size, RowCache(base, budget - block_bytes)
+
+
+class _Refill:
+    """Half of the working set from the worst violators, half from the previous set."""
+
+    def __init__(self, size: int):
+        self.size = size
+
+    def __call__(
+        self,
+        b: np.ndarray,
+        g: np.ndarray,
+        grow: np.ndarray,
+        shrink: np.ndarray,
+        previous: np.ndarray,
+    ) -> np.ndarray:
+        size = self.size
+        if len(b) <= size:
+            return np.arange(len(b))
+        fresh = size if not len(previous) else size - size // 2
+        chosen = np.zeros(len(b), dtype=bool)
+        for index, order in ((np.flatnonzero(grow), g), (np.flatnonzero(shrink), -g)):
+            chosen[worst(index, order, max(1, fresh // 2))] = True
+        keep = previous[~chosen[previous]]
+        room = size - int(chosen.sum())
+        if len(keep) and room > 0:
+            free = grow[keep] & shrink[keep]
+            chosen[np.concatenate([keep[free], keep[~free]])[:room]] = True
+        return np.flatnonzero(chosen)
+
+
+def worst(index: np.ndarray, order: np.ndarray, count: int) -> np.ndarray:
+    """The ``count`` entries of ``index`` with the least ``order``.
+
+    Among equal values those spread evenly over the index are preferred, since neighbours in a file
+    are often alike.
+    """
+    if len(index) <= count:
+        return index
+    values = order[index]
+    threshold = np.partition(values, count - 1)[count - 1]
+    below = index[values < threshold]
+    equal = index[values == threshold]
+    wanted = count - len(below)
+    spread = np.linspace(0, len(equal) - 1, wanted).round().astype(np.intp)
+    return np.concatenate([below, equal[spread]])

@@ -1,0 +1,248 @@
+r"""Working sets: the outer loop that chunking and decomposition share.
+
+Both solve the quadratic problem (stated in :mod:`tamiz.solvers.smo`) by minimising over some of
+the variables at a time, the rest fixed:
+
+1. a strategy names the working set ``W``;
+2. the block ``K[W, W]`` is brought together: what the previous set shares with it is copied, the
+   rest is one call to the matrix, which for a kernel is a BLAS product;
+3. the block is minimised by pair steps;
+4. the gradient of all variables receives the change, ``g += K[W, :]' change``, with rows from a
+   cache of bounded size where they are there, computed in batches where not.
+
+The loop ends when no pair of variables violates the KKT conditions by more than the tolerance.
+Memory is the block, the cache, and one batch, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from tamiz._parallel import run_tiles
+from tamiz._progress import Progress
+from tamiz.qp.matrices import QMatrix
+from tamiz.solvers.result import Status
+from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, State, run_pairs, slice_steps
+
+#: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
+Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+#: Rows that are not kept are computed in batches of this many bytes.
+_BATCH_BYTES = 32 * 2**20
+
+
+class RowCache:
+    """Rows of a matrix, computed on demand and kept while the budget allows.
+
+    Parameters
+    ----------
+    Q : QMatrix
+        The matrix.
+    budget_bytes : float
+        Memory for rows.
+    """
+
+    def __init__(self, Q: QMatrix, budget_bytes: float):
+        self.Q = Q
+        self.row_bytes = max(1, Q.n * Q.dtype.itemsize)
+        self.capacity = int(min(Q.n, max(0, budget_bytes // self.row_bytes)))
+        self.store = np.empty((self.capacity, Q.n), dtype=Q.dtype)
+        self.slot_of = np.full(Q.n, -1)
+        self.row_in = np.full(self.capacity, -1)
+        self.last_used = np.zeros(self.capacity, dtype=np.int64)
+        self.clock = 0
+        self.filled = 0
+
+    def dot(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """``coef @ Q[rows, :]`` in float64."""
+        self.clock += 1
+        result = np.zeros(self.Q.n)
+        slots = self.slot_of[rows]
+        here = slots >= 0
+        if here.any():
+            self.last_used[slots[here]] = self.clock
+            add_rows(self.store, slots[here], coef[here], result)
+        missing, coef = rows[~here], coef[~here]
+        step = max(1, _BATCH_BYTES // self.row_bytes)
+        for start in range(0, len(missing), step):
+            part = missing[start : start + step]
+            block = np.ascontiguousarray(self.Q.rows(part))
+            add_rows(block, np.arange(len(part)), coef[start : start + step], result)
+            self._keep(part, block)
+        return result
+
+    def _keep(self, rows: np.ndarray, block: np.ndarray) -> None:
+        """Store rows in free places, then in places not used for the longest time."""
+        fresh = min(len(rows), self.capacity - self.filled)
+        slots = np.arange(self.filled, self.filled + fresh)
+        wanted = min(len(rows) - fresh, self.capacity // 2)
+        if wanted > 0:
+            oldest = np.argsort(self.last_used, kind="stable")[:wanted]
+            # A row used in this very sweep stays: throwing it out would only turn the wheel.
+            slots = np.concatenate([slots, oldest[self.last_used[oldest] < self.clock]])
+        if not len(slots):
+            return
+        self.filled += fresh
+        old = self.row_in[slots]
+        self.slot_of[old[old >= 0]] = -1
+        self.store[slots] = block[: len(slots)]
+        self.row_in[slots] = rows[: len(slots)]
+        self.slot_of[rows[: len(slots)]] = slots
+        self.last_used[slots] = self.clock
+
+
+class WorkingBlock:
+    """The block of the matrix that belongs to the current working set of samples."""
+
+    def __init__(self, Q: QMatrix):
+        self.Q = Q
+        self.samples = np.empty(0, dtype=np.intp)
+        self.block = np.empty((0, 0), dtype=Q.dtype)
+
+    def switch(self, samples: np.ndarray) -> np.ndarray:
+        """Bring together the block of ``samples`` (sorted, distinct), reusing what is there."""
+        if np.array_equal(samples, self.samples):
+            return self.block
+        _, new, old = np.intersect1d(
+            samples, self.samples, assume_unique=True, return_indices=True
+        )
+        block = np.empty((len(samples), len(samples)), dtype=self.Q.dtype)
+        run_tiles(_copy_block, len(new), self.block, old, block, new, min_items=64)
+        absent = np.ones(len(samples), dtype=bool)
+        absent[new] = False
+        fresh = np.flatnonzero(absent)
+        step = max(1, _BATCH_BYTES // max(1, len(samples) * self.Q.dtype.itemsize))
+        for start in range(0, len(fresh), step):
+            part = fresh[start : start + step]
+            entries = self.Q.block(samples[part], samples)
+            block[part] = entries
+            block[:, part] = entries.T
+        self.samples, self.block = samples, block
+        return block
+
+
+def solve_by_working_sets(
+    state: State,
+    tol: float,
+    limit: int,
+    progress: Progress,
+    *,
+    strategy: Strategy,
+    cache: RowCache,
+) -> None:
+    """Minimise over working sets until the KKT conditions hold; the state changes in place."""
+    free = state.free
+    base, copies = free.Q.repeated()
+    n = base.n
+    current = WorkingBlock(base)
+    working = np.empty(0, dtype=np.intp)
+    idle = 0
+    while True:
+        b, g = state.point
+        grow, shrink = b < free.upper, b > free.lower
+        violation = g[shrink].max(initial=-np.inf) - g[grow].min(initial=np.inf)
+        if not violation > tol:
+            state.status = Status.CONVERGED
+            return
+        if state.iterations >= limit:
+            state.status = Status.MAX_ITER
+            return
+        progress.update(f"{state.iterations:,} steps, KKT violation {violation:.2g}")
+        working = strategy(b, g, grow, shrink, working)
+        samples = np.unique(working % n)
+        block = current.switch(samples)
+        variables = (samples + n * np.arange(copies)[:, None]).ravel()
+        code, change = _minimise_block(state, variables, block, copies, tol, violation, limit)
+        if code == UNBOUNDED:
+            state.status = CODES[code]
+            return
+        idle = 0 if change.any() else idle + 1
+        if idle > 3 or (code == STALLED and idle):
+            state.status = Status.STALLED
+            return
+        per_sample = change.reshape(copies, -1).sum(axis=0)
+        moved = np.flatnonzero(per_sample)
+        update = cache.dot(samples[moved], per_sample[moved])
+        new_b = b.copy()
+        new_b[variables] += change
+        np.clip(new_b, free.lower, free.upper, out=new_b)
+        state.point = new_b, g + np.tile(update, copies)
+
+
+def _minimise_block(
+    state: State,
+    variables: np.ndarray,
+    block: np.ndarray,
+    copies: int,
+    tol: float,
+    violation: float,
+    limit: int,
+) -> tuple[int, np.ndarray]:
+    """Minimise over the working set; return the code and the change of ``b``."""
+    b, g = state.point
+    lower, upper = state.free.lower[variables], state.free.upper[variables]
+    local_b, local_g = b[variables], g[variables]
+    inner_tol = max(0.5 * tol, 0.05 * violation)
+    while True:
+        steps = min(slice_steps(len(variables)), limit - state.iterations)
+        code, done, _, _ = run_pairs(
+            block, copies, local_g, local_b, lower, upper, inner_tol, steps
+        )
+        state.iterations += done
+        if code != RUNNING or state.iterations >= limit:
+            return code, local_b - b[variables]
+
+
+def take_block(matrix: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """``matrix[index][:, index]`` as a new contiguous array."""
+    block = np.empty((len(index), len(index)), dtype=matrix.dtype)
+    run_tiles(_copy_block, len(index), matrix, index, block, np.arange(len(index)), min_items=64)
+    return block
+
+
+def add_rows(store: np.ndarray, slots: np.ndarray, coef: np.ndarray, result: np.ndarray) -> None:
+    """``result += coef @ store[slots]`` in float64, without copying the rows together."""
+    run_tiles(_add_rows, len(result), store, slots, coef, result, min_items=4096)
+
+
+@njit(cache=True, nogil=True)
+def _copy_block(start, stop, source, old, target, new):  # type: ignore[no-untyped-def]
+    for r in range(start, stop):
+        row, out = source[old[r]], target[new[r]]
+        for c in range(len(old)):
+            out[new[c]] = row[old[c]]
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(start, stop, store, slots, coef, result):  # type: ignore[no-untyped-def]
+    """The columns ``start:stop`` of :func:`add_rows`, four rows at a time."""
+    tile = 2048
+    for s in range(start, stop, tile):
+        e = min(s + tile, stop)
+        out = result[s:e]
+        k = 0
+        while k + 4 <= len(slots):
+            _add_four(
+                out,
+                store[slots[k], s:e],
+                store[slots[k + 1], s:e],
+                store[slots[k + 2], s:e],
+                store[slots[k + 3], s:e],
+                coef[k : k + 4],
+            )
+            k += 4
+        while k < len(slots):
+            row, c = store[slots[k], s:e], coef[k]
+            for v in range(len(out)):
+                out[v] += c * row[v]
+            k += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_four(out, r0, r1, r2, r3, c):  # type: ignore[no-untyped-def]
+    c0, c1, c2, c3 = c[0], c[1], c[2], c[3]
+    for v in range(len(out)):
+        out[v] += (c0 * r0[v] + c1 * r1[v]) + (c2 * r2[v] + c3 * r3[v])

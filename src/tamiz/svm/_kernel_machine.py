@@ -1,0 +1,143 @@
+"""What all kernel machines share: the kernel parameter, the Gram matrix, evaluation, warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz._validation import check_square, check_symmetric, check_X
+from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
+from tamiz.qp import DenseQ, KernelQ, QMatrix
+from tamiz.solvers import SOLVERS, Status
+
+#: Machines with at least this many support vectors may be evaluated in float32.
+_LARGE_MACHINE = 1000
+
+KERNEL_CONSTRAINTS: dict[str, Any] = {
+    "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "solver": [StrOptions({"auto", *SOLVERS})],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "cache_mb": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
+    "warm_start": ["boolean"],
+    "verbose": ["verbose"],
+}
+
+
+class KernelMachine(BaseEstimator):
+    """Base of the estimators whose decision function is a kernel expansion.
+
+    A subclass calls :meth:`_begin` with its training data, solves, and hands the coefficients to
+    :meth:`_store_expansion`; :meth:`_expansion` then evaluates the function at new samples.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.sparse = not self._is_precomputed()
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        if not reset:
+            check_is_fitted(self)
+        X = check_X(self, X, reset=reset, accept_sparse=not self._is_precomputed())
+        if self._is_precomputed() and reset:
+            check_square(X)
+        return X
+
+    def _resolve_kernel(self, X: Any, weight: np.ndarray) -> Kernel:
+        kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return kernel if isinstance(kernel, Precomputed) else kernel.resolve(X, weight)
+
+    def _gram_matrix(self, X: Any) -> QMatrix:
+        """The quadratic term of the training samples, in a type that suits the tolerance."""
+        if self._is_precomputed():
+            check_symmetric(X)
+            return DenseQ(X)
+        dtype = None
+        if self.tol < 1e-4 and 8 * X.shape[0] ** 2 <= self.cache_mb * 2**20:
+            dtype = np.float64
+        return KernelQ(self.kernel_, X, dtype)
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "cache_mb": self.cache_mb,
+            "verbose": self.verbose,
+            "polished": self.max_iter < 0,
+        }
+
+    def _store_expansion(self, X: Any, coef: np.ndarray) -> None:
+        """Keep the samples with a coefficient in any machine; ``coef`` is (machines, samples)."""
+        support = np.flatnonzero(coef.any(axis=0))
+        self.support_ = support
+        self.dual_coef_ = np.ascontiguousarray(coef[:, support])
+        if self._is_precomputed():
+            self.support_vectors_ = np.empty((0, 0))
+            self._prepared = None
+            return
+        self.support_vectors_ = X[support]
+        self._prepared = self.kernel_.prepare(self.support_vectors_)
+        if len(support) >= _LARGE_MACHINE and self.kernel_.unit_bounded:
+            single = self.kernel_.prepare(self.support_vectors_, dtype=np.float32)
+            size = float(np.linalg.norm(self.dual_coef_, axis=1).max())
+            if 4.0 * single.entry_error * size <= 0.25 * self.tol:
+                self._prepared = single
+        if isinstance(self.kernel_, Linear):
+            self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)
+
+    @staticmethod
+    def _as_dense(array: Any) -> np.ndarray:
+        return np.asarray(array.todense() if hasattr(array, "todense") else array)
+
+    def _expansion(self, X: Any) -> np.ndarray:
+        """``sum_i coef_i K(x, x_i) + intercept`` for each row of ``X`` and each machine."""
+        if self._prepared is None:
+            values = X[:, self.support_] @ self.dual_coef_.T
+        elif not len(self.support_):
+            values = np.zeros((X.shape[0], len(self.dual_coef_)))
+        else:
+            values = np.asarray(
+                self._prepared.decision(X, np.ascontiguousarray(self.dual_coef_.T)),
+                dtype=np.float64,
+            )
+        return values + self.intercept_
+
+    def _report(self, statuses: Iterable[Status]) -> None:
+        """Warn about machines whose solver stopped early."""
+        warn_unless_converged(type(self).__name__, list(statuses), self.max_iter, self.tol)
+
+
+def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol: float) -> None:
+    """Say in one sentence which solver stopped before the tolerance was reached, and what to do."""
+    advice = {
+        Status.MAX_ITER: f"reached max_iter={max_iter} before the tolerance tol={tol:g}; raise "
+        "max_iter, or scale the features (sklearn.preprocessing.StandardScaler)",
+        Status.INTERRUPTED: "was interrupted; the result is the best point so far, feasible but "
+        "not optimal",
+        Status.STALLED: f"cannot come closer to the tolerance tol={tol:g} in floating point; raise "
+        "tol, lower C, or scale the features",
+        Status.UNBOUNDED: "found a direction along which the objective falls without limit",
+        Status.INFEASIBLE: "found no feasible point",
+    }
+    for status, sentence in advice.items():
+        count = sum(s is status for s in statuses)
+        if count:
+            who = "the solver" if len(statuses) == 1 else f"{count} of {len(statuses)} solvers"
+            warnings.warn(f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=3)

@@ -1,0 +1,353 @@
+"""The linear soft-margin machine by stochastic subgradient steps, from memory or a stream."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import (
+    Labels,
+    check_announced_classes,
+    check_class_weight,
+    check_classes,
+    check_known_classes,
+    check_X,
+)
+from tamiz.solvers.pegasos import (
+    Averaging,
+    Intercept,
+    Samples,
+    Setting,
+    State,
+    advance,
+    expected_gap,
+    new_state,
+    solution,
+    solve_pegasos,
+)
+from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
+
+_AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}
+
+
+class PegasosClassifier(LinearMachine):
+    r"""Linear support vector machine fitted by Pegasos, also from a stream.
+
+    Minimises ``lambda_/2 ‖w‖²`` plus the mean hinge loss. Each step looks at one sample (or a
+    mini-batch) and costs as much as its non-zero entries, the averaging included. Scale the
+    features first: the number of steps needed grows with the square of the norms of the samples
+    and with ``1/lambda_``.
+
+    There is no ``sample_weight``: what a stochastic method reaches depends on the draws, so a
+    sample of weight two could not have the same effect as the sample twice. Use ``class_weight``
+    here, or :class:`SubgradientClassifier` or :class:`SVC` for sample weights.
+
+    Parameters
+    ----------
+    lambda_ : float, default=1e-4
+        Regularisation, positive. Larger values give smaller weights and faster convergence.
+    C : float, default=None
+        If given, replaces ``lambda_`` by ``1/(n_samples * C)``, which states the problem of
+        ``SVC(C=C, kernel="linear")``. Not available in ``partial_fit``, where the number of
+        samples is unknown.
+    max_iter : int, default=100
+        Passes over the data in ``fit``.
+    batch_size : int, default=1
+        Samples in a step. The last step of a pass, or of a call of ``partial_fit``, takes what is
+        left.
+    average : bool or "tail", default=True
+        Which iterates are averaged: all, only the last, or about the second half (from the
+        greatest power of two that is at most half the number of steps), which forgets the wild
+        first steps.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature.
+    penalize_intercept : bool, default=True
+        Whether the penalty includes the weight of the constant feature. If not, the intercept
+        converges more slowly and there is no bound.
+    class_weight : dict or "balanced", default=None
+        Factor on the losses of the samples of each class; a class that is not named has 1.
+        "balanced" gives all classes the same total. ``partial_fit`` accepts a dict only.
+    t0 : float or "auto", default="auto"
+        Steps by which the clock is set forward: the weights after t steps are
+        ``θ / (lambda_ (t + t0))``. With 0, the algorithm as first published, the first steps have
+        a length of ``1/lambda_`` and it takes about that many steps to forget them. "auto" lets
+        them begin with a length near ``1/‖x‖²``, for the longest sample x met so far, which the
+        same theory covers and which is better unless very many steps are made.
+    sampling : {"permutation", "replacement"}, default="permutation"
+        How ``fit`` draws: every sample once per pass, which usually converges faster, or
+        independently, for which the theorem behind ``bound_`` is proved.
+    shuffle : bool, default=True
+        Whether each pass has an order of its own; otherwise the order is that of the rows.
+        ``partial_fit`` shuffles inside its batch.
+    tol : float, default=None
+        If given, ``fit`` stops when a pass lowers the objective by less than this fraction.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws.
+    verbose : bool or int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    t_ : int
+        Steps taken.
+    n_iter_ : int
+        Complete passes over the data; 1 after ``partial_fit``.
+    objective_ : float, ndarray of shape (n_classes,) or None
+        Objective on the training data, of each machine if there are several; None after
+        ``partial_fit``, which does not keep the data.
+    bound_ : float, ndarray of shape (n_classes,) or None
+        ``ρ²(1 + log t_) / (2 lambda_ t_)`` or a little less (see :mod:`tamiz.solvers.pegasos`),
+        with ρ the longest step direction seen: what the theory promises, on average over
+        independent draws, for the excess of the objective over its minimum. For the rows of a stream that are independent of each other, the objective is
+        that of the distribution they come from. None unless all iterates are averaged and the
+        intercept (if any) is penalised.
+    status_ : str
+        "limit" (all passes made), "converged" (``tol`` reached), "interrupted" (Ctrl-C: what had
+        been reached is kept) or "stream" (after ``partial_fit``).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    SubgradientClassifier : The same objective, all samples in each step, sample weights.
+    SVC : The exact solution, and kernels.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
+           sub-gradient solver for SVM. Mathematical Programming 127.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from tamiz.svm import PegasosClassifier
+    >>> X, y = make_blobs(300, centers=2, random_state=0)
+    >>> machine = PegasosClassifier(lambda_=0.01, random_state=0).fit(X, y)
+    >>> machine.t_, machine.status_
+    (30000, 'limit')
+    >>> bool(machine.score(X, y) > 0.9)
+    True
+
+    A stream, one block of rows at a time:
+
+    >>> machine = PegasosClassifier(lambda_=0.01, random_state=0)
+    >>> for start in range(0, 300, 100):
+    ...     rows = slice(start, start + 100)
+    ...     machine = machine.partial_fit(X[rows], y[rows], classes=[0, 1])
+    >>> machine.t_
+    300
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "lambda_": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "average": ["boolean", StrOptions({"tail"})],
+        "fit_intercept": ["boolean"],
+        "penalize_intercept": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "t0": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "sampling": [StrOptions({"permutation", "replacement"})],
+        "shuffle": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    _state: State
+    _setting: Setting
+
+    def __init__(
+        self,
+        lambda_: float = 1e-4,
+        *,
+        C: float | None = None,
+        max_iter: int = 100,
+        batch_size: int = 1,
+        average: bool | str = True,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        t0: float | str = "auto",
+        sampling: str = "permutation",
+        shuffle: bool = True,
+        tol: float | None = None,
+        random_state: Any = None,
+        verbose: bool | int = 0,
+    ):
+        self.lambda_ = lambda_
+        self.C = C
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.class_weight = class_weight
+        self.t0 = t0
+        self.sampling = sampling
+        self.shuffle = shuffle
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> PegasosClassifier:
+        """Fit the machine anew.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        self : PegasosClassifier
+        """
+        self._validate_params()
+        if self.sampling == "replacement" and not self.shuffle:
+            raise ValueError(
+                'sampling="replacement" draws at random, which shuffle=False forbids; use '
+                'sampling="permutation" to keep the order of the rows, or shuffle=True.'
+            )
+        X = check_X(self, X, reset=True, accept_sparse=True)
+        labels = check_classes(y, X.shape[0])
+        samples = self._samples(X, labels)
+        self.classes_ = labels.classes
+        self._setting = self._new_setting(lambda_of(self.lambda_, self.C, X.shape[0]))
+        self._random = check_random_state(self.random_state)
+        with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
+            result = solve_pegasos(
+                samples,
+                self._setting,
+                self._order_of(X.shape[0]),
+                epochs=self.max_iter,
+                batch_size=self.batch_size,
+                tol=self.tol,
+                verbose=self.verbose,
+            )
+        self._state = result.state
+        self._set_weights(result.solution)
+        self.t_ = result.iterations
+        self.n_iter_ = result.epochs
+        self.objective_ = per_machine(result.objective)
+        self.bound_ = None if result.bound is None else per_machine(result.bound)
+        self.status_ = result.status
+        if self.status_ == "interrupted":
+            self._warn(
+                f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
+            )
+        elif self.status_ == "limit" and self.tol is not None:
+            self._warn(
+                f"after max_iter={self.max_iter} passes the objective still falls by more than "
+                f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, or "
+                "scale the features."
+            )
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosClassifier:
+        """Take the samples of one batch of a stream, each once.
+
+        Memory does not grow with the stream. Without shuffling, the result depends on the order of
+        the samples but not on how they are cut into batches (with ``batch_size`` above one: not
+        if all cuts are at its multiples). After ``fit``, continues from there.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that the stream will hold. Required in the first call.
+
+        Returns
+        -------
+        self : PegasosClassifier
+        """
+        self._validate_params()
+        self._check_stream_parameters()
+        first = not hasattr(self, "_state")
+        announced = check_announced_classes(classes, None if first else self.classes_)
+        X = check_X(self, X, reset=first, accept_sparse=True)
+        codes = check_known_classes(y, X.shape[0], announced)
+        samples = self._samples(X, Labels(announced, codes))
+        if first:
+            self.classes_ = announced
+            self._setting = self._new_setting(self.lambda_)
+            self._random = check_random_state(self.random_state)
+            self._state = new_state(len(samples.positive), X.shape[1], self._setting)
+        n = X.shape[0]
+        order = self._random.permutation(n) if self.shuffle else np.arange(n)
+        self.status_ = "stream"
+        before = int(self._state.clock[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                advance(self._state, samples, self._setting, order, self.batch_size)
+            except KeyboardInterrupt:
+                self.status_ = "interrupted"
+            beta = solution(self._state, self._setting)
+        self._set_weights(beta)
+        self.t_ = int(self._state.clock[0])
+        self.n_iter_ = 1
+        self.objective_ = None
+        bound = expected_gap(self._state, self._setting, samples.class_weight)
+        self.bound_ = None if bound is None else per_machine(bound)
+        if self.status_ == "interrupted":
+            self._warn(
+                f"interrupted after {self.t_ - before:,} steps of this batch; they are kept, the "
+                "rest of the batch is not."
+            )
+        return self
+
+    def _samples(self, X: Any, labels: Labels) -> Samples:
+        weight = check_class_weight(self.class_weight, labels)
+        return Samples(X, labels.codes, positive_classes(len(labels.classes)), weight)
+
+    def _new_setting(self, lambda_: float) -> Setting:
+        if not self.fit_intercept:
+            intercept = Intercept.NONE
+        else:
+            intercept = Intercept.PENALISED if self.penalize_intercept else Intercept.FREE
+        delay = None if isinstance(self.t0, str) else float(self.t0)
+        return Setting(float(lambda_), intercept, _AVERAGING[self.average], delay)
+
+    def _order_of(self, n: int) -> Any:
+        if self.sampling == "replacement":
+            return lambda: self._random.randint(n, size=n)
+        if self.shuffle:
+            return lambda: self._random.permutation(n)
+        given = np.arange(n)
+        return lambda: given
+
+    def _check_stream_parameters(self) -> None:
+        if self.C is not None:
+            raise ValueError(
+                f"C={self.C:g} stands for lambda_ = 1/(n_samples * C), but partial_fit does not "
+                "know how many samples the stream will hold; set C=None and choose lambda_."
+            )
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f'class_weight="{self.class_weight}" needs the frequencies of the classes, which '
+                "partial_fit cannot know; hand over a dict, for instance class_weight={0: 1, 1: 5}."
+            )
+        if hasattr(self, "_state") and self._new_setting(self.lambda_) != self._setting:
+            raise ValueError(
+                "lambda_, average, t0, fit_intercept or penalize_intercept has changed since the "
+                f"last call (lambda_ was {self._setting.lambda_:g} and is {self.lambda_:g}); a "
+                "stream cannot go on with other settings. Use a new machine (sklearn.base.clone), "
+                "or fit."
+            )

@@ -1,0 +1,321 @@
+"""Support vector classification with any kernel."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import Labels, check_class_weight, check_classes, check_sample_weight
+from tamiz.qp import DenseQ, KernelQ, QMatrix
+from tamiz.solvers import Status
+from tamiz.solvers.working_sets import take_block
+from tamiz.svm._binary import BinaryFit, fit_binary
+from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.svm._multiclass import Task, class_scores, tasks
+
+
+class KernelClassifier(ClassifierMixin, KernelMachine):
+    """Multi-class frame of the kernel classifiers; a subclass says how one machine is fitted."""
+
+    def _fit_one(
+        self, K: QMatrix, signs: np.ndarray, C: np.ndarray, start: np.ndarray | None
+    ) -> BinaryFit:
+        return fit_binary(K, signs, C, start, **self._solver_options())
+
+    def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._validate_params()
+        X = self._check_table(X, reset=True)
+        n = X.shape[0]
+        weight = check_sample_weight(sample_weight, n)
+        labels = check_classes(y, n, weight=weight)
+        active = np.flatnonzero(weight > 0)  # a sample of weight zero does not exist
+        codes, weight = labels.codes[active], weight[active]
+        starts = self._previous_alpha(n, labels.classes)
+        self.classes_ = labels.classes
+        Xa = X if len(active) == n else self._take(X, active)
+        self.kernel_ = self._resolve_kernel(Xa, weight)
+        C = self._upper_bounds(codes, weight)
+        plan = list(tasks(codes, len(labels.classes), self.multiclass))
+        K = self._gram_matrix(Xa)
+        fits: list[BinaryFit] = []
+        for k, task in enumerate(plan):
+            start = None if starts is None else starts[k][active][task.samples]
+            interrupted = bool(fits) and fits[-1].status is Status.INTERRUPTED
+            fits.append(self._fit_task(K, Xa, task, C, start, interrupted))
+        self._store(X, n, active, plan, fits)
+        self._report(fit.status for fit in fits)
+
+    def _fit_task(
+        self,
+        K: QMatrix,
+        X: Any,
+        task: Task,
+        C: np.ndarray,
+        start: np.ndarray | None,
+        interrupted: bool,
+    ) -> BinaryFit:
+        part = self._restrict(K, X, task.samples)
+        if interrupted:  # after Ctrl-C the machines that are left keep their starting point
+            options = self._solver_options() | {"max_iter": 0}
+            fit = fit_binary(part, task.signs, C[task.samples], start, **options)
+            return fit._replace(status=Status.INTERRUPTED)
+        return self._fit_one(part, task.signs, C[task.samples], start)
+
+    def _restrict(self, K: QMatrix, X: Any, samples: np.ndarray) -> QMatrix:
+        """The part of the Gram matrix that a task needs; the whole is computed once if it fits."""
+        if len(samples) == K.n:
+            return K
+        if K.in_memory or K.dtype.itemsize * K.n**2 <= self.cache_mb * 2**20:
+            part = DenseQ(take_block(K.dense(), samples))
+            part.entry_error = K.entry_error
+            return part
+        return KernelQ(self.kernel_, X[samples])
+
+    def _take(self, X: Any, index: np.ndarray) -> Any:
+        return X[np.ix_(index, index)] if self._is_precomputed() else X[index]
+
+    def _previous_alpha(self, n: int, classes: np.ndarray) -> np.ndarray | None:
+        alpha = getattr(self, "alpha_", None)
+        if not self.warm_start or alpha is None or alpha.shape[-1] != n:
+            return None
+        return np.atleast_2d(alpha) if np.array_equal(self.classes_, classes) else None
+
+    def _store(
+        self,
+        X: Any,
+        n: int,
+        active: np.ndarray,
+        plan: list[Task],
+        fits: list[BinaryFit],
+    ) -> None:
+        alpha = np.zeros((len(fits), n))
+        coef = np.zeros((len(fits), n))
+        slack = np.full((len(fits), n), np.nan)
+        for k, (task, fit) in enumerate(zip(plan, fits, strict=True)):
+            place = active[task.samples]
+            alpha[k, place] = fit.alpha
+            coef[k, place] = fit.alpha * task.signs
+            slack[k, place] = fit.slack
+        self.intercept_ = np.array([fit.intercept for fit in fits])
+        self._store_expansion(X, coef)
+        free = [active[t.samples[f.free]] for t, f in zip(plan, fits, strict=True)]
+        bounded = [active[t.samples[f.bounded]] for t, f in zip(plan, fits, strict=True)]
+        columns = {
+            "alpha_": alpha,
+            "slack_": slack,
+            "free_support_": free,
+            "bounded_support_": bounded,
+            "margin_": np.array([fit.margin for fit in fits]),
+            "objective_": np.array([fit.objective for fit in fits]),
+            "dual_objective_": np.array([fit.dual_objective for fit in fits]),
+            "duality_gap_": np.array([fit.duality_gap for fit in fits]),
+            "kkt_violation_": np.array([fit.kkt_violation for fit in fits]),
+            "status_": [str(fit.status) for fit in fits],
+        }
+        for name, values in columns.items():
+            value = values[0] if len(fits) == 1 else values
+            setattr(self, name, float(value) if isinstance(value, np.floating) else value)
+        iterations = [max(1, fit.n_iter) for fit in fits]
+        self.n_iter_ = iterations[0] if len(fits) == 1 else np.array(iterations)
+
+    def pairwise_decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of every binary machine, of shape (n_samples, n_machines).
+
+        One versus one has a machine for each pair of classes ``(i, j)`` with ``i < j`` in the order
+        (0, 1), (0, 2), ..., positive for ``j``; one versus rest a machine for each class.
+        """
+        return self._expansion(self._check_table(X, reset=False))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed distance from the boundary, in units of the margin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples (kernel values against the training samples if precomputed).
+
+        Returns
+        -------
+        values : array of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for ``classes_[1]``. More: a score for each class, the largest of
+            which :meth:`predict` takes.
+        """
+        values = self.pairwise_decision_function(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        return class_scores(values, len(self.classes_), self.multiclass)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class labels of the rows of ``X``."""
+        values = self.decision_function(X)
+        winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[winner]
+
+
+class SVC(KernelClassifier):
+    """Soft-margin support vector classifier.
+
+    Minimises ``½‖w‖² + C Σ ξ_i`` subject to ``y_i (⟨w, φ(x_i)⟩ + b) ≥ 1 - ξ_i``, ``ξ ≥ 0``, where
+    ``φ`` is the feature map of the kernel. In the form "loss plus penalty" this is
+    ``Σ hinge + (λ/2)‖w‖²`` with ``λ = 1/C``, or with the mean instead of the sum ``λ = 1/(nC)``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack. Larger values follow the training data more closely.
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "sigmoid", "precomputed", an object of :mod:`tamiz.kernels`, or a
+        function ``f(X, Z)`` that returns the matrix of kernel values.
+    gamma : float, "scale" or "auto", default="scale"
+        Factor of the kernels given by name; "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One versus one or one versus rest, where there are more than two classes.
+    solver : {"auto", "smo", "decomposition", "chunking"}, default="auto"
+        All reach the same optimum. "auto" takes SMO on the dense Gram matrix if that fits
+        ``cache_mb``, else decomposition.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions accepted.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C`` by class; "balanced" makes them inversely proportional to frequency.
+    warm_start : bool, default=False
+        Start from the previous solution when the number of samples and the classes are the same,
+        for instance after a feature was removed or ``C`` changed.
+    cache_mb : float, default=2000
+        Memory for kernel values, in MiB.
+    max_iter : int, default=-1
+        Limit on the steps of the solver; -1 for none but a very large one.
+    verbose : bool or int, default=0
+        Show progress on standard error when fitting takes longer than two seconds.
+
+    Attributes
+    ----------
+    classes_ : array
+        Class labels, sorted. The attributes below are those of two classes; with more, each gets
+        a leading dimension (or becomes a list) over the machines.
+    support_ : array
+        Indices of the support vectors.
+    support_vectors_ : array of shape (n_support, n_features)
+        The support vectors (empty if precomputed).
+    dual_coef_ : array of shape (1, n_support)
+        ``alpha_i y_i`` of the support vectors.
+    intercept_ : array of shape (1,)
+        Constant ``b`` of the decision function (LIBSVM's ``-rho``).
+    coef_ : array of shape (1, n_features)
+        Weights ``w``; linear kernel only.
+    alpha_ : array of shape (n_samples,)
+        Dual variables.
+    slack_ : array of shape (n_samples,)
+        ``ξ``; a training sample is on the wrong side where it exceeds 1.
+    free_support_, bounded_support_ : arrays
+        Indices with ``0 < alpha < C`` (exactly on the margin) and with ``alpha = C``.
+    margin_ : float
+        ``1 / ‖w‖``, the distance from the boundary to the margin in feature space.
+    objective_, dual_objective_, duality_gap_ : float
+        Primal and dual objective and their difference, a bound on the distance to the optimum.
+    kkt_violation_ : float
+        Largest violation of the KKT conditions.
+    n_iter_ : int
+        Steps of the solver.
+    status_ : str
+        "converged", "max_iter", "interrupted" or "stalled".
+    kernel_ : Kernel
+        The kernel with all its parameters.
+
+    See Also
+    --------
+    HardMarginSVC : No slack at all; refuses data that cannot be separated.
+    PegasosClassifier : Linear machine for streams.
+    sklearn.calibration.CalibratedClassifierCV : Class probabilities from decision values.
+
+    References
+    ----------
+    .. [1] C. Cortes, V. Vapnik (1995). Support-vector networks. Machine Learning 20.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz import SVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = make_pipeline(StandardScaler(), SVC(C=2.0)).fit(X, y)
+    >>> round(machine.score(X, y), 3)
+    0.989
+    >>> svc = machine[-1]
+    >>> svc.status_, svc.duality_gap_ < 1e-3 * svc.objective_
+    ('converged', True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "multiclass": [StrOptions({"ovo", "ovr"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        multiclass: str = "ovo",
+        solver: str = "auto",
+        tol: float = 1e-3,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        cache_mb: float = 2000.0,
+        max_iter: int = -1,
+        verbose: bool | int = 0,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.multiclass = multiclass
+        self.solver = solver
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.cache_mb = cache_mb
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, or their square matrix of kernel values if precomputed.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample; a weight of zero leaves the sample out, a weight of k is
+            the same as repeating it k times.
+
+        Returns
+        -------
+        self : SVC
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        labels = Labels(self.classes_, codes)
+        by_class = check_class_weight(self.class_weight, labels, weight)
+        return self.C * weight * by_class[codes]

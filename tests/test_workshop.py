@@ -1,0 +1,216 @@
+"""The workshop: light import, exports, version, lower bounds, nothing that ties us to a machine."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import tamiz
+from tests.conftest import find_data_dir
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ALL_EXTRAS = tuple(PROJECT["optional-dependencies"])
+
+HEAVY = {"joblib", "matplotlib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
+
+# Written so that these lines do not match themselves.
+MACHINE_PATH = re.compile(r"(?<![\w.)}~-])/(?:work|root|home|Users)/")
+REGISTRY = re.compile(
+    r"pypi\.org|pythonhosted\.org|anaconda\.org|npmjs\.org|crates\.io|docker\.io|ghcr\.io|quay\.io"
+    r"|art[i]factory|--(?:extra-)?index[-]url|--find[-]links"
+    r"|https?://(?:localhost|\d+\.\d+\.\d+\.\d+)",
+    re.IGNORECASE,
+)
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+# ------------------------------------------------------------------------------------- the import
+
+
+def test_import_takes_less_than_half_a_second():
+    def seconds() -> float:
+        start = time.perf_counter()
+        run_python("import tamiz")
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_import_loads_nothing_heavy():
+    loaded = set(run_python("import sys, tamiz; print(*sys.modules, sep='\\n')").split())
+    assert "tamiz" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize("name", tamiz.__all__)
+def test_public_name_resolves(name):
+    value = getattr(tamiz, name)
+    if isinstance(value, type):
+        assert value.__name__ == name
+        assert value.__doc__
+
+
+def test_exports_are_listed_alike_in_all_three_places():
+    tree = ast.parse(Path(tamiz.__file__).read_text(encoding="utf-8"))
+    (for_checkers,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    ]
+    seen_by_checkers = {
+        alias.asname: statement.module
+        for statement in for_checkers.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert seen_by_checkers == tamiz._HOME
+    assert sorted(tamiz.__all__) == sorted([*tamiz._HOME, "__version__"])
+    assert set(tamiz.__all__) <= set(dir(tamiz))
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = tamiz.no_such_name
+
+
+def test_version_matches_the_metadata():
+    assert tamiz.__version__ == importlib.metadata.version("tamiz")
+
+
+# ------------------------------------------------------------------------------- the files we keep
+
+
+def project_files() -> list[Path]:
+    """Files that git tracks or would track; without git, everything outside built folders."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        listed = [ROOT / name for name in done.stdout.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        listed = []
+    if not listed:
+        built = re.compile(r"(^|/)(\.git|\.venv|\.\w+_cache|\.hypothesis|__pycache__|_build)[^/]*/")
+        listed = [p for p in ROOT.rglob("*") if not built.search(p.relative_to(ROOT).as_posix())]
+    return sorted(path for path in listed if path.is_file())
+
+
+@pytest.mark.parametrize("pattern", [MACHINE_PATH, REGISTRY], ids=["path", "registry"])
+def test_no_file_names_a_machine_or_a_registry(pattern):
+    files = project_files()
+    assert ROOT / "pyproject.toml" in files
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (MACHINE_PATH, "open('/{}/me/x.csv')".format("home")),
+        (MACHINE_PATH, "cd /{}/main".format("work")),
+        (REGISTRY, "https://{}.org/simple".format("pypi")),
+        (REGISTRY, "pip install --index-{} x".format("url")),
+    ],
+)
+def test_the_patterns_find_what_they_should(pattern, text):
+    assert pattern.search(text)
+
+
+# ------------------------------------------------------------------------------------ lower bounds
+
+
+def lowest(*extras: str) -> dict[str, str]:
+    command = [sys.executable, str(ROOT / "tools" / "lowest.py"), *extras]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return dict(line.split("==") for line in done.stdout.splitlines())
+
+
+def requirements(*extras: str) -> list[Requirement]:
+    """The requirements of the project and of the extras, those of nested extras included."""
+    texts = [*PROJECT["dependencies"]]
+    for extra in extras:
+        texts += PROJECT["optional-dependencies"][extra]
+    flat = []
+    for requirement in map(Requirement, texts):
+        if requirement.name == PROJECT["name"]:
+            nested = requirements(*sorted(requirement.extras))
+            flat += [r for r in nested if str(r) not in map(str, flat)]
+        else:
+            flat.append(requirement)
+    return flat
+
+
+@pytest.mark.parametrize("extras", [(), ("test",), ("dev",), ALL_EXTRAS])
+def test_lowest_agrees_with_pyproject(extras):
+    printed = lowest(*extras)
+    expected = requirements(*extras)
+    assert set(printed) == {requirement.name for requirement in expected}
+    for requirement in expected:
+        (bound,) = [s.version for s in requirement.specifier if s.operator == ">="]
+        assert Version(printed[requirement.name]) == Version(bound)
+        assert requirement.specifier.contains(printed[requirement.name])
+
+
+# -------------------------------------------------------------------------------------- the shared
+
+
+def test_d8_is_the_published_table(d8):
+    assert d8.X.shape == (8, 3)
+    assert d8.y.tolist() == [1, -1, -1, -1, 1, -1, 1, 1]
+    assert d8.X[d8.y == 1].mean(axis=0)[:2].tolist() == [173.75, 82.5]
+    assert d8.X[d8.y == -1].mean(axis=0)[:2].tolist() == [150.75, 78.25]
+    np.testing.assert_allclose(d8.X[d8.y == 1].std(axis=0)[:2], [2.586, 2.2913], atol=5e-4)
+    np.testing.assert_allclose(d8.X[d8.y == -1].std(axis=0)[:2], [2.586, 2.3848], atol=5e-4)
+
+
+def test_data_folder_is_the_one_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("TAMIZ_DATA", str(tmp_path))
+    assert find_data_dir() == tmp_path
+    monkeypatch.setenv("TAMIZ_DATA", str(tmp_path / "absent"))
+    with pytest.raises(FileNotFoundError, match="not a folder"):
+        find_data_dir()
+
+
+# ---------------------------------------------------------------------------------- the newcomer
+
+
+def test_quick_start_of_the_readme_runs(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "support vectors" in printed
+    boundary = float(re.search(r"boundary at (\S+)", printed)[1])
+    assert boundary == pytest.approx(162, abs=0.1)
+
+
+def test_demo_tells_the_figures_of_both_machines(capsys):
+    from tamiz import demo
+
+    demo.main()
+    printed = capsys.readouterr().out
+    for label in ("free", "bounded", "margin", "duality gap", "KKT violation", "accuracy, test"):
+        assert re.search(rf"{label} +\S+ +\S+$", printed, flags=re.MULTILINE), label
+    test_accuracies = re.search(r"accuracy, test +([\d.]+)% +([\d.]+)%", printed).groups()
+    assert min(map(float, test_accuracies)) > 90
+    assert "How to read it" in printed
