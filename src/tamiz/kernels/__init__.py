@@ -10,7 +10,14 @@ come and go.
 from tamiz.kernels.algebra import Exponential, PolynomialOf, Product, Scaled, Sum
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from tamiz.kernels.features import FeatureGram
 from tamiz.kernels.mapped import Composed, Conformal, FunctionKernel, QuadraticForm
+from tamiz.kernels.mercer import (
+    IndefiniteKernelWarning,
+    MercerCheck,
+    mercer_check,
+    warn_if_indefinite,
+)
 from tamiz.kernels.prepared import Prepared
 from tamiz.kernels.resolve import KERNEL_NAMES, as_kernel
 
@@ -20,9 +27,12 @@ __all__ = [
     "Composed",
     "Conformal",
     "Exponential",
+    "FeatureGram",
     "FunctionKernel",
+    "IndefiniteKernelWarning",
     "Kernel",
     "Linear",
+    "MercerCheck",
     "Polynomial",
     "PolynomialOf",
     "Precomputed",
@@ -33,4 +43,6 @@ __all__ = [
     "Sigmoid",
     "Sum",
     "as_kernel",
+    "mercer_check",
+    "warn_if_indefinite",
 ]

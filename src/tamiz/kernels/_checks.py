@@ -56,9 +56,11 @@ def gamma_from(word: str, X: Matrix, weight: Array | None = None) -> float:
         return 1.0 / X.shape[1]
     if weight is not None and np.ptp(weight) > 0:
         total = float(weight.sum()) * X.shape[1]
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
         mean = float((weight @ X).sum()) / total
-        variance = float((weight @ squares).sum()) / total - mean**2
+        if sparse.issparse(X):
+            variance = float((weight @ X.multiply(X)).sum()) / total - mean**2
+        else:
+            variance = float((weight @ np.square(X - mean)).sum()) / total
     elif sparse.issparse(X):
         variance = float(X.multiply(X).mean() - X.mean() ** 2)
     else:

@@ -42,6 +42,11 @@ class Composite(Kernel):
         """Derivative of ``combine`` by each argument, as new arrays."""
         raise NotImplementedError
 
+    @property
+    def weights(self) -> tuple[float, ...] | None:
+        """The factor of each part if the combination is a weighted sum, else None."""
+        return None
+
     def _check_parameters(self) -> None:
         for name in self._parameters:
             if name in ("k1", "k2", "kernel") and not isinstance(getattr(self, name), Kernel):
@@ -65,6 +70,10 @@ class Composite(Kernel):
     @property
     def _pending(self) -> bool:
         return any(part._pending for part in self.parts)
+
+    @property
+    def always_mercer(self) -> bool:
+        return all(part.always_mercer for part in self.parts)
 
     @property
     def _accepts_sparse(self) -> bool:
@@ -127,6 +136,10 @@ class Sum(Composite):
     def partials(self, *grams: Array) -> tuple[Array, ...]:
         return tuple(np.ones_like(gram) for gram in grams)
 
+    @property
+    def weights(self) -> tuple[float, ...]:
+        return 1.0, 1.0
+
     def __repr__(self) -> str:
         return f"{self.k1._text(SUM)} + {self.k2._text(PRODUCT)}"
 
@@ -167,6 +180,10 @@ class Scaled(Composite):
 
     def partials(self, *grams: Array) -> tuple[Array, ...]:
         return (np.full_like(grams[0], float(self.factor)),)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        return (float(self.factor),)
 
     def __repr__(self) -> str:
         inner = self.kernel._text(PRODUCT)

@@ -91,6 +91,11 @@ class Kernel:
         """Whether no kernel value can exceed 1 in size, so that float32 storage is harmless."""
         return self.bound <= 1.0
 
+    @property
+    def always_mercer(self) -> bool:
+        """Whether every Gram matrix of this kernel is known to be positive semi-definite."""
+        return False
+
     # ------------------------------------------------------------------ values
 
     def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
@@ -125,8 +130,9 @@ class Kernel:
         """The same kernel with ``gamma="scale"`` or ``"auto"`` replaced by numbers from ``X``.
 
         ``"scale"`` is 1 / (p * X.var()) and ``"auto"`` is 1 / p, as in scikit-learn; data without
-        any variance give 1. With ``sample_weight`` the variance is that of samples repeated as often
-        as their weight says. A kernel whose parameters are numbers already is returned as it is.
+        any variance give 1. With ``sample_weight`` the variance is that of samples repeated as
+        often as their weight says. A kernel whose parameters are numbers already is returned
+        as it is.
 
         Examples
         --------
@@ -197,12 +203,12 @@ class Kernel:
 
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(other, self) if isinstance(other, numbers.Real) else NotImplemented
+        return Scaled(float(other), self) if isinstance(other, numbers.Real) else NotImplemented
 
     def __rmul__(self, other: object) -> Kernel:
         from tamiz.kernels.algebra import Scaled
 
-        return Scaled(other, self) if isinstance(other, numbers.Real) else NotImplemented
+        return Scaled(float(other), self) if isinstance(other, numbers.Real) else NotImplemented
 
     def exp(self) -> Kernel:
         """The kernel exp(K(x, x'))."""

@@ -69,11 +69,6 @@ class InnerProductKernel(_NumericKernel):
     def _diag(self, X: Matrix) -> Array:
         return self.value(squared_norms(X))
 
-    def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.inner_features import InnerProductFeatures
-
-        return InnerProductFeatures(self, X, scale)
-
 
 class Linear(InnerProductKernel):
     """The inner product <x, x'>.
@@ -90,6 +85,10 @@ class Linear(InnerProductKernel):
     """
 
     @property
+    def always_mercer(self) -> bool:
+        return True
+
+    @property
     def _pending(self) -> bool:
         return False
 
@@ -103,6 +102,11 @@ class Linear(InnerProductKernel):
         from tamiz.kernels.prepared import PreparedLinear
 
         return PreparedLinear(self, X, dtype)
+
+    def _track(self, X: Array, scale: Array) -> FeatureGram:
+        from tamiz.kernels.inner_features import LinearFeatures
+
+        return LinearFeatures(self, X, scale)
 
 
 class Polynomial(InnerProductKernel):
@@ -133,9 +137,7 @@ class Polynomial(InnerProductKernel):
     _parameters = ("degree", "gamma", "coef0")
     _defaults = {"degree": 3, "gamma": 1.0, "coef0": 1.0}
 
-    def __init__(
-        self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0
-    ) -> None:
+    def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -155,6 +157,10 @@ class Polynomial(InnerProductKernel):
                 "constant makes Gram matrices indefinite; pass 0 or a positive number."
             )
 
+    @property
+    def always_mercer(self) -> bool:
+        return True
+
     def value(self, inner: Array) -> Array:
         inner *= self.gamma
         inner += self.coef0
@@ -166,6 +172,11 @@ class Polynomial(InnerProductKernel):
         power = whole_power(base, int(self.degree) - 1)
         power *= self.degree * self.gamma
         return power
+
+    def _track(self, X: Array, scale: Array) -> FeatureGram:
+        from tamiz.kernels.inner_features import PolynomialFeatures
+
+        return PolynomialFeatures(self, X, scale)
 
 
 class RBF(_NumericKernel):
@@ -196,9 +207,7 @@ class RBF(_NumericKernel):
     _parameters = ("gamma", "width")
     _defaults = {"gamma": None, "width": None}
 
-    def __init__(
-        self, gamma: float | str | None = None, width: float | None = None
-    ) -> None:
+    def __init__(self, gamma: float | str | None = None, width: float | None = None) -> None:
         self.gamma = gamma
         self.width = width
         self._check_parameters()
@@ -240,6 +249,10 @@ class RBF(_NumericKernel):
     @property
     def bound(self) -> float:
         return 1.0
+
+    @property
+    def always_mercer(self) -> bool:
+        return True
 
     def _key(self) -> tuple[Any, ...]:
         return (self._gamma,)
@@ -322,6 +335,11 @@ class Sigmoid(InnerProductKernel):
         # A value near tanh's crossing of zero carries the whole rounding error of its argument.
         longest = float(squared_norms(X).max(initial=0.0))
         return 1.0 + self.gamma * longest + abs(self.coef0)
+
+    def _track(self, X: Array, scale: Array) -> FeatureGram:
+        from tamiz.kernels.inner_features import SigmoidFeatures
+
+        return SigmoidFeatures(self, X, scale)
 
 
 class Precomputed(Kernel):

@@ -34,6 +34,10 @@ class Mapped(Kernel):
         """h(x) for each row, checked and ready for the inner kernel."""
         raise NotImplementedError
 
+    @property
+    def always_mercer(self) -> bool:
+        return self.inner.always_mercer
+
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         return self.inner._gram(self.image(X), None if Z is None else self.image(Z))
 

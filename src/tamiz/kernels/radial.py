@@ -171,9 +171,7 @@ class PreparedRBF(Prepared):
         self._share(self._rows_between, left.shape[0], out.size, left, half, out)
         return out
 
-    def _rows_between(
-        self, start: int, stop: int, left: Matrix, half: Values, out: Values
-    ) -> None:
+    def _rows_between(self, start: int, stop: int, left: Matrix, half: Values, out: Values) -> None:
         buffer = self._buffer(stop - start)
         for r0, r1 in panels_from(start, stop, TILE_ROWS):
             for c0, c1 in panels(self.n, TILE_COLS):

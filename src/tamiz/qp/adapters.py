@@ -6,7 +6,7 @@ machine      Q                      p                   y          d      bounds
 SVC          y_i y_j K_ij           -1                  labels     0      0 .. C_i
 SVR linear   ±K, twice              epsilon -/+ target  +1 / -1    0      0 .. C_i
 SVR squared  ±(K + I/2C), twice     epsilon -/+ target  +1 / -1    0      0 .. infinity
-one-class    K                      0                   1          1      0 .. w_i/(nu W)
+one-class    K                      0                   1          nu W   0 .. w_i
 SVDD         K                      -diag K / 2         1          1      0 .. C_i
 QPFS         (1 - alpha) Q          -alpha F            1          1      0 .. infinity
 ===========  =====================  ==================  =========  =====  ================
@@ -60,8 +60,13 @@ def svr_problem(
 def one_class_problem(K: QMatrix, nu: float, weight: np.ndarray) -> QuadraticProblem:
     """Separation of the sample from the origin with at most a share ``nu`` of outliers."""
     return QuadraticProblem(
-        Q=K, p=np.zeros(K.n), y=1.0, d=1.0, lower=0.0, upper=weight / (nu * weight.sum())
-    )  # type: ignore[arg-type]
+        Q=K,
+        p=np.zeros(K.n),
+        y=1.0,  # type: ignore[arg-type]
+        d=nu * float(weight.sum()),
+        lower=0.0,  # type: ignore[arg-type]
+        upper=weight,
+    )
 
 
 def svdd_problem(K: QMatrix, C: np.ndarray | float) -> QuadraticProblem:

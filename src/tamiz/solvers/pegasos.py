@@ -47,7 +47,7 @@ same argument gives the bound with the last ``τ`` in its first term and the one
 in the sum.
 
 The intercept is the weight of a constant feature appended to every row. If it is not penalised,
-it takes steps ``1/√t`` of its own and the bound no longer holds: the objective is not strongly
+it takes steps ``1/(c√t)`` of its own and the bound no longer holds: the objective is not strongly
 convex in it.
 
 References
@@ -227,13 +227,14 @@ def advance(
     arrays = row_arrays(samples.X)
     batch_size = min(batch_size, len(order))
     stride = max(1, rows_per_run(samples.X, n_machines) // batch_size) * batch_size
-    scratch = np.empty((2, batch_size, n_machines))
+    scratch = np.empty((batch_size, n_machines)), np.empty((batch_size, n_machines))
     for start in range(0, len(order), stride):
         _take_steps(
             *arrays,
             samples.codes,
             samples.positive,
             samples.class_weight,
+            samples.class_weight.max(),
             order[start : start + stride],
             batch_size,
             setting.lambda_,
@@ -241,7 +242,7 @@ def advance(
             int(setting.averaging),
             setting.delay is None,
             state,
-            scratch,
+            *scratch,
         )
         if progress is not None:
             progress.update(f"{int(state.clock[0]):,} steps")
@@ -294,160 +295,102 @@ def objective(samples: Samples, setting: Setting, beta: np.ndarray) -> np.ndarra
 
 @njit(cache=True, nogil=True)
 def _take_steps(
-    values,
-    indices,
-    indptr,
-    codes,
-    positive,
-    class_weight,
-    order,
-    batch_size,
-    lambda_,
-    intercept,
-    averaging,
-    learn_delay,
-    state,
-    scratch,
-):
-    clock = state.clock
-    heaviest = class_weight.max()
-    products, factors = scratch[0], scratch[1]
+    values, indices, indptr, codes, positive, class_weight, heaviest, order, batch_size, lambda_,
+    intercept, averaging, learn_delay, state, products, factors,
+):  # fmt: skip
+    """Take one step for each batch of ``order``.
+
+    This runs once per row of a stream: arrays are unpacked and cut outside the loop, and helpers
+    get few of them, since handing an array over costs more than a short row.
+    """
+    theta, lagged, older, newer, norm2, rho2, clock = state
+    n_machines, last = theta.shape[0], theta.shape[1] - 1
+    steps, harmonic, delay = clock[0], clock[1], clock[4]
     for start in range(0, len(order), batch_size):
-        rows = order[start : start + batch_size]
-        steps = clock[0]
+        size = min(batch_size, len(order) - start)
+        elapsed = steps + delay
         scale = 0.0
         if steps > 0:
-            scale = 1.0 / (lambda_ * (steps + clock[4]))
-            clock[1] += 1.0 / (steps + clock[4])
-        for k in range(len(positive)):
-            _find_violations(
-                values, indices, indptr, codes, class_weight, positive[k], rows, scale, intercept,
-                state.theta, k, products, factors,
-            )  # fmt: skip
+            scale = 1.0 / elapsed
+            harmonic += scale
+        shrink = scale / lambda_  # β = shrink · θ
+        # What each row contributes to θ: nothing if it is on the right side of the margin.
+        for r in range(size):
+            i = order[start + r]
+            for k in range(n_machines):
+                product = dot_row(theta, k, values, indices, indptr, i)
+                if intercept == 1:
+                    product += theta[k, last]
+                decision = product * shrink
+                if intercept == 2:
+                    decision += theta[k, last]
+                sign = 1.0 if codes[i] == positive[k] else -1.0
+                products[r, k] = product
+                factors[r, k] = sign * class_weight[codes[i]] / size if sign * decision < 1 else 0.0
+        # Add these contributions, and measure the increment u and the direction λβ - u:
+        # ‖λβ - u‖² = ‖θ‖²/s² - 2⟨θ, u⟩/s + ‖u‖², s = t + τ. Inner products that the two passes
+        # over the row yield anyway give all three terms.
         longest2 = 0.0
-        for k in range(len(positive)):
-            length2 = _add_violations(
-                values, indices, indptr, rows, steps, clock, intercept, averaging, state, k,
-                products, factors,
-            )  # fmt: skip
-            longest2 = max(longest2, length2)
-        clock[0] = steps + 1
+        for k in range(n_machines):
+            before, theta_u, u_u, pull = norm2[k], 0.0, 0.0, 0.0
+            for r in range(size):
+                a = factors[r, k]
+                if a == 0.0:
+                    continue
+                product, square = _add_to_both(
+                    theta, lagged, k, a, a * harmonic, values, indices, indptr, order[start + r]
+                )
+                if intercept == 1:
+                    product += theta[k, last]
+                    square += 1.0
+                    theta[k, last] += a
+                    lagged[k, last] += a * harmonic
+                pull += a
+                theta_u += a * products[r, k]
+                u_u += a * a * square + 2.0 * a * (product - products[r, k])
+                norm2[k] += a * a * square + 2.0 * a * product
+            if intercept == 2:
+                lagged[k, last] += theta[k, last]
+                theta[k, last] += pull / (heaviest * np.sqrt(steps + 1.0))
+            rho2[k] = max(rho2[k], (before * scale - 2.0 * theta_u) * scale + u_u)
+            longest2 = max(longest2, u_u)
+        steps += 1.0
         if learn_delay:
-            clock[4] = max(clock[4], longest2 / (lambda_ * heaviest))
-        if averaging == 2:
-            _keep_sums_at_powers_of_two(state, intercept)
+            delay = max(delay, longest2 / (lambda_ * heaviest))
+        if averaging == 2 and np.int64(steps) & (np.int64(steps) - 1) == 0:
+            # the sums of iterates at the last two powers of two, for the tail average
+            for k in range(n_machines):
+                for j in range(last + 1):
+                    older[k, j] = newer[k, j]
+                    newer[k, j] = harmonic * theta[k, j] - lagged[k, j]
+                if intercept == 2:
+                    newer[k, last] = lagged[k, last]
+            clock[2], clock[3] = clock[3], steps
+    clock[0], clock[1], clock[4] = steps, harmonic, delay
 
 
 @njit(cache=True, nogil=True)
-def _find_violations(
-    values, indices, indptr, codes, class_weight, positive, rows, scale, intercept, theta, k,
-    products, factors,
-):  # fmt: skip
-    """Set what each row contributes to θ: zero if it is on the right side of the margin."""
-    last = theta.shape[1] - 1
-    for r in range(len(rows)):
-        i = rows[r]
-        product = dot_row(theta, k, values, indices, indptr, i)
-        if intercept == 1:
-            product += theta[k, last]
-        decision = product * scale
-        if intercept == 2:
-            decision += theta[k, last]
-        sign = 1.0 if codes[i] == positive else -1.0
-        products[r, k] = product
-        factors[r, k] = 0.0
-        if sign * decision < 1.0:
-            factors[r, k] = sign * class_weight[codes[i]] / len(rows)
-
-
-@njit(cache=True, nogil=True)
-def _add_violations(
-    values, indices, indptr, rows, steps, clock, intercept, averaging, state, k, products,
-    factors,
-):  # fmt: skip
-    """Add the violating rows to θ and to the lagged sum; return ‖u‖² of the increment u.
-
-    Also measures the step direction: ‖λβ - u‖² = ‖θ‖²/s² - 2⟨θ, u⟩/s + ‖u‖² with s = t + τ, and
-    all three terms follow from inner products that the two passes over the row yield anyway.
-    """
-    harmonic = clock[1]
-    theta, lagged = state.theta, state.lagged
-    last = theta.shape[1] - 1
-    before = state.norm2[k]
-    theta_u, u_u, pull = 0.0, 0.0, 0.0
-    if intercept == 2:
-        lagged[k, last] += theta[k, last]
-    for r in range(len(rows)):
-        a = factors[r, k]
-        if a == 0.0:
-            continue
-        product, square = _add_to_both(
-            theta, lagged, k, a, harmonic, averaging > 0, values, indices, indptr, rows[r]
-        )
-        if intercept == 1:
-            product += theta[k, last]
-            square += 1.0
-            theta[k, last] += a
-            lagged[k, last] += a * harmonic
-        pull += a
-        theta_u += a * products[r, k]
-        u_u += a * a * square + 2.0 * a * (product - products[r, k])
-        state.norm2[k] += a * a * square + 2.0 * a * product
-    if intercept == 2:
-        theta[k, last] += pull / np.sqrt(steps + 1.0)
-    length2 = u_u
-    if steps > 0:
-        s = steps + clock[4]
-        length2 += before / (s * s) - 2.0 * theta_u / s
-    state.rho2[k] = max(state.rho2[k], length2)
-    return u_u
-
-
-@njit(cache=True, nogil=True)
-def _add_to_both(theta, lagged, k, a, harmonic, averaged, values, indices, indptr, i):
-    """Add row ``i`` to θ and to the lagged sum; return ⟨θ before, row⟩ and ‖row‖²."""
+def _add_to_both(theta, lagged, k, a, b, values, indices, indptr, i):
+    """Add ``a`` times row ``i`` to θ, ``b`` times to the lagged sum; return ⟨θ, row⟩, ‖row‖²."""
     if values.ndim == 2:
-        return _add_dense(theta, lagged, k, a, harmonic, averaged, values, i)
+        return _add_dense(theta, lagged, k, a, b, values, i)
     product, square = 0.0, 0.0
     for q in range(indptr[i], indptr[i + 1]):
         j, x = indices[q], values[q]
         product += theta[k, j] * x
         square += x * x
         theta[k, j] += a * x
-        if averaged:
-            lagged[k, j] += harmonic * a * x
+        lagged[k, j] += b * x
     return product, square
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _add_dense(theta, lagged, k, a, harmonic, averaged, values, i):
+def _add_dense(theta, lagged, k, a, b, values, i):
     product, square = 0.0, 0.0
     for j in range(values.shape[1]):
         x = values[i, j]
         product += theta[k, j] * x
         square += x * x
         theta[k, j] += a * x
-    if averaged:
-        b = harmonic * a
-        for j in range(values.shape[1]):
-            lagged[k, j] += b * values[i, j]
+        lagged[k, j] += b * x
     return product, square
-
-
-@njit(cache=True, nogil=True)
-def _keep_sums_at_powers_of_two(state, intercept):
-    """Remember the sums of iterates at the last two powers of two, for the tail average."""
-    clock = state.clock
-    steps = np.int64(clock[0])
-    if steps & (steps - 1):
-        return
-    last = state.theta.shape[1] - 1
-    for k in range(state.theta.shape[0]):
-        for j in range(last + 1):
-            state.older[k, j] = state.newer[k, j]
-            if intercept == 2 and j == last:
-                state.newer[k, j] = state.lagged[k, j]
-            else:
-                state.newer[k, j] = clock[1] * state.theta[k, j] - state.lagged[k, j]
-    clock[2] = clock[3]
-    clock[3] = clock[0]

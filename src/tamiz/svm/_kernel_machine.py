@@ -45,8 +45,11 @@ class KernelMachine(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.sparse = not self._is_precomputed()
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
+
+    def _takes_sparse(self) -> bool:
+        return not self._is_precomputed()
 
     def _is_precomputed(self) -> bool:
         return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
@@ -54,10 +57,14 @@ class KernelMachine(BaseEstimator):
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
-        X = check_X(self, X, reset=reset, accept_sparse=not self._is_precomputed())
+        X = check_X(self, X, reset=reset, accept_sparse=self._takes_sparse())
         if self._is_precomputed() and reset:
             check_square(X)
         return X
+
+    def _take(self, X: Any, index: np.ndarray) -> Any:
+        """Some of the training samples (rows and columns if precomputed)."""
+        return X[np.ix_(index, index)] if self._is_precomputed() else X[index]
 
     def _resolve_kernel(self, X: Any, weight: np.ndarray) -> Kernel:
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)

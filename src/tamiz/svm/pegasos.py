@@ -108,9 +108,9 @@ class PegasosClassifier(LinearMachine):
     bound_ : float, ndarray of shape (n_classes,) or None
         ``ρ²(1 + log t_) / (2 lambda_ t_)`` or a little less (see :mod:`tamiz.solvers.pegasos`),
         with ρ the longest step direction seen: what the theory promises, on average over
-        independent draws, for the excess of the objective over its minimum. For the rows of a stream that are independent of each other, the objective is
-        that of the distribution they come from. None unless all iterates are averaged and the
-        intercept (if any) is penalised.
+        independent draws, for the excess of the objective over its minimum. For the rows of a
+        stream that are independent of each other, the objective is that of the distribution they
+        come from. None unless all iterates are averaged and the intercept (if any) is penalised.
     status_ : str
         "limit" (all passes made), "converged" (``tol`` reached), "interrupted" (Ctrl-C: what had
         been reached is kept) or "stream" (after ``partial_fit``).

@@ -197,7 +197,12 @@ class PerceptronClassifier(LinearMachine):
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False, accept_sparse=True)
-        codes = check_known_classes(y, X.shape[0], self.classes_)
+        codes = check_known_classes(
+            y,
+            X.shape[0],
+            self.classes_,
+            remedy="Hand over labels that the perceptron was fitted to.",
+        )
         weights = np.atleast_2d(np.asarray(machine.coef_, dtype=np.float64))
         intercept = np.broadcast_to(np.ravel(machine.intercept_), len(weights)).astype(float)
         if weights.shape != self.coef_.shape:

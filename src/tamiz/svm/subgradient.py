@@ -157,11 +157,11 @@ class SubgradientClassifier(LinearMachine):
         self._validate_params()
         X = check_X(self, X, reset=True, accept_sparse=True)
         own = check_sample_weight(sample_weight, X.shape[0])
-        labels = check_classes(y, X.shape[0])
+        labels = check_classes(y, X.shape[0], weight=own)
         if not own.all():
             kept = np.flatnonzero(own)
             X, own = X[kept], own[kept]
-            labels = check_classes(labels.classes[labels.codes[kept]], len(kept))
+            labels = labels._replace(codes=labels.codes[kept])
         total = own.sum()
         weight = own * check_class_weight(self.class_weight, labels, own)[labels.codes] / total
         self.classes_ = labels.classes

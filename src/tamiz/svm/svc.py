@@ -78,9 +78,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return part
         return KernelQ(self.kernel_, X[samples])
 
-    def _take(self, X: Any, index: np.ndarray) -> Any:
-        return X[np.ix_(index, index)] if self._is_precomputed() else X[index]
-
     def _previous_alpha(self, n: int, classes: np.ndarray) -> np.ndarray | None:
         alpha = getattr(self, "alpha_", None)
         if not self.warm_start or alpha is None or alpha.shape[-1] != n:

@@ -1,0 +1,239 @@
+"""Compiled: sums of kernel values with each feature left out in turn.
+
+For coefficients c and every feature j at once,
+
+    norms:      sum over i, l of c_i c_l K(x_i without j, x_l without j)
+    decisions:  sum over i of c_i K(z without j, x_i without j)
+
+A pair of samples is visited once, with all features inside, so that both rows stay in the cache.
+The functions get the samples already scaled (rows of ``left`` and ``right``), and the base of each
+pair: its inner product, or gamma times its squared distance. What a feature contributes to the base
+is taken off, and the kernel is applied to the rest. Row k of ``out`` gets the sums that end at
+sample k; the caller adds the rows up. Item k of a norm stands for the rows k and s - 1 - k, so that
+equal ranges of items are equal work.
+
+The double-precision exponential is made like the single one of ``_exp`` with a polynomial of
+degree 11; its relative error is a few units of the last place, arguments below -708 give 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_LOWEST = -708.0
+_LOG2_E = 1.4426950408889634
+_ROUNDER = 1.5 * 2.0**52
+_ROUNDER_BITS = np.int64(np.float64(1.5 * 2.0**52).view(np.int64) - 1023)
+_MANTISSA = np.int64(52)
+_LN2_HIGH = 6.93147180369123816490e-1
+_LN2_LOW = 1.90821492927058770002e-10
+_C2 = 0.5000000000000001
+_C3 = 0.16666666666666669
+_C4 = 0.04166666666662413
+_C5 = 0.008333333333330062
+_C6 = 0.0013888888917213717
+_C7 = 0.00019841269863053618
+_C8 = 2.4801521295954376e-05
+_C9 = 2.7557268459997064e-06
+_C10 = 2.7620088445409746e-07
+_C11 = 2.510038549551032e-08
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _bits_of(typing_context: Any, value: Any) -> Any:
+    """The 64 bits of a float64 as a whole number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _from_bits(typing_context: Any, bits: Any) -> Any:
+    """The float64 that 64 bits stand for."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _exp_double(x: Any) -> Any:
+    """exp(x) for x <= 0; 0 below -708."""
+    bounded = max(x, _LOWEST)
+    shifted = bounded * _LOG2_E + _ROUNDER
+    k = shifted - _ROUNDER
+    r = bounded - k * _LN2_HIGH
+    r = r - k * _LN2_LOW
+    p = _C11
+    p = p * r + _C10
+    p = p * r + _C9
+    p = p * r + _C8
+    p = p * r + _C7
+    p = p * r + _C6
+    p = p * r + _C5
+    p = p * r + _C4
+    p = p * r + _C3
+    p = p * r + _C2
+    p = p * (r * r) + r
+    p = p + 1.0
+    value = p * _from_bits((_bits_of(shifted) - _ROUNDER_BITS) << _MANTISSA)
+    return value if x >= _LOWEST else 0.0
+
+
+@njit(cache=True, nogil=True)
+def exp_tile(start: int, stop: int, x: Any, out: Any) -> None:
+    """The exponential by itself, for tests of its accuracy."""
+    for i in range(start, stop):
+        out[i] = _exp_double(x[i])
+
+
+# ---------------------------------------------------------------------- radial
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _radial_pair(left: Any, right: Any, base: float, weight: float, total: Any) -> None:
+    for j in range(len(total)):
+        step = left[j] - right[j]
+        total[j] += weight * _exp_double(min(step * step - base, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def radial_norms(start: int, stop: int, rows: Any, base: Any, coef: Any, out: Any) -> None:
+    """Norms for exp(-base), ``base`` holding squared distances of the rows."""
+    s = len(coef)
+    for k in range(start, stop):
+        for i in (k, s - 1 - k):
+            for m in range(i):
+                _radial_pair(rows[i], rows[m], base[i, m], 2.0 * coef[i] * coef[m], out[i])
+            _radial_pair(rows[i], rows[i], 0.0, coef[i] * coef[i], out[i])
+            if 2 * k == s - 1:
+                break  # the middle row is its own partner
+
+
+@njit(cache=True, nogil=True)
+def radial_decisions(
+    start: int, stop: int, left: Any, right: Any, base: Any, coef: Any, out: Any
+) -> None:
+    """Decisions for exp(-base) at the rows of ``left``."""
+    for k in range(start, stop):
+        for i in range(len(coef)):
+            _radial_pair(left[k], right[i], base[k, i], coef[i], out[k])
+
+
+# ---------------------------------------------------------------------- polynomial
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _polynomial_pair(
+    left: Any, right: Any, base: float, weight: float, total: Any, shape: Any, work: Any
+) -> None:
+    gamma, coef0, degree = shape
+    value, square = work
+    for j in range(len(total)):
+        square[j] = coef0 + gamma * (base - left[j] * right[j])
+        value[j] = weight
+    while degree:
+        if degree & 1:
+            for j in range(len(total)):
+                value[j] *= square[j]
+        degree >>= 1
+        if degree:
+            for j in range(len(total)):
+                square[j] *= square[j]
+    for j in range(len(total)):
+        total[j] += value[j]
+
+
+@njit(cache=True, nogil=True)
+def polynomial_norms(
+    start: int, stop: int, rows: Any, base: Any, coef: Any, out: Any, shape: Any
+) -> None:
+    """Norms for (coef0 + gamma base) ** degree, ``base`` holding inner products of the rows."""
+    s = len(coef)
+    work = (np.empty(rows.shape[1]), np.empty(rows.shape[1]))
+    for k in range(start, stop):
+        for i in (k, s - 1 - k):
+            for m in range(i + 1):
+                weight = coef[i] * coef[m] * (2.0 if m < i else 1.0)
+                _polynomial_pair(rows[i], rows[m], base[i, m], weight, out[i], shape, work)
+            if 2 * k == s - 1:
+                break
+
+
+@njit(cache=True, nogil=True)
+def polynomial_decisions(
+    start: int, stop: int, left: Any, right: Any, base: Any, coef: Any, out: Any, shape: Any
+) -> None:
+    """Decisions for (coef0 + gamma base) ** degree at the rows of ``left``."""
+    work = (np.empty(left.shape[1]), np.empty(left.shape[1]))
+    for k in range(start, stop):
+        for i in range(len(coef)):
+            _polynomial_pair(left[k], right[i], base[k, i], coef[i], out[k], shape, work)
+
+
+# ---------------------------------------------------------------------- sigmoid
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _sigmoid_pair(
+    left: Any, right: Any, base: float, weight: float, total: Any, shape: Any
+) -> None:
+    gamma, coef0 = shape
+    for j in range(len(total)):
+        x = coef0 + gamma * (base - left[j] * right[j])
+        shrunk = _exp_double(-2.0 * abs(x))
+        size = (1.0 - shrunk) / (1.0 + shrunk)
+        total[j] += weight * (size if x > 0.0 else -size)
+
+
+@njit(cache=True, nogil=True)
+def sigmoid_norms(
+    start: int, stop: int, rows: Any, base: Any, coef: Any, out: Any, shape: Any
+) -> None:
+    """Norms for tanh(gamma base + coef0), ``base`` holding inner products of the rows."""
+    s = len(coef)
+    for k in range(start, stop):
+        for i in (k, s - 1 - k):
+            for m in range(i + 1):
+                weight = coef[i] * coef[m] * (2.0 if m < i else 1.0)
+                _sigmoid_pair(rows[i], rows[m], base[i, m], weight, out[i], shape)
+            if 2 * k == s - 1:
+                break
+
+
+@njit(cache=True, nogil=True)
+def sigmoid_decisions(
+    start: int, stop: int, left: Any, right: Any, base: Any, coef: Any, out: Any, shape: Any
+) -> None:
+    """Decisions for tanh(gamma base + coef0) at the rows of ``left``."""
+    for k in range(start, stop):
+        for i in range(len(coef)):
+            _sigmoid_pair(left[k], right[i], base[k, i], coef[i], out[k], shape)
+
+
+# ---------------------------------------------------------------------- one feature changes
+
+
+@njit(cache=True, nogil=True)
+def shift_products(start: int, stop: int, base: Any, x: Any, delta: float) -> None:
+    """base += delta * x x', for a range of rows; symmetric to the last bit."""
+    for i in range(start, stop):
+        for m in range(len(x)):
+            base[i, m] += delta * (x[i] * x[m])
+
+
+@njit(cache=True, nogil=True)
+def shift_distances(start: int, stop: int, base: Any, x: Any, delta: float) -> None:
+    """base += delta * (x_i - x_m)**2, never below 0, for a range of rows."""
+    for i in range(start, stop):
+        for m in range(len(x)):
+            step = x[i] - x[m]
+            base[i, m] = max(base[i, m] + delta * (step * step), 0.0)

@@ -1,0 +1,149 @@
+"""Is a kernel positive semi-definite on given samples?
+
+A Mercer kernel gives only Gram matrices without negative eigenvalues, and only then is the dual of
+a support vector machine convex. One Gram matrix can refute that, never prove it: the check is of
+a sample.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tamiz.kernels.base import Kernel
+from tamiz.kernels.elementary import Precomputed
+from tamiz.kernels.resolve import as_kernel
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """A kernel's Gram matrix has a clearly negative eigenvalue."""
+
+
+class MercerCheck(NamedTuple):
+    """What :func:`mercer_check` found.
+
+    Attributes
+    ----------
+    smallest, largest : float
+        Extreme eigenvalues of the Gram matrix.
+    ratio : float
+        The smallest relative to the largest in size.
+    is_mercer : bool
+        Whether no eigenvalue is clearly negative.
+    n_samples : int
+        Number of samples looked at.
+    """
+
+    smallest: float
+    largest: float
+    ratio: float
+    is_mercer: bool
+    n_samples: int
+
+    def __str__(self) -> str:
+        verdict = "no clearly negative eigenvalue" if self.is_mercer else "not a Mercer kernel"
+        return (
+            f"{verdict}: eigenvalues of the Gram matrix of {self.n_samples} samples from "
+            f"{self.smallest:.3g} to {self.largest:.3g} (ratio {self.ratio:.2g})"
+        )
+
+
+def mercer_check(
+    kernel: str | Kernel | Callable[[Any, Any], Any],
+    X: ArrayLike,
+    tol: float = 1e-8,
+    max_samples: int = 1000,
+    random_state: Any = 0,
+) -> MercerCheck:
+    """Look at the eigenvalues of a kernel's Gram matrix on some samples.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A kernel, or what :func:`as_kernel` turns into one.
+    X : array or CSR matrix of shape (n, p)
+        Samples (the Gram matrix itself for a precomputed kernel).
+    tol : float, default=1e-8
+        An eigenvalue counts as negative below ``-tol`` times the largest in size; rounding alone
+        makes some of them slightly negative.
+    max_samples : int, default=1000
+        If there are more samples, so many of them are drawn without replacement.
+    random_state : int, Generator or None, default=0
+        Seed of that draw.
+
+    Returns
+    -------
+    MercerCheck
+
+    See Also
+    --------
+    warn_if_indefinite : a warning instead of a result.
+
+    Examples
+    --------
+    >>> from tamiz.kernels import RBF, Sigmoid, mercer_check
+    >>> X = [[0.0, 1.0], [1.0, 0.5], [2.0, 2.0]]
+    >>> mercer_check(RBF(gamma=1.0), X).is_mercer
+    True
+    >>> mercer_check(Sigmoid(gamma=1.0, coef0=-1.0), X).is_mercer
+    False
+    """
+    if not tol >= 0:
+        raise ValueError(f"tol of mercer_check must not be negative; got {tol!r}.")
+    if max_samples < 1:
+        raise ValueError(f"max_samples of mercer_check must be at least 1; got {max_samples!r}.")
+    chosen = as_kernel(kernel)
+    samples = chosen._samples(X)
+    n = samples.shape[0]
+    if not n:
+        raise ValueError("X has no rows; a Mercer check needs at least one sample.")
+    resolved = chosen._resolve(samples)
+    if n > max_samples:
+        index = np.sort(np.random.default_rng(random_state).choice(n, max_samples, replace=False))
+        if isinstance(resolved, Precomputed):
+            samples = samples[:, index]
+        samples = samples[index]
+    eigenvalues = np.linalg.eigvalsh(resolved._gram(samples, None))
+    smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
+    size = max(abs(smallest), abs(largest))
+    ratio = smallest / size if size > 0 else 0.0
+    return MercerCheck(smallest, largest, ratio, ratio >= -tol, samples.shape[0])
+
+
+def warn_if_indefinite(
+    kernel: str | Kernel | Callable[[Any, Any], Any],
+    X: ArrayLike,
+    tol: float = 1e-8,
+    max_samples: int = 300,
+) -> MercerCheck | None:
+    """Warn if a kernel that may be indefinite is so on these samples.
+
+    Kernels that are positive semi-definite whatever the samples are not looked at (None).
+
+    Parameters
+    ----------
+    kernel, X, tol, max_samples
+        As for :func:`mercer_check`, on fewer samples: it is meant to be called on every fit.
+
+    Returns
+    -------
+    MercerCheck or None
+    """
+    chosen = as_kernel(kernel)
+    if chosen.always_mercer:
+        return None
+    found = mercer_check(chosen, X, tol=tol, max_samples=max_samples)
+    if not found.is_mercer:
+        warnings.warn(
+            f"{chosen!r} is not positive semi-definite on these samples: the smallest eigenvalue "
+            f"of the Gram matrix is {found.smallest:.3g}, the largest {found.largest:.3g}. The "
+            "optimisation problem is not convex; other parameters (for Sigmoid a smaller gamma) "
+            "or another kernel would help.",
+            IndefiniteKernelWarning,
+            stacklevel=2,
+        )
+    return found

@@ -1,0 +1,82 @@
+"""What the machines without labels share: scores, predictions, fitted attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from tamiz._validation import check_sample_weight
+from tamiz.qp import QMatrix, QuadraticProblem
+from tamiz.solvers import QPResult, solve
+from tamiz.svm._kernel_machine import KernelMachine
+
+#: Samples this close to the boundary, relative to its level, count as inside: free support vectors
+#: lie on it exactly, and rounding must not decide what they are.
+ON_BOUNDARY = 1e-9
+
+
+class NoveltyMachine(OutlierMixin, KernelMachine):
+    """Frame of the machines that describe one class; a subclass states its problem."""
+
+    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
+        raise NotImplementedError
+
+    def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
+        """Set the attributes that follow from the solution."""
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """How typical the rows of ``X`` are: the higher the more."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, or their square matrix of kernel values if precomputed.
+        y : ignored
+            For the sake of pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; a sample of weight zero is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = self._check_table(X, reset=True)
+        n = X.shape[0]
+        weight = check_sample_weight(sample_weight, n)
+        active = np.flatnonzero(weight > 0)
+        previous = getattr(self, "alpha_", None) if self.warm_start else None
+        start = previous[active] if previous is not None and len(previous) == n else None
+        part = self._take(X, active) if len(active) < n else X
+        self.kernel_ = self._resolve_kernel(part, weight[active])
+        K = self._gram_matrix(part)
+        problem = self._problem(K, weight[active])
+        result = solve(problem, start=start, **self._solver_options())
+        self.alpha_ = np.zeros(n)
+        self.alpha_[active] = result.a
+        self.intercept_ = np.zeros(1)
+        self._describe(result, K, problem)
+        self._store_expansion(X, self.alpha_[None, :])
+        positive = result.a > 0
+        self.free_support_ = active[positive & (result.a < problem.upper)]
+        self.bounded_support_ = active[positive & (result.a >= problem.upper)]
+        self.kkt_violation_ = float(result.violation or 0.0)
+        self.n_iter_ = max(1, result.iterations)
+        self.status_ = str(result.status)
+        self._report([result.status])
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """``score_samples(X) - offset_``: not negative for samples of the described class."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """1 for samples of the described class, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
