@@ -14,9 +14,7 @@ BENCH_VENV  := .venv-bench
 PIP := -m pip --disable-pip-version-check --quiet --quiet
 SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
 
-# Two pytest workers with one BLAS thread each, instead of two times all cores. Each environment
-# keeps its own cache of compiled functions, since caches of different numba versions evict each
-# other.
+# Two pytest workers with one BLAS thread each, instead of two times all cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
@@ -38,7 +36,7 @@ demo: $(DEMO_VENV)/.stamp  ## install tamiz and fit two machines on real data
 	@echo "Where things are: the code in src/tamiz, the demo in src/tamiz/demo.py, the guide in"
 	@echo "docs/ (make docs), an interpreter with tamiz installed at $(DEMO_VENV)/bin/python."
 
-test: $(TEST_VENV)/.stamp  ## linters, types, import layers, tests and doctests
+test: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
 	@echo "== ruff"
 	@$(TEST_VENV)/bin/ruff check --quiet .
 	@$(TEST_VENV)/bin/ruff format --quiet --check . || { \
@@ -52,7 +50,7 @@ test: $(TEST_VENV)/.stamp  ## linters, types, import layers, tests and doctests
 		$(TEST_VENV)/bin/python -m pytest -q -n 2 $(PYTEST_ARGS)
 
 # No doctests here: they show what current versions print. No slow tests: `make test` runs them.
-test-lowest: $(LOWEST_VENV)/.stamp  ## the tests with the lowest versions pyproject.toml names
+test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
 	@echo "== pytest, lowest versions"
 	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
 		$(LOWEST_VENV)/bin/python -m pytest -q -n 2 -m "not slow" $(PYTEST_ARGS) tests
@@ -104,6 +102,7 @@ $(DEMO_VENV)/.installed: pyproject.toml | check-python
 	@touch $@
 
 $(DEMO_VENV)/.stamp: $(DEMO_VENV)/.installed $(SOURCES)
+	@find $(DEMO_VENV) -path '*/tamiz/*' -name '*.nb[ic]' -delete
 	@$(DEMO_VENV)/bin/python $(PIP) install --no-deps --force-reinstall .
 	@touch $@
 
@@ -118,3 +117,9 @@ $(BENCH_VENV)/.stamp: pyproject.toml | check-python
 	@"$(PYTHON)" -m venv --clear $(BENCH_VENV)
 	@$(BENCH_VENV)/bin/python $(PIP) install --editable ".[bench,frames]"
 	@touch $@
+
+# Compiled functions are cached per environment, and from scratch after any change of the source:
+# numba looks only at the file of a function, not at those of the functions it calls.
+%/numba-cache: %/.stamp $(SOURCES)
+	@rm -rf $@
+	@mkdir $@

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from tamiz.svm.pegasos import PegasosClassifier
+from tamiz.svm import PegasosClassifier
 
 N_FEATURES = 100
 BATCH = 10_000

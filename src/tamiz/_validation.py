@@ -21,6 +21,10 @@ IMPUTE = (
     "Fill the gaps first (for instance sklearn.impute.SimpleImputer in a Pipeline) "
     "or leave these rows out."
 )
+TOO_LARGE = (
+    "X has very large values, whose squares or products are beyond what float64 holds. Scale the "
+    "features first, for instance with sklearn.preprocessing.StandardScaler."
+)
 ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
     "anew with fit."
@@ -74,6 +78,14 @@ def check_X(
             X.indices = X.indices.astype(np.int32)
             X.indptr = X.indptr.astype(np.int32)
     return X
+
+
+def check_squares(X: Any) -> None:
+    """Refuse numbers whose squares are beyond float64: no linear machine can use them."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.vdot(values, values)):
+            raise ValueError(TOO_LARGE)
 
 
 def check_classes(

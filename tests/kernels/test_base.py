@@ -129,7 +129,9 @@ def test_numpy_scalars_multiply_kernels():
     assert isinstance(Linear().of(np.tanh), Composed)
 
 
-@pytest.mark.parametrize("make", [lambda: Linear() + 1, lambda: Linear() * "a", lambda: 1 + Linear()])
+@pytest.mark.parametrize(
+    "make", [lambda: Linear() + 1, lambda: Linear() * "a", lambda: 1 + Linear()]
+)
 def test_what_is_no_kernel_does_not_combine(make):
     with pytest.raises(TypeError):
         make()

@@ -13,14 +13,14 @@ def pegasos(rows, signs, weights, batches, lambda_, delay=0.0, intercept="penali
     """All iterates β(1), β(2), ... of Pegasos, the intercept as the last entry.
 
     ``batches`` lists the row numbers of each step. ``delay`` is a number, or "auto": the largest
-    ‖u‖²/(λ c) so far, c the largest weight. ``intercept`` is "none", "penalised" or "free".
+    mean of ‖u‖²/(λ c) so far, c the largest weight. ``intercept`` is "none", "penalised" or "free".
     """
     constant = 1.0 if intercept == "penalised" else 0.0
     rows = [[*map(float, row), constant] for row in rows]
     heaviest = max(weights)
     beta, bias = [0.0] * len(rows[0]), 0.0
     theta = [0.0] * len(rows[0])
-    tau = 0.0 if delay == "auto" else delay
+    tau, squares = (0.0 if delay == "auto" else delay), []
     iterates, directions = [[*beta[:-1], bias if intercept == "free" else beta[-1]]], []
     for t, batch in enumerate(batches, start=1):
         u, pull = [0.0] * len(beta), 0.0
@@ -34,7 +34,8 @@ def pegasos(rows, signs, weights, batches, lambda_, delay=0.0, intercept="penali
         )
         theta = [a + b for a, b in zip(theta, u, strict=True)]
         if delay == "auto":
-            tau = max(tau, dot(u, u) / (lambda_ * heaviest))
+            squares.append(dot(u, u))
+            tau = max(tau, sum(squares) / len(squares) / (lambda_ * heaviest))
         beta = [a / (lambda_ * (t + tau)) for a in theta]
         if intercept == "free":
             bias += pull / (heaviest * math.sqrt(t))

@@ -33,7 +33,7 @@ from tamiz.solvers.pegasos import (
     objective,
     solution,
 )
-from tamiz.svm.pegasos import PegasosClassifier
+from tamiz.svm import PegasosClassifier
 from tests.naive import online as naive
 
 INTERCEPTS = {"none": Intercept.NONE, "penalised": Intercept.PENALISED, "free": Intercept.FREE}
@@ -370,6 +370,7 @@ def test_what_has_no_bound_says_none():
 
 def test_several_classes():
     X, codes = make_blobs(300, centers=4, random_state=1)
+    X = StandardScaler().fit_transform(X)
     names = np.array(["north", "east", "south", "west"])
     machine = PegasosClassifier(1e-3, random_state=0).fit(X, names[codes])
     assert machine.coef_.shape == (4, 2)

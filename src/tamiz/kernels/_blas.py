@@ -3,7 +3,8 @@
 A BLAS library keeps threads of its own and lets them spin for some time after every call. Calls
 that alternate with tiles on our thread pool then fight over the same cores and run several times
 slower than on one thread. Where tiles contain products, the tiles are what is shared between
-threads, and BLAS is held to one thread for as long as they run.
+threads, and BLAS is held to one thread for as long as they run. The same goes for loops of many
+small products.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+SMALL, LARGE = 200_000, 20_000_000  # multiplications
 
 _lock = threading.Lock()
 _users = 0
@@ -35,6 +38,15 @@ def one_blas_thread() -> Iterator[None]:
             _users -= 1
             if _users == 0:
                 _release()
+
+
+def product(A: Any, B: Any) -> Any:
+    """``A @ B``, by one thread if it is too small to repay the waking and stopping of others."""
+    work = A.shape[0] * A.shape[1] * B.shape[-1]
+    if not SMALL < work < LARGE:  # the smallest are left to one thread by BLAS itself
+        return A @ B
+    with one_blas_thread():
+        return A @ B
 
 
 def _hold() -> None:

@@ -89,9 +89,9 @@ def _exp_double(x: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def exp_tile(start: int, stop: int, x: Any, out: Any) -> None:
+def exp_tile(x: Any, out: Any) -> None:
     """The exponential by itself, for tests of its accuracy."""
-    for i in range(start, stop):
+    for i in range(len(x)):
         out[i] = _exp_double(x[i])
 
 
@@ -99,10 +99,16 @@ def exp_tile(start: int, stop: int, x: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _radial_pair(left: Any, right: Any, base: float, weight: float, total: Any) -> None:
-    for j in range(len(total)):
-        step = left[j] - right[j]
-        total[j] += weight * _exp_double(min(step * step - base, 0.0))
+def _radial_row(
+    x: Any, rows: Any, count: int, base: Any, coef: Any, factor: float, total: Any
+) -> None:
+    """Add factor * coef[m] * K(x, rows[m]) without each feature, for the first ``count`` rows."""
+    for m in range(count):
+        weight = factor * coef[m]
+        distance = base[m]
+        for j in range(len(total)):
+            step = x[j] - rows[m, j]
+            total[j] += weight * _exp_double(min(step * step - distance, 0.0))
 
 
 @njit(cache=True, nogil=True)
@@ -111,9 +117,8 @@ def radial_norms(start: int, stop: int, rows: Any, base: Any, coef: Any, out: An
     s = len(coef)
     for k in range(start, stop):
         for i in (k, s - 1 - k):
-            for m in range(i):
-                _radial_pair(rows[i], rows[m], base[i, m], 2.0 * coef[i] * coef[m], out[i])
-            _radial_pair(rows[i], rows[i], 0.0, coef[i] * coef[i], out[i])
+            _radial_row(rows[i], rows, i, base[i], coef, 2.0 * coef[i], out[i])
+            out[i] += coef[i] * coef[i]  # K(x, x) = 1
             if 2 * k == s - 1:
                 break  # the middle row is its own partner
 
@@ -124,32 +129,35 @@ def radial_decisions(
 ) -> None:
     """Decisions for exp(-base) at the rows of ``left``."""
     for k in range(start, stop):
-        for i in range(len(coef)):
-            _radial_pair(left[k], right[i], base[k, i], coef[i], out[k])
+        _radial_row(left[k], right, len(coef), base[k], coef, 1.0, out[k])
 
 
 # ---------------------------------------------------------------------- polynomial
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _polynomial_pair(
-    left: Any, right: Any, base: float, weight: float, total: Any, shape: Any, work: Any
+def _polynomial_row(
+    x: Any, rows: Any, count: int, base: Any, coef: Any, factor: float, total: Any, shape: Any
 ) -> None:
+    """As ``_radial_row``, with powers by repeated squaring of a whole row of features."""
     gamma, coef0, degree = shape
-    value, square = work
-    for j in range(len(total)):
-        square[j] = coef0 + gamma * (base - left[j] * right[j])
-        value[j] = weight
-    while degree:
-        if degree & 1:
-            for j in range(len(total)):
-                value[j] *= square[j]
-        degree >>= 1
-        if degree:
+    value, square = np.empty_like(total), np.empty_like(total)
+    for m in range(count):
+        inner = base[m]
+        weight = factor * coef[m]
+        for j in range(len(total)):
+            square[j] = coef0 + gamma * (inner - x[j] * rows[m, j])
+            value[j] = weight
+        left = degree
+        while left > 1:
+            if left & 1:
+                for j in range(len(total)):
+                    value[j] *= square[j]
             for j in range(len(total)):
                 square[j] *= square[j]
-    for j in range(len(total)):
-        total[j] += value[j]
+            left >>= 1
+        for j in range(len(total)):
+            total[j] += value[j] * square[j]
 
 
 @njit(cache=True, nogil=True)
@@ -158,12 +166,11 @@ def polynomial_norms(
 ) -> None:
     """Norms for (coef0 + gamma base) ** degree, ``base`` holding inner products of the rows."""
     s = len(coef)
-    work = (np.empty(rows.shape[1]), np.empty(rows.shape[1]))
     for k in range(start, stop):
         for i in (k, s - 1 - k):
-            for m in range(i + 1):
-                weight = coef[i] * coef[m] * (2.0 if m < i else 1.0)
-                _polynomial_pair(rows[i], rows[m], base[i, m], weight, out[i], shape, work)
+            _polynomial_row(rows[i], rows, i, base[i], coef, 2.0 * coef[i], out[i], shape)
+            own = slice(i, i + 1)
+            _polynomial_row(rows[i], rows[own], 1, base[i, own], coef[own], coef[i], out[i], shape)
             if 2 * k == s - 1:
                 break
 
@@ -173,25 +180,28 @@ def polynomial_decisions(
     start: int, stop: int, left: Any, right: Any, base: Any, coef: Any, out: Any, shape: Any
 ) -> None:
     """Decisions for (coef0 + gamma base) ** degree at the rows of ``left``."""
-    work = (np.empty(left.shape[1]), np.empty(left.shape[1]))
     for k in range(start, stop):
-        for i in range(len(coef)):
-            _polynomial_pair(left[k], right[i], base[k, i], coef[i], out[k], shape, work)
+        _polynomial_row(left[k], right, len(coef), base[k], coef, 1.0, out[k], shape)
 
 
 # ---------------------------------------------------------------------- sigmoid
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _sigmoid_pair(
-    left: Any, right: Any, base: float, weight: float, total: Any, shape: Any
+# NumPy's rules of division: a check for zero in the loop would keep it from being vectorised.
+@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+def _sigmoid_row(
+    x: Any, rows: Any, count: int, base: Any, coef: Any, factor: float, total: Any, shape: Any
 ) -> None:
+    """As ``_radial_row``, with tanh(u) = sign(u) (1 - exp(-2|u|)) / (1 + exp(-2|u|))."""
     gamma, coef0 = shape
-    for j in range(len(total)):
-        x = coef0 + gamma * (base - left[j] * right[j])
-        shrunk = _exp_double(-2.0 * abs(x))
-        size = (1.0 - shrunk) / (1.0 + shrunk)
-        total[j] += weight * (size if x > 0.0 else -size)
+    for m in range(count):
+        inner = base[m]
+        weight = factor * coef[m]
+        for j in range(len(total)):
+            u = coef0 + gamma * (inner - x[j] * rows[m, j])
+            shrunk = _exp_double(-2.0 * abs(u))
+            size = (1.0 - shrunk) / (1.0 + shrunk)
+            total[j] += weight * (size if u > 0.0 else -size)
 
 
 @njit(cache=True, nogil=True)
@@ -202,9 +212,9 @@ def sigmoid_norms(
     s = len(coef)
     for k in range(start, stop):
         for i in (k, s - 1 - k):
-            for m in range(i + 1):
-                weight = coef[i] * coef[m] * (2.0 if m < i else 1.0)
-                _sigmoid_pair(rows[i], rows[m], base[i, m], weight, out[i], shape)
+            _sigmoid_row(rows[i], rows, i, base[i], coef, 2.0 * coef[i], out[i], shape)
+            own = slice(i, i + 1)
+            _sigmoid_row(rows[i], rows[own], 1, base[i, own], coef[own], coef[i], out[i], shape)
             if 2 * k == s - 1:
                 break
 
@@ -215,8 +225,7 @@ def sigmoid_decisions(
 ) -> None:
     """Decisions for tanh(gamma base + coef0) at the rows of ``left``."""
     for k in range(start, stop):
-        for i in range(len(coef)):
-            _sigmoid_pair(left[k], right[i], base[k, i], coef[i], out[k], shape)
+        _sigmoid_row(left[k], right, len(coef), base[k], coef, 1.0, out[k], shape)
 
 
 # ---------------------------------------------------------------------- one feature changes

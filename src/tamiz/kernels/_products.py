@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from tamiz.kernels._blas import product
 from tamiz.kernels._checks import Array, Matrix
 
 PANEL = 256  # rows of a panel: long enough for BLAS, short enough for the second-level cache
@@ -35,13 +36,14 @@ def inner_products(X: Matrix, Z: Matrix | None) -> Array:
     if sparse.issparse(X) or (Z is not None and sparse.issparse(Z)):
         return _sparse_products(X, X if Z is None else Z)
     if Z is not None:
-        return np.asarray(X @ Z.T)
+        return np.asarray(product(X, Z.T))
     n = X.shape[0]
     if n <= PANEL:
-        return np.asarray(X @ X.T)  # BLAS's symmetric update: equal triangles by construction
+        # BLAS's symmetric update: equal triangles by construction
+        return np.asarray(product(X, X.T))
     out = np.empty((n, n))
     for start, stop in panels(n):
-        out[start:stop, start:] = X[start:stop] @ X[start:].T
+        out[start:stop, start:] = product(X[start:stop], X[start:].T)
         mirror(out, start, stop)
     return out
 

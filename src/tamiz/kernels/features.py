@@ -10,18 +10,24 @@ answers; kernels given as functions are evaluated anew.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamiz._parallel import run_tiles
+from tamiz.kernels._blas import one_blas_thread
 from tamiz.kernels._checks import Array, as_samples, require_same_width
+from tamiz.kernels._products import panels_from
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite
     from tamiz.kernels.base import Kernel
 
 Index = NDArray[np.intp]
+
+MIN_WORK = 50_000  # entries or terms that are worth a thread
 
 
 class Pairs:
@@ -69,6 +75,7 @@ class FeatureGram:
         self._scale = scale.copy()
         self._remembered = np.where(scale == 0, 1.0, scale)
         self._gram: Array | None = None
+        self._spare: Array | None = None  # memory of a Gram matrix that is out of date
 
     # ------------------------------------------------------------------ what subclasses say
 
@@ -77,7 +84,7 @@ class FeatureGram:
         raise NotImplementedError
 
     def _current(self) -> Array:
-        """The Gram matrix of the current factors."""
+        """The Gram matrix of the current factors; may use the memory of ``_spare``."""
         raise NotImplementedError
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
@@ -96,12 +103,14 @@ class FeatureGram:
         self._refuse_derivative()
 
     def _norms(self, rows: Index, coef: Array, features: Index) -> Array:
-        pairs = self._pairs(rows, rows)
-        return np.array([coef @ pairs.without(int(j)) @ coef for j in features])
+        with one_blas_thread():
+            pairs = self._pairs(rows, rows)
+            return np.array([coef @ pairs.without(int(j)) @ coef for j in features])
 
     def _decisions(self, Z: Array, rows: Index, coef: Array, features: Index) -> Array:
-        pairs = self._pairs(Z, rows)
-        columns = [pairs.without(int(j)) @ coef for j in features]
+        with one_blas_thread():
+            pairs = self._pairs(Z, rows)
+            columns = [pairs.without(int(j)) @ coef for j in features]
         return np.stack(columns, axis=1) if columns else np.empty((len(Z), 0))
 
     # ------------------------------------------------------------------ the current state
@@ -146,6 +155,8 @@ class FeatureGram:
         self._scale[j] = new
         if new != 0:
             self._remembered[j] = new
+        if self._gram is not None:
+            self._spare, self._gram = self._gram, None
         self._changed(j, old, new)
 
     # ------------------------------------------------------------------ one feature less
@@ -261,7 +272,6 @@ class CompositeFeatures(FeatureGram):
     def _changed(self, j: int, old: float, new: float) -> None:
         for part in self.parts:
             part.rescale(j, new)
-        self._gram = None
 
     def _current(self) -> Array:
         return self.composite.combine(*(part.K.copy() for part in self.parts))
@@ -313,7 +323,7 @@ class RecomputedFeatures(FeatureGram):
     """Any other kernel: evaluated anew whenever a feature changes; without derivatives."""
 
     def _changed(self, j: int, old: float, new: float) -> None:
-        self._gram = None
+        pass  # nothing is kept
 
     def _current(self) -> Array:
         return self.kernel._gram(self.X * self._scale, None)
@@ -334,6 +344,23 @@ class _RecomputedPairs(Pairs):
     def without(self, j: int) -> Array:
         right = None if self.right is None else _zeroed(self.right, j)
         return self.kernel._gram(_zeroed(self.left, j), right)
+
+
+def apply_rows(value: Callable[[Array], Array], base: Array, out: Array | None) -> Array:
+    """``value(base)`` entry by entry, in pieces that stay in the cache, into ``out`` if given."""
+    if out is None:
+        out = np.empty_like(base)
+    least = max(1, MIN_WORK // max(1, base.shape[1]))
+    run_tiles(_apply_rows, len(base), value, base, out, min_items=least)
+    return out
+
+
+def _apply_rows(
+    start: int, stop: int, value: Callable[[Array], Array], base: Array, out: Array
+) -> None:
+    step = max(1, 16384 // max(1, base.shape[1]))
+    for first, last in panels_from(start, stop, step):
+        out[first:last] = value(base[first:last].copy())
 
 
 def _zeroed(samples: Array, j: int) -> Array:

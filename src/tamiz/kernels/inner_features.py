@@ -14,14 +14,14 @@ import numpy as np
 
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _leave_out
+from tamiz.kernels._blas import product
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products
 from tamiz.kernels.elementary import InnerProductKernel
-from tamiz.kernels.features import FeatureGram, Index, Pairs
+from tamiz.kernels.features import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
 
 EPS = float(np.finfo(np.float64).eps)
 DRIFT = 1e-12  # rounding, relative to the largest entry, that is allowed to pile up
-MIN_WORK = 50_000  # entries or terms that are worth a thread
 
 
 class InnerProductFeatures(FeatureGram):
@@ -48,12 +48,11 @@ class InnerProductFeatures(FeatureGram):
         after = self._base.diagonal().max(initial=0.0)
         self._drift += EPS * max(before, after)
         # Taking a large feature off leaves its rounding behind; working anew clears it.
-        if self._drift > DRIFT * after:
+        if self._drift > DRIFT * after or not self._scale.any():
             self._refresh()
-        self._gram = None
 
     def _current(self) -> Array:
-        return self.kernel.value(self._base.copy())
+        return apply_rows(self.kernel.value, self._base, self._spare)
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
@@ -67,7 +66,7 @@ class InnerProductFeatures(FeatureGram):
     def _pull(self, rows: Index, weights: Array) -> Array:
         samples = self.X[rows]
         inner = weights * self.kernel.slope(self._base[np.ix_(rows, rows)])
-        return 2.0 * self._scale * np.einsum("ij,ij->j", samples, inner @ samples)
+        return 2.0 * self._scale * np.einsum("ij,ij->j", samples, product(inner, samples))
 
     def _pull_diag(self, weights: Array) -> Array:
         slope = self.kernel.slope(self._base.diagonal().copy())

@@ -24,7 +24,7 @@ class QuadraticFeatures(FeatureGram):
         self.B = (kernel.matrix + kernel.matrix.T) / 2
 
     def _changed(self, j: int, old: float, new: float) -> None:
-        self._gram = None
+        pass  # nothing is kept: the Gram matrix comes from the samples
 
     def _current(self) -> Array:
         return self.kernel._gram(self.X * self._scale, None)

@@ -11,11 +11,12 @@ import numpy as np
 
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _leave_out
+from tamiz.kernels._blas import product
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF
-from tamiz.kernels.features import FeatureGram, Index, Pairs
-from tamiz.kernels.inner_features import EPS, MIN_WORK, sum_decisions, sum_norms
+from tamiz.kernels.features import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
+from tamiz.kernels.inner_features import EPS, sum_decisions, sum_norms
 
 DRIFT = 1e-12  # rounding of the exponent that is allowed to pile up
 
@@ -51,13 +52,16 @@ class RadialFeatures(FeatureGram):
         run_tiles(_leave_out.shift_distances, self.n, self._base, column, delta, min_items=least)
         self._drift += 4 * EPS * max(before, after)
         # Working anew helps only if what piled up exceeds what that would leave by itself.
-        if self._drift > max(DRIFT / self.gamma, 64 * EPS * after):
+        allowed = max(DRIFT / self.gamma, 64 * EPS * after)
+        if self._drift > allowed or not self._scale.any():
             self._refresh()
-        self._gram = None
 
     def _current(self) -> Array:
-        result = self._base * -self.gamma
-        return np.exp(result, out=result)
+        return apply_rows(self._value, self._base, self._spare)
+
+    def _value(self, distances: Array) -> Array:
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
@@ -90,7 +94,7 @@ class RadialFeatures(FeatureGram):
         samples = self._centred[rows]
         inner = weights * np.exp(-self.gamma * self._base[np.ix_(rows, rows)])
         spread = inner.sum(axis=1) @ np.square(samples)
-        spread -= np.einsum("ij,ij->j", samples, inner @ samples)
+        spread -= np.einsum("ij,ij->j", samples, product(inner, samples))
         return -4.0 * self.gamma * self._scale * spread
 
     def _pull_diag(self, weights: Array) -> Array:

@@ -166,7 +166,7 @@ class SignFreeProblem:
                 f"The bounds admit no point with y'a = {self.d:g}; the nearest reachable value "
                 f"is {reach:g}. Widen the bounds or change d."
             )
-        taken = np.clip(abs(missing) - (filled - room[order]), 0.0, room[order])
-        taken[np.isnan(taken)] = 0.0  # infinity minus infinity behind the last one needed
+        before = np.concatenate([[0.0], filled[:-1]])
+        taken = np.clip(abs(missing) - before, 0.0, room[order])
         b[order] += np.sign(missing) * taken
         return np.clip(b, self.lower, self.upper)

@@ -30,7 +30,7 @@ of the iterates is as cheap: with ``H_t = Σ_{s ≤ t} 1/(s + τ)``,
 
 and the last sum is a second vector updated beside ``θ``.
 
-**Guarantee.** For independent draws and ``‖λβ + v‖ ≤ ρ``, the average satisfies
+**Guarantee.** For independent draws and ``E‖λβ + v‖² ≤ ρ²``, the average satisfies
 
 .. math::
 
@@ -41,10 +41,10 @@ which is at most ``ρ² (1 + log T) / (2λT)`` for ``τ = 0``. Now ``λ‖β*‖
 class weight ``c``, so with ``τ = ρ²/(λc)`` the bound is no worse and the first steps have a
 length near ``c/ρ²`` instead of ``1/λ``: without the delay the first iterates are thousands of
 times too long, and the average needs very many steps to forget them. ``ρ`` is not known in
-advance; ``τ`` follows the largest ``‖u_t‖²/(λc)`` met so far. As ``τ`` only grows, the iterates
-are those of follow-the-regularised-leader with losses plus growing multiples of ``‖β‖²``, and the
-same argument gives the bound with the last ``τ`` in its first term and the one before step ``t``
-in the sum.
+advance; in its place stands the mean of the ``‖u_j‖²`` so far, or its largest value if it has
+been larger. As ``τ`` only grows, the iterates are those of follow-the-regularised-leader, the
+losses plus a growing multiple of ``‖β‖²``, and the same argument gives the bound with the last
+``τ`` in its first term and the one before step ``t`` in the sum.
 
 The intercept is the weight of a constant feature appended to every row. If it is not penalised,
 it takes steps ``1/(c√t)`` of its own and the bound no longer holds: the objective is not strongly
@@ -96,7 +96,7 @@ class Setting(NamedTuple):
     lambda_: float
     intercept: Intercept
     averaging: Averaging
-    delay: float | None  # τ; None: the largest ‖u‖²/(λc) met so far
+    delay: float | None  # τ; None: learn it from the lengths of the increments
 
 
 class State(NamedTuple):
@@ -108,7 +108,7 @@ class State(NamedTuple):
     newer: np.ndarray  # (K, p + 1): and at the last one
     norm2: np.ndarray  # (K,): squared norm of theta
     rho2: np.ndarray  # (K,): largest squared norm of a step direction so far
-    clock: np.ndarray  # steps t, H_{t-1}, steps at ``older``, steps at ``newer``, τ
+    clock: np.ndarray  # steps t, H_{t-1}, τ, Σ‖u‖², steps at ``older``, steps at ``newer``
 
 
 class PegasosResult(NamedTuple):
@@ -197,8 +197,8 @@ def new_state(n_machines: int, n_features: int, setting: Setting) -> State:
     """Return the state before the first step."""
     shape = (n_machines, n_features + 1)
     kept = shape if setting.averaging is Averaging.TAIL else (n_machines, 0)
-    clock = np.zeros(5)
-    clock[4] = setting.delay or 0.0
+    clock = np.zeros(6)
+    clock[2] = setting.delay or 0.0
     return State(
         theta=np.zeros(shape),
         lagged=np.zeros(shape),
@@ -250,7 +250,7 @@ def advance(
 
 def solution(state: State, setting: Setting) -> np.ndarray:
     """Return the weights of all machines, the intercept last; zero before the first step."""
-    steps, harmonic, older_steps, _, delay = state.clock
+    steps, harmonic, delay, _, older_steps, _ = state.clock
     if steps == 0:
         return np.zeros_like(state.theta)
     free = setting.intercept is Intercept.FREE
@@ -273,7 +273,7 @@ def solution(state: State, setting: Setting) -> np.ndarray:
 
 def expected_gap(state: State, setting: Setting, class_weight: np.ndarray) -> np.ndarray | None:
     """Return the guarantee for each machine, with the ρ met; None where there is none."""
-    steps, harmonic, _, _, delay = state.clock
+    steps, harmonic, delay = state.clock[:3]
     covered = setting.averaging is Averaging.ALL and setting.intercept is not Intercept.FREE
     if not covered or steps == 0:
         return None
@@ -305,7 +305,7 @@ def _take_steps(
     """
     theta, lagged, older, newer, norm2, rho2, clock = state
     n_machines, last = theta.shape[0], theta.shape[1] - 1
-    steps, harmonic, delay = clock[0], clock[1], clock[4]
+    steps, harmonic, delay = clock[0], clock[1], clock[2]
     for start in range(0, len(order), batch_size):
         size = min(batch_size, len(order) - start)
         elapsed = steps + delay
@@ -356,7 +356,8 @@ def _take_steps(
             longest2 = max(longest2, u_u)
         steps += 1.0
         if learn_delay:
-            delay = max(delay, longest2 / (lambda_ * heaviest))
+            clock[3] += longest2
+            delay = max(delay, clock[3] / (steps * lambda_ * heaviest))
         if averaging == 2 and np.int64(steps) & (np.int64(steps) - 1) == 0:
             # the sums of iterates at the last two powers of two, for the tail average
             for k in range(n_machines):
@@ -365,8 +366,8 @@ def _take_steps(
                     newer[k, j] = harmonic * theta[k, j] - lagged[k, j]
                 if intercept == 2:
                     newer[k, last] = lagged[k, last]
-            clock[2], clock[3] = clock[3], steps
-    clock[0], clock[1], clock[4] = steps, harmonic, delay
+            clock[4], clock[5] = clock[5], steps
+    clock[0], clock[1], clock[2] = steps, harmonic, delay
 
 
 @njit(cache=True, nogil=True)

@@ -325,8 +325,8 @@ def run_pairs(K, copies, g, b, lower, upper, tol, max_steps):  # type: ignore[no
         old_i, old_j = b[i], b[j]
         b[i] = upper[i] if step >= room_i else old_i + step
         b[j] = lower[j] if step >= room_j else old_j - step
-        if b[i] == old_i or b[j] == old_j:
-            b[i], b[j] = old_i, old_j
+        if step < room and (b[i] == old_i or b[j] == old_j):
+            b[i], b[j] = old_i, old_j  # the step is lost in rounding
             return STALLED, steps, low, high
         up[i] = 0.0 if b[i] < upper[i] else _FAR
         down[i] = 0.0 if b[i] > lower[i] else _FAR

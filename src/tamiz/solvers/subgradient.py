@@ -43,9 +43,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from numba import njit
+from sklearn.utils.extmath import row_norms
 
 from tamiz._progress import Progress
+from tamiz.solvers._rows import add_row, dot_row, row_arrays, rows_per_run
 
 Evaluation = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -204,25 +206,23 @@ def solve_subgradient(
 
 def hinge_and_subgradient(machine: Machine, beta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return ``f`` and a subgradient of it at ``beta``, whose last entry is the intercept."""
-    slack = 1.0 - machine.signs * (machine.X @ beta[:-1] + beta[-1])
-    value = 0.5 * machine.lambda_ * (beta @ beta) + machine.weight @ np.maximum(slack, 0.0)
-    pull = np.where(slack > 0.0, machine.signs * machine.weight, 0.0)
-    v = machine.lambda_ * beta
-    v[:-1] -= machine.X.T @ pull
-    if machine.intercept:
-        v[-1] -= pull.sum()
-    return float(value), v
+    arrays = row_arrays(machine.X)
+    n, stride = machine.X.shape[0], rows_per_run(machine.X)
+    weights = beta[None, :]
+    v = machine.lambda_ * weights
+    loss = 0.0
+    for start in range(0, n, stride):
+        stop = min(start + stride, n)
+        loss += _add_losses(
+            *arrays, machine.signs, machine.weight, start, stop, machine.intercept, weights, v
+        )
+    return 0.5 * machine.lambda_ * float(beta @ beta) + loss, v[0]
 
 
 def machine_constants(machine: Machine, radius: float | None = None) -> Constants:
     """Return ``B`` and ``ρ`` of a machine."""
     X, weight, lambda_ = machine.X, machine.weight, machine.lambda_
-    square = (
-        np.asarray(X.multiply(X).sum(axis=1)).ravel()
-        if sparse.issparse(X)
-        else np.einsum("ij,ij->i", X, X)
-    )
-    mean_norm = float(weight @ np.sqrt(square + machine.intercept))
+    mean_norm = float(weight @ np.sqrt(row_norms(X, squared=True) + machine.intercept))
     holds_optimum = float(min(np.sqrt(weight.sum() / lambda_), mean_norm / lambda_))
     # A larger ball than this one has the same optimum, and looser bounds.
     radius = holds_optimum if radius is None else min(radius, holds_optimum)
@@ -281,3 +281,21 @@ def _fewest_steps(schedule: _Constant | _Decreasing, tol: float, limit: int) -> 
         else:
             low = middle + 1
     return low
+
+
+@njit(cache=True, nogil=True)
+def _add_losses(
+    values, indices, indptr, signs, weight, start, stop, intercept, beta, v
+):  # fmt: skip
+    """Add the subgradients of some losses to ``v`` and return their sum: one look at each row."""
+    last = beta.shape[1] - 1
+    loss = 0.0
+    for i in range(start, stop):
+        slack = 1.0 - signs[i] * (dot_row(beta, 0, values, indices, indptr, i) + beta[0, last])
+        if slack > 0.0:
+            pull = signs[i] * weight[i]
+            loss += weight[i] * slack
+            add_row(v, 0, -pull, values, indices, indptr, i)
+            if intercept:
+                v[0, last] -= pull
+    return loss

@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_X
+from tamiz._validation import TOO_LARGE, check_X
 
 
 def lambda_of(lambda_: float, C: float | None, n_samples: float) -> float:
@@ -89,13 +89,13 @@ class LinearMachine(ClassifierMixin, BaseEstimator):
         codes = values > 0 if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes.astype(np.intp)]
 
-    def _set_weights(self, beta: np.ndarray) -> None:
-        """Take over the weights of all machines, the intercept in the last column."""
-        if not np.isfinite(beta).all():
-            raise ValueError(
-                "The weights grew beyond what float64 can hold, because X has very large values. "
-                "Scale the features first, for instance with sklearn.preprocessing.StandardScaler."
-            )
+    def _set_weights(self, beta: np.ndarray, in_range: bool | np.bool_ = True) -> None:
+        """Take over the weights of all machines, the intercept in the last column.
+
+        ``in_range`` is false if numbers on the way to them were too large.
+        """
+        if not in_range or not np.isfinite(beta).all():
+            raise ValueError(TOO_LARGE)
         self.coef_ = np.ascontiguousarray(beta[:, :-1])
         self.intercept_ = beta[:, -1].copy()
 
@@ -111,11 +111,13 @@ class LinearMachine(ClassifierMixin, BaseEstimator):
         rest = "" if done == len(results) else f" {len(results) - done} machines were not begun."
         self._warn(
             f"interrupted in iteration {results[done - 1].iterations:,} of machine {done} of "
-            f"{len(results)}; what had been reached is kept.{rest}"
+            f"{len(results)}; what had been reached is kept.{rest}",
+            depth=1,
         )
 
-    def _warn(self, message: str) -> None:
-        warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3)
+    def _warn(self, message: str, depth: int = 0) -> None:
+        """Warn at the line of the user; ``depth`` counts the calls between ``fit`` and here."""
+        warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3 + depth)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

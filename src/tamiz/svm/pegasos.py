@@ -75,8 +75,8 @@ class PegasosClassifier(LinearMachine):
         Steps by which the clock is set forward: the weights after t steps are
         ``θ / (lambda_ (t + t0))``. With 0, the algorithm as first published, the first steps have
         a length of ``1/lambda_`` and it takes about that many steps to forget them. "auto" lets
-        them begin with a length near ``1/‖x‖²``, for the longest sample x met so far, which the
-        same theory covers and which is better unless very many steps are made.
+        them begin with a length near one over the mean of ``‖x‖²``, which the same theory covers
+        and which comes much nearer to the minimum unless very many steps are made.
     sampling : {"permutation", "replacement"}, default="permutation"
         How ``fit`` draws: every sample once per pass, which usually converges faster, or
         independently, for which the theorem behind ``bound_`` is proved.
@@ -240,7 +240,7 @@ class PegasosClassifier(LinearMachine):
                 verbose=self.verbose,
             )
         self._state = result.state
-        self._set_weights(result.solution)
+        self._set_weights(result.solution, in_range=np.isfinite(result.state.rho2).all())
         self.t_ = result.iterations
         self.n_iter_ = result.epochs
         self.objective_ = per_machine(result.objective)
@@ -300,7 +300,7 @@ class PegasosClassifier(LinearMachine):
             except KeyboardInterrupt:
                 self.status_ = "interrupted"
             beta = solution(self._state, self._setting)
-        self._set_weights(beta)
+        self._set_weights(beta, in_range=np.isfinite(self._state.rho2).all())
         self.t_ = int(self._state.clock[0])
         self.n_iter_ = 1
         self.objective_ = None

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_classes, check_known_classes, check_X
+from tamiz._validation import check_classes, check_known_classes, check_squares, check_X
 from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
 from tamiz.svm._linear import LinearMachine, per_machine, positive_classes
 
@@ -86,7 +86,7 @@ class PerceptronClassifier(LinearMachine):
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> conjunction = PerceptronClassifier().fit(X, [0, 0, 0, 1])
     >>> conjunction.status_, conjunction.n_mistakes_
-    ('separated', 9)
+    ('separated', 18)
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -139,23 +139,23 @@ class PerceptronClassifier(LinearMachine):
         """
         self._validate_params()
         X = check_X(self, X, reset=True, accept_sparse=True)
+        check_squares(X)
         labels = check_classes(y, X.shape[0])
         self.classes_ = labels.classes
         results: list[PerceptronResult] = []
         for k in positive_classes(len(labels.classes)):
-            with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
-                results.append(
-                    solve_perceptron(
-                        X,
-                        np.where(labels.codes == k, 1.0, -1.0),
-                        intercept=self.fit_intercept,
-                        learning_rate=float(self.learning_rate),
-                        max_iter=0 if self._stopped(results) else self.max_iter,
-                        pocket=self.keep == "best",
-                        draw=self._order_of(X.shape[0]),
-                        verbose=self.verbose,
-                    )
+            results.append(
+                solve_perceptron(
+                    X,
+                    np.where(labels.codes == k, 1.0, -1.0),
+                    intercept=self.fit_intercept,
+                    learning_rate=float(self.learning_rate),
+                    max_iter=0 if self._stopped(results) else self.max_iter,
+                    pocket=self.keep == "best",
+                    draw=self._order_of(X.shape[0]),
+                    verbose=self.verbose,
                 )
+            )
         self._set_weights(np.array([result.solution for result in results]))
         self.n_mistakes_ = per_machine(np.array([result.mistakes for result in results]))
         self.n_iter_ = max(result.iterations for result in results)
@@ -222,10 +222,11 @@ class PerceptronClassifier(LinearMachine):
         margin = (np.where(codes[:, None] == positive, 1.0, -1.0) * decision).min(axis=0)
         if (margin <= 0).any():
             k = int(np.flatnonzero(margin <= 0)[0])
+            name = self.classes_[positive].tolist()[k]
             raise ValueError(
-                f"machine does not separate the class {self.classes_[positive[k]]!r} from the "
-                f"rest of the samples (least margin {margin[k]:g}), so there is no bound; hand "
-                "over one that does, such as HardMarginSVC."
+                f"machine does not separate the class {name!r} from the rest of the samples "
+                f"(least margin {margin[k]:g}), so there is no bound; hand over one that does, "
+                "such as HardMarginSVC."
             )
         largest2 = row_norms(X, squared=True).max() + self.fit_intercept
         norm2 = np.einsum("kj,kj->k", weights, weights) + intercept**2
@@ -251,10 +252,12 @@ class PerceptronClassifier(LinearMachine):
         if self.status_ == "cycles":
             self._warn(
                 f"no hyperplane was found that separates {what}, and none will be: after "
-                f"{self.n_iter_} passes the weights are back where they were before. {advice}"
+                f"{self.n_iter_} passes the weights are back where they were before. {advice}",
+                depth=1,
             )
         else:
             self._warn(
                 f"max_iter={self.max_iter} passes did not separate {what}. If they can be "
-                f"separated, a larger max_iter will do it. {advice}"
+                f"separated, a larger max_iter will do it. {advice}",
+                depth=1,
             )

@@ -8,7 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import check_class_weight, check_classes, check_sample_weight, check_X
+from tamiz._validation import (
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    check_squares,
+    check_X,
+)
 from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
 from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
 
@@ -156,6 +162,7 @@ class SubgradientClassifier(LinearMachine):
         """
         self._validate_params()
         X = check_X(self, X, reset=True, accept_sparse=True)
+        check_squares(X)
         own = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=own)
         if not own.all():
@@ -163,28 +170,23 @@ class SubgradientClassifier(LinearMachine):
             X, own = X[kept], own[kept]
             labels = labels._replace(codes=labels.codes[kept])
         total = own.sum()
+        lambda_ = lambda_of(self.lambda_, self.C, total)
         weight = own * check_class_weight(self.class_weight, labels, own)[labels.codes] / total
         self.classes_ = labels.classes
         results: list[SubgradientResult] = []
         for k in positive_classes(len(labels.classes)):
-            with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
-                results.append(
-                    solve_subgradient(
-                        Machine(
-                            X,
-                            np.where(labels.codes == k, 1.0, -1.0),
-                            weight,
-                            lambda_of(self.lambda_, self.C, total),
-                            self.fit_intercept,
-                        ),
-                        step=self.step,
-                        radius=self.radius,
-                        n_iter=0 if self._stopped(results) else self.max_iter,
-                        average=self.average,
-                        tol=self.tol,
-                        verbose=self.verbose,
-                    )
+            signs = np.where(labels.codes == k, 1.0, -1.0)
+            results.append(
+                solve_subgradient(
+                    Machine(X, signs, weight, lambda_, self.fit_intercept),
+                    step=self.step,
+                    radius=self.radius,
+                    n_iter=0 if self._stopped(results) else self.max_iter,
+                    average=self.average,
+                    tol=self.tol,
+                    verbose=self.verbose,
                 )
+            )
         self._set_weights(np.array([result.solution for result in results]))
         self.objective_ = per_machine(np.array([result.objective for result in results]))
         bounds = [result.bound for result in results]

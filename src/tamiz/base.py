@@ -1,0 +1,235 @@
+"""The contract of every selector, and Selection, the one result type of every method.
+
+A selector ranks features and marks some as selected. However it came to that, what it leaves behind
+is the same: ``order_``, ``ranking_``, ``support_``, ``scores_`` and a :class:`Selection`, which is
+all that reports, comparisons, plots and the command line know about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PathStep(NamedTuple):
+    """One event on the way to a selection."""
+
+    action: str  # what happened: "add", "drop", "visit", ...
+    features: tuple[int, ...]  # the features concerned
+    n_features: int  # how many are in play after the event
+    value: float | None = None  # the criterion after the event, where there is one
+    details: dict[str, Any] | None = None  # whatever else the method records
+
+
+@dataclass
+class Selection:
+    """What a selector found.
+
+    Attributes
+    ----------
+    order : array of shape (n_features,)
+        Indices of all features, best first.
+    support : boolean array of shape (n_features,)
+        Which features are selected.
+    scores : array of shape (n_features,) or None
+        Score of each feature, where the method scores; higher is better.
+    names : list of str
+        Names of all features.
+    method : str
+        Name of the method.
+    params : dict
+        Its parameters.
+    path : list of PathStep
+        What was added or dropped when, at what value of the criterion.
+    seconds : float
+        Time that the selection took.
+    notes : dict
+        What a method reports beyond this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz import Selection
+    >>> s = Selection(order=np.array([2, 0, 1]), support=np.array([True, False, True]),
+    ...               scores=np.array([0.5, 0.1, 0.9]), names=["a", "b", "c"], method="example")
+    >>> s.selected, s.ranking.tolist()
+    (['c', 'a'], [2, 3, 1])
+    >>> s.to_dict()["features"][0]
+    {'rank': 1, 'name': 'c', 'index': 2, 'score': 0.9, 'selected': True}
+    """
+
+    order: np.ndarray
+    support: np.ndarray
+    scores: np.ndarray | None = None
+    names: list[str] = field(default_factory=list)
+    method: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+    path: list[PathStep] = field(default_factory=list)
+    seconds: float = 0.0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.order = np.asarray(self.order, dtype=np.intp)
+        self.support = np.asarray(self.support, dtype=bool)
+        n = len(self.support)
+        if not np.array_equal(np.sort(self.order), np.arange(n)):
+            raise ValueError(
+                f"order must name each of the {n} features exactly once; it has {len(self.order)} "
+                "entries."
+            )
+        if not self.names:
+            self.names = [f"x{j}" for j in range(n)]
+
+    @property
+    def ranking(self) -> np.ndarray:
+        """Position of each feature, 1 for the best; all distinct."""
+        ranking = np.empty(len(self.order), dtype=np.intp)
+        ranking[self.order] = np.arange(1, len(self.order) + 1)
+        return ranking
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected features, best first."""
+        return [self.names[j] for j in self.order if self.support[j]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, fit for JSON."""
+        return {
+            "method": self.method,
+            "params": {name: _plain(value) for name, value in self.params.items()},
+            "features": [
+                {
+                    "rank": rank,
+                    "name": self.names[j],
+                    "index": int(j),
+                    "score": None if self.scores is None else _plain(self.scores[j]),
+                    "selected": bool(self.support[j]),
+                }
+                for rank, j in enumerate(self.order.tolist(), start=1)
+            ],
+            "path": [_plain(step._asdict()) for step in self.path],
+            "notes": _plain(self.notes),
+            "seconds": self.seconds,
+            "n_features": len(self.order),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The ranking as a pandas table, best feature first."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+            ) from None
+        features = self.to_dict()["features"]
+        columns = ["rank", "name", "index", "score", "selected"]
+        return pd.DataFrame(features, columns=columns).set_index("rank")
+
+    def plot(self, top: int = 30, ax: Any = None) -> Any:
+        """Draw the criterion along the path if there is one, else the best scores as bars.
+
+        Parameters
+        ----------
+        top : int, default=30
+            Number of bars.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
+            ) from None
+        if ax is None:
+            _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+        steps = [step for step in self.path if step.value is not None]
+        if steps:
+            ax.plot([s.n_features for s in steps], [s.value for s in steps], marker="o", ms=3)
+            ax.axvline(int(self.support.sum()), color="0.6", ls="--", lw=1)
+            ax.set(xlabel="number of features", ylabel="criterion")
+        elif self.scores is not None:
+            best = self.order[:top][::-1]
+            colours = ["tab:blue" if self.support[j] else "0.75" for j in best]
+            ax.barh([self.names[j] for j in best], self.scores[best], color=colours)
+            ax.set(xlabel="score")
+        else:
+            raise ValueError(f"{self.method or 'This selection'} has neither scores nor a path.")
+        ax.set_title(f"{self.method}: {int(self.support.sum())} of {len(self.order)} selected")
+        return ax
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy values and unknown objects into what JSON can hold."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return repr(value)
+
+
+def number_to_select(wanted: Any, n_features: int, own: int | None) -> int:
+    """How many features ``n_features_to_select`` stands for.
+
+    Parameters
+    ----------
+    wanted : int, float, "auto" or None
+        A number, a fraction of the features, or the method's own choice.
+    n_features : int
+        Number of features.
+    own : int or None
+        The method's own choice; ``None`` if it has none, in which case half are taken.
+    """
+    if wanted is None or (isinstance(wanted, str) and wanted == "auto"):
+        return max(1, n_features // 2) if own is None else own
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
+        if wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select={wanted} exceeds the {n_features} features of X; ask for "
+                f"at most {n_features}, or for a fraction."
+            )
+        return int(wanted)
+    if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < float(wanted) <= 1:
+        return max(1, round(float(wanted) * n_features))
+    raise ValueError(
+        f"n_features_to_select={wanted!r} is not understood; use a number of features from 1 to "
+        f"{n_features}, a fraction in (0, 1], or 'auto'."
+    )
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+
+def order_by(scores: np.ndarray, *tie_breakers: np.ndarray) -> np.ndarray:
+    """Indices by descending score; ties by the further keys, then by position; NaN last."""
+    keys: Sequence[np.ndarray] = (scores, *tie_breakers)
+    filled = [np.where(np.isnan(key), -np.inf, key) for key in keys]
+    return np.lexsort([np.arange(len(scores)), *(-key for key in reversed(filled))])

@@ -1,0 +1,269 @@
+r"""Counts, means and sums of squared deviations by class, in one sweep and mergeable.
+
+For class ``k`` with weights ``w_i`` (ones by default) and feature ``j``,
+
+.. math::
+
+    n_k = \sum_{i \in k} w_i, \quad
+    \mu_{kj} = \frac1{n_k} \sum_{i \in k} w_i x_{ij}, \quad
+    M_{kj} = \sum_{i \in k} w_i (x_{ij} - \mu_{kj})^2,
+
+and two sets of samples combine by
+
+.. math::
+
+    \mu = \mu_a + \delta \frac{n_b}{n_a + n_b}, \quad
+    M = M_a + M_b + \delta^2 \frac{n_a n_b}{n_a + n_b}, \quad \delta = \mu_b - \mu_a.
+
+A block of rows that fits in the cache is read twice, for means and for deviations, and then
+merged into what came before: one pass over memory with the accuracy of the two-pass formula.
+Values are taken relative to the first sample of their class, so that a feature that is constant
+within a class has ``M`` exactly zero and exactly that mean. Blocks are cut at fixed places and
+merged in a fixed order: the number of threads does not change a bit of the result.
+
+References
+----------
+.. [1] T. F. Chan, G. H. Golub, R. J. LeVeque (1983). Algorithms for computing the sample variance:
+       analysis and recommendations. The American Statistician 37.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from tamiz._parallel import run_tiles
+
+#: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
+_CHUNK_ROWS = 8192
+_CHUNK_COLUMNS = 256
+_BLOCK_ROWS = 64
+
+
+@dataclass
+class ClassMoments:
+    """Count, mean and sum of squared deviations of every feature in every class.
+
+    Attributes
+    ----------
+    count : array of shape (n_classes,)
+        Sum of the weights of the samples of each class.
+    mean : array of shape (n_classes, n_features)
+        Means; zero for a class without samples.
+    m2 : array of shape (n_classes, n_features)
+        Sums of squared deviations from the mean.
+
+    Examples
+    --------
+    Two parts of the data give the same as the whole:
+
+    >>> import numpy as np
+    >>> from tamiz.filters._moments import ClassMoments
+    >>> X, codes = np.array([[1.0], [3.0], [5.0], [2.0]]), np.array([0, 0, 0, 1])
+    >>> whole = ClassMoments.of(X, codes, n_classes=2)
+    >>> parts = ClassMoments.of(X[:2], codes[:2], 2).merge(ClassMoments.of(X[2:], codes[2:], 2))
+    >>> whole.mean.ravel().tolist(), parts.mean.ravel().tolist()
+    ([3.0, 2.0], [3.0, 2.0])
+    >>> parts.variance().ravel().round(4).tolist()
+    [2.6667, 0.0]
+    """
+
+    count: np.ndarray
+    mean: np.ndarray
+    m2: np.ndarray
+
+    @classmethod
+    def of(
+        cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None
+    ) -> ClassMoments:
+        """Sum up ``X`` (dense or CSR); ``codes`` holds the class of each row.
+
+        Weights must be positive: leave out rows of weight zero first.
+        """
+        codes = np.ascontiguousarray(codes, dtype=np.intp)
+        weight = np.ones(len(codes)) if weight is None else weight
+        if sparse.issparse(X):
+            return cls(*_sparse_moments(X, codes, n_classes, weight))
+        return cls(*_dense_moments(np.ascontiguousarray(X, float), codes, n_classes, weight))
+
+    def merge(self, other: ClassMoments) -> ClassMoments:
+        """The moments of both sets of samples together."""
+        count = np.stack([self.count, other.count])
+        mean, m2 = np.stack([self.mean, other.mean]), np.stack([self.m2, other.m2])
+        return ClassMoments(count.sum(axis=0), *_merged(count[:, :, None], mean, m2))
+
+    def pooled(self, classes: Any = slice(None)) -> ClassMoments:
+        """Several classes (all by default) as one."""
+        mean, m2 = self.mean[classes], self.m2[classes]
+        count = self.count[classes]
+        together = _merged(count[:, None, None], mean[:, None], m2[:, None])
+        return ClassMoments(count.sum(keepdims=True), *together)
+
+    def one_against_rest(self, k: int) -> ClassMoments:
+        """Two classes: ``k`` first, all others together second."""
+        rest = self.pooled(np.arange(len(self.count)) != k)
+        return ClassMoments(
+            np.array([self.count[k], rest.count[0]]),
+            np.vstack([self.mean[k], rest.mean]),
+            np.vstack([self.m2[k], rest.m2]),
+        )
+
+    def variance(self, ddof: int = 0) -> np.ndarray:
+        """Variance of every feature in every class; zero where the count does not exceed ddof."""
+        freedom = self.count[:, None] - ddof
+        return np.where(freedom > 0, self.m2, 0.0) / np.where(freedom > 0, freedom, 1.0)
+
+    def constant(self) -> np.ndarray:
+        """Which features have one and the same value in all samples."""
+        mean = self.mean[self.count > 0]
+        return ~self.m2.any(axis=0) & (mean == mean[:1]).all(axis=0)
+
+
+def divide_scores(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """``numerator / denominator``, both not negative, with 0/0 = 0 and x/0 infinite.
+
+    A feature without spread inside the classes is worthless if their means agree, and separates
+    them perfectly if not.
+    """
+    with np.errstate(over="ignore"):
+        ratio = numerator / np.where(denominator > 0, denominator, 1.0)
+    return np.where(denominator > 0, ratio, np.where(numerator > 0, np.inf, 0.0))
+
+
+def _merged(count: np.ndarray, mean: np.ndarray, m2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge along the first axis, in its order."""
+    total, average, deviation = count[0], mean[0], m2[0]
+    for n, mu, m in zip(count[1:], mean[1:], m2[1:], strict=True):
+        together = total + n
+        share = n / np.where(together > 0, together, 1.0)
+        delta = mu - average
+        # where the left side is empty its mean means nothing
+        average = np.where(total > 0, average + delta * share, mu)
+        deviation = deviation + m + delta * delta * (total * share)
+        total = together
+    return average, deviation
+
+
+def _first_of_class(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Row of the first sample of each class; row 0 for a class without samples."""
+    first = np.zeros(n_classes, dtype=np.intp)
+    present, rows = np.unique(codes, return_index=True)
+    first[present] = rows
+    return first
+
+
+def _dense_moments(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, p = X.shape
+    shift = X[_first_of_class(codes, n_classes)]
+    row_chunks, column_chunks = -(-n // _CHUNK_ROWS), -(-p // _CHUNK_COLUMNS)
+    count = np.zeros((row_chunks, n_classes))
+    mean = np.zeros((row_chunks, n_classes, p))
+    m2 = np.zeros((row_chunks, n_classes, p))
+    least = max(1, 2**17 // (min(n, _CHUNK_ROWS) * min(p, _CHUNK_COLUMNS)))
+    tasks = row_chunks * column_chunks
+    run_tiles(_sum_chunks, tasks, X, codes, weight, shift, count, mean, m2, min_items=least)
+    average, deviation = _merged(count[:, :, None], mean, m2)
+    return count.sum(axis=0), average + shift, deviation
+
+
+@njit(cache=True, nogil=True)
+def _sum_chunks(start, stop, X, codes, weight, shift, count, mean, m2):  # type: ignore[no-untyped-def]
+    """Moments, relative to ``shift``, of the tasks ``start`` to ``stop``."""
+    n, p = X.shape
+    column_chunks = (p + _CHUNK_COLUMNS - 1) // _CHUNK_COLUMNS
+    block = np.empty((len(shift), min(p, _CHUNK_COLUMNS)))
+    squares = np.empty((len(shift), min(p, _CHUNK_COLUMNS)))
+    sizes = np.empty(len(shift))
+    for task in range(start, stop):
+        chunk, left = task // column_chunks, (task % column_chunks) * _CHUNK_COLUMNS
+        right = min(left + _CHUNK_COLUMNS, p)
+        top, bottom = chunk * _CHUNK_ROWS, min((chunk + 1) * _CHUNK_ROWS, n)
+        totals = np.zeros(len(shift))
+        for first in range(top, bottom, _BLOCK_ROWS):
+            last = min(first + _BLOCK_ROWS, bottom)
+            _sum_block(X[first:last, left:right], codes[first:last], weight[first:last],
+                       shift[:, left:right], sizes, block, squares)
+            _merge_block(sizes, block, squares, totals, mean[chunk, :, left:right],
+                         m2[chunk, :, left:right])
+        if left == 0:
+            count[chunk] = totals
+
+
+@njit(cache=True, nogil=True)
+def _sum_block(X, codes, weight, shift, sizes, mean, m2):  # type: ignore[no-untyped-def]
+    """Weighted means and squared deviations of a few rows, relative to ``shift``."""
+    n, p = X.shape
+    sizes[:] = 0.0
+    mean[:] = 0.0
+    m2[:] = 0.0
+    for i in range(n):
+        k, w = codes[i], weight[i]
+        sizes[k] += w
+        for j in range(p):
+            mean[k, j] += w * (X[i, j] - shift[k, j])
+    for k in range(len(sizes)):
+        if sizes[k] > 0.0:
+            for j in range(p):
+                mean[k, j] /= sizes[k]
+    for i in range(n):
+        k, w = codes[i], weight[i]
+        for j in range(p):
+            d = X[i, j] - shift[k, j] - mean[k, j]
+            m2[k, j] += w * d * d
+
+
+@njit(cache=True, nogil=True)
+def _merge_block(sizes, block, squares, totals, mean, m2):  # type: ignore[no-untyped-def]
+    """Merge a block into the chunk it belongs to."""
+    for k in range(len(sizes)):
+        if sizes[k] == 0.0:
+            continue
+        together = totals[k] + sizes[k]
+        share = sizes[k] / together
+        for j in range(mean.shape[1]):
+            delta = block[k, j] - mean[k, j]
+            mean[k, j] += delta * share
+            m2[k, j] += squares[k, j] + delta * delta * (totals[k] * share)
+        totals[k] = together
+
+
+def _sparse_moments(
+    X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    shift = X[_first_of_class(codes, n_classes)].toarray()
+    return _sum_sparse(X.data, X.indices, X.indptr, codes, weight, shift)
+
+
+@njit(cache=True, nogil=True)
+def _sum_sparse(data, indices, indptr, codes, weight, shift):  # type: ignore[no-untyped-def]
+    """Moments of rows in CSR form; entries that are not stored count as zeros."""
+    n_classes, p = shift.shape
+    count = np.zeros(n_classes)
+    stored = np.zeros((n_classes, p))
+    mean = np.zeros((n_classes, p))
+    m2 = np.zeros((n_classes, p))
+    for i in range(len(codes)):
+        k = codes[i]
+        count[k] += weight[i]
+        for q in range(indptr[i], indptr[i + 1]):
+            j = indices[q]
+            stored[k, j] += weight[i]  # added in the order of count: equal if all are stored
+            mean[k, j] += weight[i] * (data[q] - shift[k, j])
+    for k in range(n_classes):
+        if count[k] > 0.0:
+            for j in range(p):
+                mean[k, j] = (mean[k, j] - (count[k] - stored[k, j]) * shift[k, j]) / count[k]
+                m2[k, j] = (count[k] - stored[k, j]) * (shift[k, j] + mean[k, j]) ** 2
+    for i in range(len(codes)):
+        k = codes[i]
+        for q in range(indptr[i], indptr[i + 1]):
+            j = indices[q]
+            d = data[q] - shift[k, j] - mean[k, j]
+            m2[k, j] += weight[i] * d * d
+    return count, mean + shift, m2

@@ -1,0 +1,264 @@
+"""How alike two features are, and how alike a feature and the target: what QPFS asks of the data.
+
+A similarity answers with whole rows and never has to exist as a matrix. Features without any
+information (constant, or constant after discretisation) are left out: nothing is similar to them,
+so a method that avoids redundancy would take them for the best of all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from tamiz._validation import check_classes, check_regression_target
+from tamiz.information import encode
+from tamiz.qp.matrices import QMatrix
+
+#: Entries computed at a time where the whole matrix is passed over but not kept.
+_BLOCK_ENTRIES = 2**22
+
+#: A column whose spread is below this share of its size holds rounding, not values.
+_ROUNDING = 1e-12
+
+
+class Target(NamedTuple):
+    """What is to be predicted: labels as codes, or numbers."""
+
+    values: np.ndarray  # codes 0, 1, ... of the classes, or float64 numbers
+    n_classes: int  # 0 for numbers
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.n_classes == 0
+
+
+def read_target(y: Any, n_samples: int, task: str) -> Target:
+    """Check ``y`` and decide whether it holds labels or numbers.
+
+    ``task="auto"`` takes numbers with a fractional part for a regression, all else for labels.
+    """
+    if task == "auto":
+        task = "regression" if _is_continuous(y) else "classification"
+    if task == "regression":
+        return Target(check_regression_target(y, n_samples), 0)
+    labels = check_classes(y, n_samples)
+    return Target(labels.codes, len(labels.classes))
+
+
+def _is_continuous(y: Any) -> bool:
+    try:
+        return str(type_of_target(y)).startswith("continuous")
+    except (TypeError, ValueError):  # the checks that follow have better sentences
+        return False
+
+
+class Similarity(ABC):
+    """Similarity of the informative features with each other and with the target."""
+
+    kept: np.ndarray  # the informative features, as columns of X
+    relevance: np.ndarray  # similarity of each kept feature with the target
+
+    @property
+    def n(self) -> int:
+        """Number of informative features."""
+        return len(self.kept)
+
+    @abstractmethod
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Similarity of the features ``index`` (positions in ``kept``) with all, float64."""
+
+    @abstractmethod
+    def diag(self) -> np.ndarray:
+        """Similarity of every feature with itself."""
+
+    def dense(self) -> np.ndarray:
+        """The whole matrix, made symmetric to the last bit."""
+        Q = self.rows(np.arange(self.n))
+        return 0.5 * (Q + Q.T)
+
+    def mean(self) -> float:
+        """Mean of all entries, without keeping them."""
+        step = max(1, _BLOCK_ENTRIES // max(1, self.n))
+        starts = range(0, self.n, step)
+        total = sum(
+            float(self.rows(np.arange(s, min(s + step, self.n))).sum()) for s in starts
+        )
+        return total / self.n**2
+
+
+class SimilarityQ(QMatrix):
+    """A similarity times a factor as the quadratic term of a problem; rows on demand."""
+
+    def __init__(self, similarity: Similarity, factor: float):
+        self.similarity = similarity
+        self.factor = factor
+        self.n = similarity.n
+
+    def diag(self) -> np.ndarray:
+        return self.factor * self.similarity.diag()
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self.factor * self.similarity.rows(np.asarray(index))
+
+
+class MutualInformation(Similarity):
+    """Mutual information of discretised features, in nats."""
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        target: Target,
+        bins: str | None,
+        n_bins: int,
+        categorical_features: Any,
+    ):
+        require_labels(target, 'similarity="mutual_information"', 'similarity="pearson"')
+        options = {"bins": bins, "n_bins": n_bins, "categorical_features": categorical_features}
+        self.codes = encode(X, target.values, **options)
+        self._entropies = np.asarray(self.codes.entropies())
+        self.kept = np.flatnonzero(self._entropies > 0.0)
+        self._all = len(self.kept) == X.shape[1]
+        self._entropies = self._entropies[self.kept]
+        self.relevance = np.asarray(self.codes.relevance(target.values))[self.kept]
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        rows = self.codes.rows(self.kept[index])
+        return rows if self._all else np.ascontiguousarray(rows[:, self.kept])
+
+    def diag(self) -> np.ndarray:
+        return self._entropies
+
+
+class Pearson(Similarity):
+    """Absolute correlation; with a class, the mean over its indicators weighted by frequency."""
+
+    def __init__(self, X: np.ndarray, target: Target):
+        Z, spread = standardised(X)
+        self.kept = np.flatnonzero(spread)
+        self.Z = Z if len(self.kept) == X.shape[1] else np.ascontiguousarray(Z[:, self.kept])
+        self.relevance = weighted_relevance(self._with, target)
+
+    def _with(self, columns: np.ndarray) -> np.ndarray:
+        Y, _ = standardised(columns)
+        return np.minimum(np.abs(self.Z.T @ Y), 1.0)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        rows = np.ascontiguousarray(self.Z[:, index].T) @ self.Z
+        np.abs(rows, out=rows)
+        np.minimum(rows, 1.0, out=rows)
+        rows[np.arange(len(index)), index] = 1.0
+        return rows
+
+    def diag(self) -> np.ndarray:
+        return np.ones(self.n)
+
+
+class Custom(Similarity):
+    """A function of two tables: entry (i, j) compares column i of one with column j of the other."""
+
+    def __init__(self, X: np.ndarray, target: Target, function: Callable[..., Any]):
+        self.function = function
+        _, spread = standardised(X)
+        self.kept = np.flatnonzero(spread)
+        self.X = X if len(self.kept) == X.shape[1] else np.ascontiguousarray(X[:, self.kept])
+        self.relevance = weighted_relevance(lambda Y: self._compare(self.X, Y), target)
+        self._diag: np.ndarray | None = None
+
+    def _compare(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.function(A, B), dtype=np.float64)
+        expected = (A.shape[1], B.shape[1])
+        if values.shape != expected:
+            raise ValueError(
+                f"similarity returned an array of shape {values.shape} for tables of "
+                f"{expected[0]} and {expected[1]} columns; it must return one of shape {expected} "
+                "whose entry (i, j) compares column i of the first with column j of the second."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "similarity returned NaN or infinite values; it must be finite for any two columns "
+                "that are not constant."
+            )
+        return values
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self._compare(self.X[:, index], self.X)
+
+    def dense(self) -> np.ndarray:
+        Q = self._compare(self.X, self.X)
+        if np.abs(Q - Q.T).max(initial=0.0) > 1e-8 * np.abs(Q).max(initial=0.0):
+            raise ValueError(
+                "similarity is not symmetric: similarity(A, B) must be the transpose of "
+                "similarity(B, A). Use the mean of both."
+            )
+        return 0.5 * (Q + Q.T)
+
+    def diag(self) -> np.ndarray:
+        if self._diag is None:
+            single = [self._compare(x, x)[0, 0] for x in np.split(self.X, self.n, axis=1)]
+            self._diag = np.array(single)
+        return self._diag
+
+
+class Given(Similarity):
+    """A matrix that is there already, with the relevance beside it."""
+
+    def __init__(self, Q: Any, n_features: int, target: Target):
+        Q = np.asarray(Q, dtype=np.float64)
+        if Q.shape != (n_features, n_features):
+            raise ValueError(
+                f"similarity has shape {Q.shape}, but X has {n_features} features; hand over a "
+                f"matrix of shape {(n_features, n_features)}."
+            )
+        if not np.isfinite(Q).all():
+            raise ValueError("similarity holds NaN or infinite entries; all must be finite.")
+        if np.abs(Q - Q.T).max() > 1e-8 * np.abs(Q).max():
+            raise ValueError("similarity is not symmetric; hand over (Q + Q.T) / 2.")
+        self.kept = np.flatnonzero(Q.any(axis=1))
+        self.Q = 0.5 * (Q + Q.T)[np.ix_(self.kept, self.kept)]
+        self.relevance = np.zeros(self.n)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self.Q[index]
+
+    def dense(self) -> np.ndarray:
+        return self.Q
+
+    def diag(self) -> np.ndarray:
+        return self.Q.diagonal().copy()
+
+
+def weighted_relevance(compare: Callable[[np.ndarray], np.ndarray], target: Target) -> np.ndarray:
+    """Similarity with the target: with numbers as they are, with classes through indicators.
+
+    With classes it is ``Σ_k p(c_k) |s(f, 1[c = c_k])|``, which for two classes and the correlation
+    is the correlation with the label.
+    """
+    if target.is_numeric:
+        return np.abs(compare(target.values[:, None])).ravel()
+    indicators = (target.values[:, None] == np.arange(target.n_classes)).astype(np.float64)
+    return np.abs(compare(indicators)) @ indicators.mean(axis=0)
+
+
+def standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns centred and of length one (zero if constant), and which of them vary."""
+    mean = X.mean(axis=0)
+    Z = X - mean
+    size = np.abs(Z).max(axis=0, initial=0.0)
+    varies = size > _ROUNDING * np.abs(mean)
+    Z /= np.where(varies, size, 1.0)  # first by the largest entry: squares must not overflow
+    Z[:, ~varies] = 0.0
+    Z /= np.where(varies, np.sqrt(np.einsum("ij,ij->j", Z, Z)), 1.0)
+    return Z, varies
+
+
+def require_labels(target: Target, what: str, instead: str) -> None:
+    """Refuse a measure that needs classes where the target holds numbers."""
+    if target.is_numeric:
+        raise ValueError(
+            f"Unknown label type: continuous. {what} needs class labels, but y holds numbers; use "
+            f"{instead}, which also serves regression, or put y into classes first."
+        )

@@ -1,0 +1,164 @@
+r"""Pearson correlation of each feature with the target.
+
+For a numeric target the score is ``|ρ(f, y)|``; for classes ``c_k`` with shares ``p_k``
+
+.. math::
+
+    \sum_k p_k \, |\rho(f, 1[c = c_k])|, \qquad
+    \rho(f, 1[c = c_k]) = \frac{\mu_k - \mu}{\sigma} \sqrt{\frac{p_k}{1 - p_k}},
+
+which for two classes is the correlation with either indicator.
+
+References
+----------
+.. [1] M. A. Hall (1999). Correlation-based feature selection for machine learning. (The weighted
+       sum over class indicators.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy import sparse, stats
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import type_of_target
+
+from tamiz._parallel import run_tiles
+from tamiz._validation import check_regression_target, check_sample_weight, check_X
+from tamiz.base import Stopwatch
+from tamiz.filters._moments import ClassMoments
+from tamiz.filters.univariate_base import MomentFilter, Scored
+
+
+class PearsonScore(MomentFilter):
+    """Absolute Pearson correlation with a numeric target or with class indicators.
+
+    Parameters
+    ----------
+    target : {"auto", "class", "numeric"}, default="auto"
+        How to read ``y``. ``"auto"``: fractions are numbers; text and whole numbers are classes.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        Scores between 0 and 1; 0 for constant features.
+    correlations_ : array of shape (n_features,) or (n_classes, n_features)
+        Signed correlations with the numeric target or the second of two classes, or with the
+        indicator of each class.
+    pvalues_ : array of shape (n_features,) or None
+        Two-sided p-values of the correlation; None with more than two classes.
+    support_, ranking_, order_, selection_
+        See :class:`tamiz.selector.Selector`.
+
+    See Also
+    --------
+    WelchT : compares means without pooling variances.
+
+    References
+    ----------
+    .. [1] M. A. Hall (1999). Correlation-based feature selection for machine learning. PhD thesis,
+           University of Waikato.
+
+    Examples
+    --------
+    >>> from tamiz.filters.pearson import PearsonScore
+    >>> X = [[1, 5], [2, 3], [3, 6], [4, 2]]
+    >>> PearsonScore().fit(X, [1.1, 1.9, 3.2, 4.1]).scores_.round(3).tolist()
+    [0.996, 0.356]
+    """
+
+    _parameter_constraints = {
+        **MomentFilter._parameter_constraints,
+        "target": [StrOptions({"auto", "class", "numeric"})],
+    }
+
+    def __init__(
+        self, target: str = "auto", n_features_to_select: int | float | str | None = None
+    ):
+        self.target = target
+        self.n_features_to_select = n_features_to_select
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self._validate_params()
+        if y is None or not self._is_numeric(y):
+            return super()._fit(X, y, sample_weight)
+        watch = Stopwatch()
+        X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
+        y = check_regression_target(y, X.shape[0])
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, X.shape[0])
+            counted = weight > 0
+            X, y, weight = X[counted], y[counted], weight[counted]
+        rho, constant = correlate(X, y, weight)
+        self.correlations_ = rho
+        n = len(y) if weight is None else weight.sum()
+        pvalues = np.where(constant, 1.0, correlation_pvalues(rho, n))
+        return self._conclude(Scored(np.abs(rho), pvalues, constant), watch)
+
+    def _is_numeric(self, y: Any) -> bool:
+        if self.target != "auto":
+            return self.target == "numeric"
+        try:
+            return str(type_of_target(y)).startswith("continuous")
+        except ValueError:  # whatever is wrong with y, the check of the labels has the sentence
+            return False
+
+    def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
+        share = moments.count / moments.count.sum()
+        rho = indicator_correlations(moments)
+        if len(share) > 2:
+            self.correlations_ = rho
+            return share @ np.abs(rho), None
+        self.correlations_ = rho[1]
+        return np.abs(rho[1]), correlation_pvalues(rho[1], moments.count.sum())
+
+
+def indicator_correlations(moments: ClassMoments) -> np.ndarray:
+    """Correlation of every feature with the indicator of every class."""
+    whole = moments.pooled()
+    share = (moments.count / moments.count.sum())[:, None]
+    sigma = np.sqrt(np.where(moments.constant(), 0.0, whole.variance()[0]))
+    gap = (moments.mean - whole.mean) * np.sqrt(share / (1 - share))
+    return np.clip(np.where(sigma > 0, gap / np.where(sigma > 0, sigma, 1.0), 0.0), -1.0, 1.0)
+
+
+def correlation_pvalues(rho: np.ndarray, n: float) -> np.ndarray:
+    """Two-sided p-values of correlations over ``n`` samples; 1 if there are too few to tell."""
+    if n <= 2:
+        return np.ones(len(rho))
+    with np.errstate(divide="ignore"):
+        t = np.abs(rho) * np.sqrt((n - 2) / (1 - rho**2))
+    return 2 * stats.t.sf(t, n - 2)
+
+
+def correlate(
+    X: Any, y: np.ndarray, weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of every feature with ``y``, and which features are constant."""
+    moments = ClassMoments.of(X, np.zeros(len(y), dtype=np.intp), 1, weight)
+    weight = np.ones(len(y)) if weight is None else weight
+    centred = y - (weight @ y) / weight.sum() if np.ptp(y) > 0 else np.zeros(len(y))
+    weighted = weight * centred
+    cross = np.zeros(X.shape[1])
+    if sparse.issparse(X):
+        cross = X.T @ weighted
+    else:
+        least = max(1, 2**17 // max(1, len(y)))
+        run_tiles(_cross, X.shape[1], X, moments.mean[0], weighted, cross, min_items=least)
+    constant = moments.constant()
+    spread = np.where(constant, 0.0, np.sqrt(moments.m2[0] * (weighted @ centred)))
+    rho = np.where(spread > 0, cross / np.where(spread > 0, spread, 1.0), 0.0)
+    return np.clip(rho, -1.0, 1.0), constant
+
+
+@njit(cache=True, nogil=True)
+def _cross(start, stop, X, shift, y, cross):  # type: ignore[no-untyped-def]
+    """Sums of products of centred features and target, for the columns ``start`` to ``stop``."""
+    for i in range(len(y)):
+        for j in range(start, stop):
+            cross[j] += (X[i, j] - shift[j]) * y[i]

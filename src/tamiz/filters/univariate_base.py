@@ -1,0 +1,181 @@
+"""What all filters that score one feature at a time share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import Labels, check_classes, check_sample_weight, check_X
+from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._moments import ClassMoments
+from tamiz.selector import Selector
+
+#: What ``n_features_to_select`` may be.
+HOW_MANY: list[Any] = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0, 1, closed="right"),
+    StrOptions({"auto"}),
+    None,
+]
+
+
+class Samples(NamedTuple):
+    """Checked input: every weight is positive."""
+
+    X: Any  # float64, C-contiguous or CSR
+    labels: Labels
+    weight: np.ndarray | None  # None for ones
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.labels.classes)
+
+    def class_weight(self) -> np.ndarray:
+        """Sum of the weights of each class."""
+        return np.bincount(self.labels.codes, self.weight, minlength=self.n_classes)
+
+
+class Scored(NamedTuple):
+    """Scores of all features, and what the method knows besides."""
+
+    scores: np.ndarray  # higher is better; never NaN
+    pvalues: np.ndarray | None = None
+    constant: np.ndarray | None = None  # features to rank behind all others
+
+
+class UnivariateFilter(Selector):
+    """Base class of filters that score one feature at a time against a class label.
+
+    A subclass defines ``_score``, and says with ``_sparse`` whether it takes sparse input.
+    """
+
+    _sparse = True
+
+    _parameter_constraints: dict[str, list[Any]] = {"n_features_to_select": HOW_MANY}
+
+    def __init__(self, n_features_to_select: int | float | str | None = None):
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Score the features and select the best.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights; a sample of weight two counts like two samples.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self._validate_params()
+        watch = Stopwatch()
+        samples = check_labelled(self, X, y, sample_weight, accept_sparse=self._sparse)
+        self.classes_ = samples.labels.classes
+        return self._conclude(self._score(samples), watch)
+
+    @abstractmethod
+    def _score(self, samples: Samples) -> Scored:
+        """Score every feature."""
+
+    def _conclude(self, scored: Scored, watch: Stopwatch, **notes: Any) -> Any:
+        """Rank by score, constant features last, and set the fitted attributes."""
+        scores, constant = scored.scores, scored.constant
+        self.pvalues_ = scored.pvalues
+        keys = (scores,) if constant is None else (np.where(constant, -np.inf, scores), scores)
+        n_selected = number_to_select(self.n_features_to_select, len(scores), None)
+        self._finish(
+            order=order_by(*keys),
+            n_selected=n_selected,
+            scores=scores,
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = self._sparse
+        return tags
+
+
+class MomentFilter(UnivariateFilter):
+    """Base class of filters that are functions of the means and variances of the classes."""
+
+    def _score(self, samples: Samples) -> Scored:
+        moments = ClassMoments.of(
+            samples.X, samples.labels.codes, samples.n_classes, samples.weight
+        )
+        constant = moments.constant()
+        scores, pvalues = self._from_moments(moments)
+        scores = np.where(constant, 0.0, scores)
+        if pvalues is not None:
+            pvalues = np.where(constant, 1.0, pvalues)
+        return Scored(scores, pvalues, constant)
+
+    @abstractmethod
+    def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
+        """Scores and p-values of all features."""
+
+
+def check_labelled(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, accept_sparse: bool
+) -> Samples:
+    """Check data, labels and weights; leave out rows of weight zero."""
+    X = check_X(estimator, X, reset=True, accept_sparse=accept_sparse)
+    if sample_weight is None:
+        return Samples(X, check_classes(y, X.shape[0]), None)
+    weight = check_sample_weight(sample_weight, X.shape[0])
+    classes, codes = check_classes(y, X.shape[0], weight=weight)
+    counted = weight > 0
+    if not counted.all():
+        X, codes, weight = X[counted], codes[counted], weight[counted]
+    return Samples(X, Labels(classes, codes), weight)
+
+
+def over_classes(
+    score: Callable[[int], np.ndarray], share: np.ndarray, how: str, n_classes: int
+) -> np.ndarray:
+    """Combine the scores of each class against the rest; with two classes one is enough.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(k)`` gives the scores of class ``k`` against the rest.
+    share : array of shape (n_classes,)
+        Share of each class in the data.
+    how : {"weighted", "max"}
+        Mean weighted by the share of the class, or the best class.
+    n_classes : int
+        Number of classes.
+    """
+    if n_classes == 2:
+        return score(0)
+    total = np.zeros(1)
+    for k in range(n_classes):
+        one = score(k)
+        total = np.maximum(total, one) if how == "max" else total + share[k] * one
+    return total
+
+
+def column_block(X: Any, start: int, stop: int) -> np.ndarray:
+    """Columns ``start`` to ``stop`` as the rows of a dense array."""
+    block = X[:, start:stop]
+    if sparse.issparse(block):
+        return np.ascontiguousarray(block.toarray().T)
+    return np.ascontiguousarray(block.T)

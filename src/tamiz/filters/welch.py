@@ -1,0 +1,127 @@
+r"""Welch's test: difference of class means in units of its standard error.
+
+For two classes, with the unbiased variances ``s_k²``,
+
+.. math::
+
+    t = \frac{\mu_1 - \mu_2}{\sqrt{v_1 + v_2}}, \quad v_k = \frac{s_k^2}{n_k}, \qquad
+    \nu = \frac{(v_1 + v_2)^2}{v_1^2 / (n_1 - 1) + v_2^2 / (n_2 - 1)}
+
+degrees of freedom; for ``K`` classes, with ``ω_k = 1/v_k``, ``Ω = Σ ω_k`` and the mean ``μ̃``
+weighted by ``ω``,
+
+.. math::
+
+    F = \frac{\frac{1}{K-1} \sum_k \omega_k (\mu_k - \tilde\mu)^2}
+             {1 + \frac{2 (K-2)}{K^2-1} \Lambda}, \quad
+    \Lambda = \sum_k \frac{(1 - \omega_k / \Omega)^2}{n_k - 1},
+
+to be compared with the F distribution of ``K − 1`` and ``(K² − 1)/(3Λ)`` degrees of freedom. For
+two classes ``F = t²``.
+
+References
+----------
+.. [1] B. L. Welch (1951). On the comparison of several mean values: an alternative approach.
+       Biometrika 38.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from tamiz.filters._moments import ClassMoments, divide_scores
+from tamiz.filters.univariate_base import MomentFilter
+
+
+class WelchT(MomentFilter):
+    """Welch's t test, for classes of different variance.
+
+    With more than two classes it is Welch's analysis of variance, whose score is the square root
+    of F, so that the score of two classes is the special case. Classes of fewer than two samples
+    have no variance and are left out.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        |t|, or the square root of F; 0 for constant features.
+    pvalues_ : array of shape (n_features,)
+        Two-sided p-values, not corrected for the number of features.
+    support_, ranking_, order_, selection_, classes_
+        See :class:`tamiz.selector.Selector`.
+
+    See Also
+    --------
+    FisherScore : without the sizes of the classes.
+
+    References
+    ----------
+    .. [1] B. L. Welch (1951). On the comparison of several mean values: an alternative approach.
+           Biometrika 38.
+
+    Examples
+    --------
+    >>> from tamiz.filters.welch import WelchT
+    >>> X = [[170, 85], [147, 75], [150, 77], [154, 81], [175, 79], [152, 80], [173, 82], [177, 84]]
+    >>> welch = WelchT().fit(X, [1, -1, -1, -1, 1, -1, 1, 1])
+    >>> welch.scores_.round(3).tolist(), welch.pvalues_.round(4).tolist()
+    ([10.893, 2.226], [0.0, 0.0677])
+    """
+
+    def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
+        usable = moments.count > 1
+        if usable.sum() < 2:
+            raise ValueError(
+                f"WelchT needs two classes of at least two samples each; y has "
+                f"{int(usable.sum())} such class(es) among {len(usable)}. Add samples, or use "
+                "AUCScore or KolmogorovSmirnov, which need no variance."
+            )
+        moments = ClassMoments(moments.count[usable], moments.mean[usable], moments.m2[usable])
+        if len(moments.count) == 2:
+            return welch_t(moments)
+        f, pvalues = welch_anova(moments)
+        return np.sqrt(f), pvalues
+
+
+def welch_t(moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
+    """|t| and two-sided p-values, for two classes."""
+    v = moments.variance(ddof=1) / moments.count[:, None]
+    t = divide_scores(np.abs(moments.mean[1] - moments.mean[0]), np.sqrt(v.sum(axis=0)))
+    share = _shares(v)  # scale-free: squares of tiny variances would vanish
+    freedom = 1 / (share**2 / (moments.count[:, None] - 1)).sum(axis=0)
+    return t, 2 * stats.t.sf(t, freedom)
+
+
+def welch_anova(moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
+    """Welch's F and its p-values, for any number of classes.
+
+    Where classes have no variance their weight is taken to its limit: F is then infinite if the
+    means of such classes differ.
+    """
+    count, n_classes = moments.count[:, None], len(moments.count)
+    v = moments.variance(ddof=1) / count
+    still = v == 0
+    any_still = still.any(axis=0)
+    share = _shares(np.where(still, 0.0, 1 / np.where(still, 1.0, v)))  # ω / Ω
+    share = np.where(any_still, _shares(np.where(still, count, 0.0)), share)
+    middle = (share * moments.mean).sum(axis=0)
+    gap = (moments.mean - middle) ** 2
+    between = divide_scores(np.where(still, 0.0, gap), v).sum(axis=0) / (n_classes - 1)
+    lam = ((1 - share) ** 2 / (count - 1)).sum(axis=0)
+    f = between / (1 + 2 * (n_classes - 2) / (n_classes**2 - 1) * lam)
+    least = np.where(still, moments.mean, np.inf).min(axis=0)
+    most = np.where(still, moments.mean, -np.inf).max(axis=0)
+    f = np.where(any_still & (least < most), np.inf, f)
+    freedom = (n_classes**2 - 1) / (3 * np.where(lam > 0, lam, 1.0))
+    return f, stats.f.sf(f, n_classes - 1, freedom)
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """Each value's part of the sum of its column; equal parts where the sum is zero."""
+    total = values.sum(axis=0)
+    return np.where(total > 0, values / np.where(total > 0, total, 1.0), 1 / len(values))
