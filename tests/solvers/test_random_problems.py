@@ -91,7 +91,7 @@ def test_three_solvers_agree(seed):
     answers = [
         solve_smo(problem, tol=1e-8),
         solve_smo(problem, tol=1e-8, shrinking=False),
-        solve_decomposition(problem, tol=1e-8, working_set=10, cache_mb=0.01),
+        solve_decomposition(problem, tol=1e-8, working_set=10, cache_mb=1),
         solve_chunking(problem, tol=1e-8, chunk=6),
     ]
     scale = max(1.0, abs(answers[0].objective))

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from tamiz.filters._similarity import Similarity, standardised
 
@@ -35,6 +35,12 @@ _RELATIVE_FLOOR = 1e-10
 #: Features outside the sample whose rows are computed to estimate the error.
 _ERROR_ROWS = 64
 _KMEANS_ROUNDS = 10
+
+#: An eigenvalue is negative beyond this share of the largest entry times the size.
+_DEFINITE = 1e-12
+_SMALL = 200
+_CHOLESKY_MAX = 4000
+_LANCZOS_STEPS = 40
 
 
 class LowRank(NamedTuple):
@@ -130,6 +136,56 @@ def _estimate_error(
     return (lost / norm if norm > 0 else 0.0), lost * float(np.sqrt(len(rest) / len(some)))
 
 
+# ------------------------------------------------------------------------------- definiteness
+
+
+def smallest_eigenvalue(Q: np.ndarray) -> tuple[float, bool | None]:
+    """The least eigenvalue of a symmetric matrix, and whether it is negative.
+
+    A large matrix is not decomposed. Lanczos steps give a value that is never below the least
+    eigenvalue, so a negative one proves that there is a negative eigenvalue; a Cholesky
+    factorisation proves that there is none. ``None`` if neither is affordable.
+    """
+    n = len(Q)
+    floor = _DEFINITE * n * max(float(np.abs(Q).max()), np.finfo(float).tiny)
+    if n <= _SMALL:
+        value = float(linalg.eigvalsh(Q, subset_by_index=[0, 0], check_finite=False)[0])
+        return value, value < -floor
+    value = _lanczos(Q, floor)
+    if value < -floor:
+        return value, True
+    if n > _CHOLESKY_MAX:
+        return value, None
+    shifted = Q.copy()
+    shifted.flat[:: n + 1] += floor
+    _, info = linalg.lapack.dpotrf(shifted, overwrite_a=True)
+    return value, bool(info > 0)
+
+
+def _lanczos(Q: np.ndarray, floor: float) -> float:
+    """Least Ritz value; stops once it is negative and hardly changes."""
+    n = len(Q)
+    basis = np.empty((_LANCZOS_STEPS, n))
+    vector = np.random.RandomState(0).standard_normal(n)
+    vector /= np.linalg.norm(vector)
+    main, off, ritz = [], [], []
+    for step in range(_LANCZOS_STEPS):
+        basis[step] = vector
+        image = Q @ vector
+        main.append(float(image @ vector))
+        ritz.append(float(linalg.eigvalsh_tridiagonal(main, off)[0]))
+        if step >= 8 and ritz[-1] < -floor and ritz[-1] > ritz[-5] * 1.02:
+            break
+        for _ in range(2):  # once is not enough for orthogonality to rounding
+            image -= basis[: step + 1].T @ (basis[: step + 1] @ image)
+        length = float(np.linalg.norm(image))
+        if length <= floor:
+            break
+        off.append(length)
+        vector = image / length
+    return min(ritz)
+
+
 # ------------------------------------------------------------------ which features are sampled
 
 
@@ -157,8 +213,8 @@ def _kmeans(X: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
         product = Z @ centres.T
         cluster = np.abs(product).argmax(axis=1)
         sign = np.where(product[np.arange(len(Z)), cluster] < 0.0, -1.0, 1.0)
-        centres = np.zeros_like(centres)
-        np.add.at(centres, cluster, sign[:, None] * Z)
+        members = sparse.csr_array((sign, (cluster, np.arange(len(Z)))), shape=(k, len(Z)))
+        centres = members @ Z
         length = np.linalg.norm(centres, axis=1)
         empty = length == 0.0
         centres[empty] = Z[rng.choice(len(Z), int(empty.sum()), replace=False)]

@@ -206,7 +206,7 @@ class Custom(Similarity):
 class Given(Similarity):
     """A matrix that is there already, with the relevance beside it."""
 
-    def __init__(self, Q: Any, n_features: int, target: Target):
+    def __init__(self, Q: Any, n_features: int):
         Q = np.asarray(Q, dtype=np.float64)
         if Q.shape != (n_features, n_features):
             raise ValueError(

@@ -130,6 +130,15 @@ class QuadraticProblem:
         )
 
 
+    def from_sign_free(self, b: np.ndarray, free: SignFreeProblem) -> np.ndarray:
+        """``b / y``, exactly at a bound wherever ``b`` is at one."""
+        a = np.clip(b / self.y, self.lower, self.upper)
+        positive = self.y > 0
+        at_lower = np.where(positive, b <= free.lower, b >= free.upper)
+        at_upper = np.where(positive, b >= free.upper, b <= free.lower)
+        return np.where(at_lower, self.lower, np.where(at_upper, self.upper, a))
+
+
 @dataclass
 class SignFreeProblem:
     """``min ½b'Qb + p'b`` subject to ``sum(b) = d`` and ``lower ≤ b ≤ upper``: what solvers see."""

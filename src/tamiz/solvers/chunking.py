@@ -54,7 +54,7 @@ def solve_chunking(
     """
     free = problem.sign_free()
     rest = np.clip(0.0, free.lower, free.upper)
-    _, cache = split_budget(problem, cache_mb, working_set=0)
+    _, _, cache = split_budget(problem, cache_mb, working_set=0)
     return run_solver(
         problem,
         solve_by_working_sets,

@@ -24,6 +24,7 @@ from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
 
 #: The working set is as large as the budget admits, and at most this.
 LARGEST_WORKING_SET = 4096
+_PATIENCE = 50
 
 
 def solve_decomposition(
@@ -69,7 +70,7 @@ def solve_decomposition(
     >>> result.status, result.violation <= 1e-3
     (<Status.CONVERGED: 'converged'>, True)
     """
-    size, cache = split_budget(problem, cache_mb, working_set)
+    size, largest, cache = split_budget(problem, cache_mb, working_set)
     return run_solver(
         problem,
         solve_by_working_sets,
@@ -78,29 +79,49 @@ def solve_decomposition(
         start,
         verbose,
         polished,
-        strategy=_Refill(size),
+        strategy=_Refill(size, largest),
         cache=cache,
     )
 
 
 def split_budget(
     problem: QuadraticProblem, cache_mb: float, working_set: int | None
-) -> tuple[int, RowCache]:
-    """Divide the memory between the block of the working set (twice, while it changes) and rows."""
+) -> tuple[int, int, RowCache]:
+    """Divide the memory between the block of the working set (twice, while it changes) and rows.
+
+    Returns the size of the working set, the largest size it may grow to, and the cache.
+    """
     base, _ = problem.sign_free().Q.repeated()
     budget = cache_mb * 2**20
+    largest = int(np.sqrt(budget / 4 / base.dtype.itemsize))
     if working_set is None:
-        working_set = int(min(LARGEST_WORKING_SET, np.sqrt(budget / 4 / base.dtype.itemsize)))
+        working_set = min(LARGEST_WORKING_SET, largest)
     size = max(2, min(working_set, problem.n))
+    largest = max(size, min(largest, problem.n))
     block_bytes = 2 * base.dtype.itemsize * size**2
-    return size, RowCache(base, budget - block_bytes)
+    return size, largest, RowCache(base, budget - block_bytes)
 
 
 class _Refill:
-    """Half of the working set from the worst violators, half from the previous set."""
+    """Half of the working set from the worst violators, half from the previous set.
 
-    def __init__(self, size: int):
+    On nearly singular problems a small set can creep. If the violation has not halved after
+    ``_PATIENCE`` rounds, the set doubles, as far as the memory allows.
+    """
+
+    def __init__(self, size: int, largest: int):
         self.size = size
+        self.largest = largest
+        self.mark = np.inf
+        self.rounds = 0
+
+    def _watch(self, violation: float) -> None:
+        self.rounds += 1
+        if violation <= 0.5 * self.mark:
+            self.mark, self.rounds = violation, 0
+        elif self.rounds >= _PATIENCE:
+            self.size = min(2 * self.size, self.largest)
+            self.mark, self.rounds = violation, 0
 
     def __call__(
         self,
@@ -110,6 +131,7 @@ class _Refill:
         shrink: np.ndarray,
         previous: np.ndarray,
     ) -> np.ndarray:
+        self._watch(float(g[shrink].max() - g[grow].min()))
         size = self.size
         if len(b) <= size:
             return np.arange(len(b))

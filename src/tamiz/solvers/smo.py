@@ -164,7 +164,7 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
     if violation <= tol and state.status is not Status.UNBOUNDED:
         state.status = Status.CONVERGED
-    a = np.clip(b / problem.y, problem.lower, problem.upper)
+    a = problem.from_sign_free(b, free)
     return QPResult(
         a=a,
         gradient=g * problem.y,

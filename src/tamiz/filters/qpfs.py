@@ -1,0 +1,423 @@
+r"""Feature selection as a quadratic programme: relevance against redundancy, all features at once.
+
+.. math::
+
+    \min_x \; \tfrac12 (1 - \alpha)\, x'Qx - \alpha F'x
+    \quad\text{s.t.}\quad x \ge 0,\; \textstyle\sum_j x_j = 1
+
+``Q`` holds the similarities between features, ``F`` those with the target. It is the one quadratic
+problem of this package over the simplex (:func:`tamiz.qp.simplex_problem`); its solutions are
+sparse, so that pair steps need few rows of ``Q``.
+
+References
+----------
+.. [1] I. Rodriguez-Lujan, R. Huerta, C. Elkan, C. Santa Cruz (2010). Quadratic programming feature
+       selection. JMLR 11.
+.. [2] S. Fine, K. Scheinberg (2001). Efficient SVM training using low-rank kernel representations.
+       JMLR 2.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import check_X
+from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._nystroem import (
+    LowRank,
+    nystroem,
+    sample_features,
+    smallest_eigenvalue,
+    subspace,
+)
+from tamiz.filters._similarity import (
+    Custom,
+    Given,
+    MutualInformation,
+    Pearson,
+    Similarity,
+    SimilarityQ,
+    Target,
+    read_target,
+)
+from tamiz.qp import DenseQ, LowRankQ, QMatrix, ShiftedQ, simplex_problem
+from tamiz.selector import Selector
+from tamiz.solvers import QPResult, solve
+
+#: A similarity matrix larger than this is never held; its rows are computed when asked for.
+_MAX_MATRIX_BYTES = 2**30
+
+
+class QPFS(Selector):
+    r"""Quadratic programming feature selection.
+
+    Gives every feature a weight: the point of the simplex that minimises
+    :math:`\tfrac12(1-\alpha)x'Qx - \alpha F'x`, with the similarities ``Q`` between features
+    (redundancy) and ``F`` with the target (relevance). Features are ranked by weight; those of
+    equal weight, which are above all the many of weight zero, by relevance.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1] or "auto", default="auto"
+        Share of relevance. 1 ranks by relevance alone (as MaxRel does), 0 looks for the least
+        redundant features whatever the target. ``"auto"`` is ``q / (q + f)`` with the mean entries
+        ``q`` of ``Q`` and ``f`` of ``F``, at which both terms weigh the same; with Nyström, ``q``
+        is the mean over the rows that were computed.
+    similarity : {"mutual_information", "pearson"}, callable or array, default="mutual_information"
+        Mutual information after discretisation, or absolute correlation (with a class of several
+        labels: :math:`\sum_k p(c_k)|\rho(f, 1[c=c_k])|`). A callable takes two tables and returns
+        the similarities between the columns of the first and those of the second. An array is
+        ``Q`` itself and needs ``relevance``.
+    relevance : callable or array of shape (n_features,), optional
+        ``F``, or a function of ``(X, y)`` that returns it. By default the similarity with the
+        target.
+    nystroem : float in (0, 1], optional
+        Share of the features whose rows of ``Q`` are computed; the rest follows from them by
+        Nyström's method. By default, and with 1.0, ``Q`` is exact.
+    sampling : {"uniform", "kmeans", "leverage"}, default="uniform"
+        How these features are chosen: at random; those nearest to the centres of as many clusters
+        of features; at random in proportion to their leverage.
+    diagonal : {"nystroem", "exact"}, default="nystroem"
+        With Nyström, the diagonal of ``Q`` outside the sample: approximated as the rest, which is
+        the published method, or exact, which costs little. The approximation makes features look
+        less redundant with themselves than they are, so that few of them receive all the weight;
+        the exact diagonal comes much nearer to the exact weights.
+    rank_tol : float, optional
+        Leave out the eigenvalues of ``Q`` (with Nyström, of its sampled block) up to this one.
+        0.0 makes an indefinite ``Q`` positive semi-definite and the problem convex.
+    bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
+        Discretisation for mutual information; ``None`` if the features are discrete already.
+    n_bins : int, default=3
+        Number of bins of equal width or frequency.
+    categorical_features : array-like, optional
+        Features to be taken as they are: mask, indices or names.
+    n_features_to_select : int, float or "auto", default="auto"
+        Number or share of features; by default those with a weight above zero.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether ``y`` holds labels or numbers; ``"auto"`` goes by its values. A regression needs a
+        similarity other than mutual information.
+    tol : float, default=1e-8
+        KKT violation at which the solver stops, relative to the largest coefficient.
+    random_state : int, RandomState or None, default=None
+        Seed of the sampling.
+    verbose : bool or int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    weights_, scores_ : array of shape (n_features,)
+        The solution ``x``. Constant features have weight zero and come last.
+    relevance_ : array of shape (n_features,)
+        ``F``.
+    alpha_ : float
+        Share of relevance used.
+    n_suggested_ : int
+        Number of features with a weight above zero.
+    objective_ : float
+        Value of the objective at the solution, with the matrix that was used.
+    kkt_violation_ : float
+        How far the solution is from optimality.
+    status_ : str
+        Why the solver stopped.
+    n_iter_ : int
+        Pair steps of the solver.
+    approximation_error_ : float
+        Relative error (Frobenius) of the matrix that was used: 0 if exact, of the part left out
+        with ``rank_tol``; with Nyström an estimate of :math:`‖E - B'A^+B‖/‖E‖` from some rows.
+    error_bound_ : float or None
+        With ``rank_tol`` and an exact matrix, the bound :math:`l(M-k)\delta/2` on what the
+        approximation costs in the objective, with ``l`` weights above zero and ``k`` eigenvalues
+        kept; else ``None``.
+    smallest_eigenvalue_ : float or None
+        Of ``Q``, or of its sampled block, where it was computed; for more than 200 features an
+        estimate from above.
+    is_stationary_only_ : bool or None
+        True if the matrix that was used is indefinite: the solution is then a stationary point,
+        not certainly the global optimum. ``None`` if not known (a very large matrix).
+    sampled_features_ : array
+        The features whose rows of ``Q`` were computed.
+    support_, ranking_, order_, selection_
+        As in every selector.
+
+    See Also
+    --------
+    MRMR : Weighs the same two terms one feature at a time.
+
+    Notes
+    -----
+    Neither matrices of mutual information nor of absolute correlations are positive semi-definite
+    in general. The exact problem is then not convex. ``rank_tol=0.0`` replaces the matrix by the
+    nearest one that is; the approximation by Nyström is always convex.
+
+    References
+    ----------
+    .. [1] I. Rodriguez-Lujan, R. Huerta, C. Elkan, C. Santa Cruz (2010). Quadratic programming
+           feature selection. JMLR 11.
+
+    Examples
+    --------
+    The second feature repeats the first, the third tells something else:
+
+    >>> import numpy as np
+    >>> from tamiz.filters.qpfs import QPFS
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> a, b = rng.normal(size=(2, 200)) + y
+    >>> X = np.column_stack([a, 2 * a, b, rng.normal(size=200)])
+    >>> selector = QPFS(similarity="pearson", alpha=0.5).fit(X, y)
+    >>> selector.weights_.round(2).tolist()
+    [0.4, 0.0, 0.37, 0.23]
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "alpha": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+        "similarity": [StrOptions({"mutual_information", "pearson"}), callable, "array-like"],
+        "relevance": [None, callable, "array-like"],
+        "nystroem": [None, Interval(Real, 0, 1, closed="right")],
+        "sampling": [StrOptions({"uniform", "kmeans", "leverage"})],
+        "diagonal": [StrOptions({"nystroem", "exact"})],
+        "rank_tol": [None, Interval(Real, 0, None, closed="left")],
+        "bins": [None, StrOptions({"mean_std", "mdl", "width", "frequency"})],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "categorical_features": [None, "array-like", str],
+        "n_features_to_select": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "task": [StrOptions({"auto", "classification", "regression"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        alpha: float | str = "auto",
+        similarity: Any = "mutual_information",
+        relevance: Any = None,
+        nystroem: float | None = None,
+        sampling: str = "uniform",
+        diagonal: str = "nystroem",
+        rank_tol: float | None = None,
+        bins: str | None = "mean_std",
+        n_bins: int = 3,
+        categorical_features: Any = None,
+        n_features_to_select: Any = "auto",
+        task: str = "auto",
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: bool | int = 0,
+    ):
+        self.alpha = alpha
+        self.similarity = similarity
+        self.relevance = relevance
+        self.nystroem = nystroem
+        self.sampling = sampling
+        self.diagonal = diagonal
+        self.rank_tol = rank_tol
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> QPFS:
+        """Find the weights of the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class labels, or numbers for a regression.
+
+        Returns
+        -------
+        self : QPFS
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        X = check_X(self, X, reset=True, min_samples=2)
+        target = read_target(y, len(X), self.task)
+        wanted = self.n_features_to_select
+        number_to_select(wanted, X.shape[1], 1)  # refuses before the work, not after it
+        similarity = self._similarity_of(X, target)
+        self.relevance_ = self._relevance_of(X, y, similarity)
+        self.weights_ = np.zeros(X.shape[1])
+        notes = self._weigh(X, similarity)
+        self.n_suggested_ = int(np.count_nonzero(self.weights_))
+        informative = np.zeros(X.shape[1])
+        informative[similarity.kept] = 1.0
+        self._finish(
+            order=order_by(self.weights_, informative, self.relevance_),
+            n_selected=number_to_select(wanted, X.shape[1], max(1, self.n_suggested_)),
+            scores=self.weights_,
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        return self
+
+    def _similarity_of(self, X: np.ndarray, target: Target) -> Similarity:
+        if isinstance(self.similarity, str):
+            if self.similarity == "pearson":
+                return Pearson(X, target)
+            return MutualInformation(
+                X, target, self.bins, self.n_bins, self.categorical_features
+            )
+        if callable(self.similarity):
+            return Custom(X, target, self.similarity)
+        if self.relevance is None:
+            raise ValueError(
+                "similarity is an array, which tells nothing about the target; hand over "
+                "relevance as well: one value for each feature, or a function of X and y."
+            )
+        return Given(self.similarity, X.shape[1])
+
+    def _relevance_of(self, X: np.ndarray, y: Any, similarity: Similarity) -> np.ndarray:
+        """Relevance of all features, that of the informative ones put into the similarity."""
+        n_features = X.shape[1]
+        if self.relevance is None:
+            relevance = np.zeros(n_features)
+            relevance[similarity.kept] = similarity.relevance
+            return relevance
+        given = self.relevance(X, y) if callable(self.relevance) else self.relevance
+        relevance = np.array(given, dtype=np.float64)
+        if relevance.shape != (n_features,) or not np.isfinite(relevance).all():
+            raise ValueError(
+                f"relevance must give one finite number for each of the {n_features} features; it "
+                f"has shape {relevance.shape}."
+            )
+        similarity.relevance = relevance[similarity.kept]
+        return relevance
+
+    def _weigh(self, X: np.ndarray, similarity: Similarity) -> dict[str, Any]:
+        """State the problem, solve it, and describe the solution; return notes on it."""
+        M = similarity.n
+        if M == 0:
+            return self._nothing_to_weigh()
+        matrix: np.ndarray | Similarity | LowRank = self._matrix(X, similarity)
+        self.alpha_ = self._balance(matrix, similarity.relevance)
+        Q, largest = _quadratic_term(matrix, 1.0 - self.alpha_)
+        p = -self.alpha_ * similarity.relevance
+        scale = max(largest, float(np.abs(p).max()), np.finfo(float).tiny)
+        result = _solve(Q, p, self.tol * scale, self.verbose)
+        self.weights_[similarity.kept] = result.a
+        self.objective_ = result.objective
+        self.kkt_violation_ = result.violation
+        self.status_ = result.status.value
+        self.n_iter_ = result.iterations
+        self._describe(matrix, similarity)
+        notes = {
+            "alpha": self.alpha_,
+            "objective": self.objective_,
+            "kkt_violation": self.kkt_violation_,
+            "status": self.status_,
+            "n_suggested": int(np.count_nonzero(result.a)),
+            "n_constant": len(self.weights_) - M,
+            "approximation_error": self.approximation_error_,
+            "smallest_eigenvalue": self.smallest_eigenvalue_,
+            "is_stationary_only": self.is_stationary_only_,
+        }
+        if isinstance(matrix, LowRank):
+            notes["rank"] = matrix.U.shape[1]
+            notes["error_norm"] = matrix.error_norm
+            notes["error_bound"] = self.error_bound_
+            notes["eigenvalues_left_out"] = matrix.n_left_out
+            notes["negative_eigenvalues"] = matrix.n_negative
+            notes["sampled_features"] = len(self.sampled_features_)
+        return notes
+
+    def _matrix(self, X: np.ndarray, similarity: Similarity) -> np.ndarray | Similarity | LowRank:
+        """The matrix itself, the similarity in its place if it is too large, or a stand-in."""
+        M = similarity.n
+        k = M if self.nystroem is None else max(1, round(float(self.nystroem) * M))
+        if k < M:
+            rng = check_random_state(self.random_state)
+            inner = X if len(similarity.kept) == X.shape[1] else X[:, similarity.kept]
+            sample = sample_features(inner, k, self.sampling, rng)
+            exact = self.diagonal == "exact"
+            return nystroem(similarity, sample, float(self.rank_tol or 0.0), exact, rng)
+        if self.rank_tol is not None:
+            return subspace(similarity.dense(), float(self.rank_tol))
+        if 8 * M**2 > _MAX_MATRIX_BYTES:
+            return similarity
+        return similarity.dense()
+
+    def _balance(self, matrix: np.ndarray | Similarity | LowRank, F: np.ndarray) -> float:
+        if not isinstance(self.alpha, str):
+            return float(self.alpha)
+        q = float(matrix.mean if isinstance(matrix, LowRank) else matrix.mean())
+        f = float(F.mean())
+        # A target that no feature tells anything about leaves redundancy as the only guide.
+        return q / (q + f) if q > 0.0 and f > 0.0 else 0.0
+
+    def _describe(
+        self, matrix: np.ndarray | Similarity | LowRank, similarity: Similarity
+    ) -> None:
+        """Say how far the matrix that was used can be trusted."""
+        sampled = np.arange(similarity.n)
+        self.approximation_error_, self.error_bound_ = 0.0, None
+        if isinstance(matrix, LowRank):
+            sampled = matrix.sample
+            self.approximation_error_ = matrix.error
+            self.smallest_eigenvalue_: float | None = matrix.smallest
+            self.is_stationary_only_: bool | None = False
+            if len(sampled) == similarity.n:
+                active = int(np.count_nonzero(self.weights_))
+                delta = float(self.rank_tol or 0.0)
+                self.error_bound_ = 0.5 * active * matrix.n_left_out * delta
+        elif isinstance(matrix, Similarity):
+            self.smallest_eigenvalue_, self.is_stationary_only_ = None, None
+        else:
+            self.smallest_eigenvalue_, self.is_stationary_only_ = smallest_eigenvalue(matrix)
+        if self.alpha_ == 1.0:  # a linear problem
+            self.is_stationary_only_ = False
+        self.sampled_features_ = similarity.kept[sampled]
+
+    def _nothing_to_weigh(self) -> dict[str, Any]:
+        """Every feature is constant: all are equally useless."""
+        self.weights_[:] = 1.0 / len(self.weights_)
+        self.alpha_ = 0.0 if isinstance(self.alpha, str) else float(self.alpha)
+        self.objective_ = self.kkt_violation_ = self.approximation_error_ = 0.0
+        self.error_bound_ = self.smallest_eigenvalue_ = None
+        self.is_stationary_only_, self.status_, self.n_iter_ = False, "converged", 0
+        self.sampled_features_ = np.empty(0, dtype=np.intp)
+        return {"n_constant": len(self.weights_), "alpha": self.alpha_}
+
+
+def _quadratic_term(
+    matrix: np.ndarray | Similarity | LowRank, factor: float
+) -> tuple[QMatrix, float]:
+    """The matrix times a factor as solvers see it, and its largest diagonal entry."""
+    Q: QMatrix
+    if isinstance(matrix, LowRank):
+        Q = LowRankQ(matrix.U, matrix.values * factor)
+        if matrix.shift is not None:
+            Q = ShiftedQ(Q, matrix.shift * factor)
+    elif isinstance(matrix, Similarity):
+        Q = SimilarityQ(matrix, factor)
+    else:
+        Q = DenseQ(matrix * factor)
+    return Q, float(np.abs(Q.diag()).max())
+
+
+def _solve(Q: QMatrix, p: np.ndarray, tol: float, verbose: bool | int) -> QPResult:
+    """Start from the best single feature, which does not depend on the order of the columns."""
+    start = np.zeros(len(p))
+    start[np.argmin(0.5 * Q.diag() + p)] = 1.0
+    return solve(simplex_problem(Q, p), tol=tol, start=start, verbose=verbose)

@@ -1,0 +1,129 @@
+"""Where to cut continuous columns without looking at a target: three simple rules.
+
+A value belongs to the bin whose number is that of the cuts below it: bins are open on the left and
+closed on the right.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from tamiz._parallel import run_tiles
+from tamiz.information._mdl import mdl_cuts
+
+#: Rounding of the mean and the deviation, relative to their size.
+_SLACK = 16 * np.finfo(np.float64).eps
+
+
+def find_cuts(
+    X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = None
+) -> np.ndarray:
+    """Cuts of each column, ascending, in a row of their own that is filled up with infinity.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n_samples, n_columns)
+        Values in C order; NaN where missing.
+    method : {"mean_std", "mdl", "width", "frequency"}
+        The rule.
+    n_bins : int
+        Number of bins for the last two.
+    y : int array of shape (n_samples,), optional
+        Class codes, for "mdl".
+    """
+    if method == "mdl":
+        assert y is not None
+        return mdl_cuts(X, y, int(y.max(initial=0)) + 1)
+    if method == "mean_std":
+        cuts = np.empty((X.shape[1], 2))
+        run_tiles(_mean_std, X.shape[1], X, cuts, min_items=1 + 100_000 // len(X))
+        return cuts
+    return _width(X, n_bins) if method == "width" else _frequency(X, n_bins)
+
+
+def _width(X: np.ndarray, n_bins: int) -> np.ndarray:
+    low = np.fmin.reduce(X, axis=0)[:, None]
+    high = np.fmax.reduce(X, axis=0)[:, None]
+    t = np.arange(1, n_bins) / n_bins
+    cuts = low * (1.0 - t) + high * t
+    cuts[np.broadcast_to(~(high > low), cuts.shape)] = np.inf  # constant, or nothing but NaN
+    return cuts
+
+
+def _frequency(X: np.ndarray, n_bins: int) -> np.ndarray:
+    ordered = np.sort(X.T, axis=1)  # NaN goes to the end
+    n = np.count_nonzero(~np.isnan(ordered), axis=1)[:, None]
+    t = np.arange(1, n_bins) / n_bins
+    place = np.maximum(n - 1, 0) * t
+    below = np.floor(place).astype(np.intp)
+    above = np.minimum(below + 1, np.maximum(n - 1, 0))
+    low, high = (np.take_along_axis(ordered, k, axis=1) for k in (below, above))
+    part = place - below
+    cuts = low * (1.0 - part) + high * part
+    cuts = np.where(low == high, low, cuts)
+    # A cut that repeats, or has nothing above it, separates nothing.
+    top = np.take_along_axis(ordered, np.maximum(n - 1, 0), axis=1)
+    useless = ~(cuts < top)
+    useless[:, 1:] |= cuts[:, 1:] <= cuts[:, :-1]
+    cuts[useless] = np.inf
+    return np.sort(cuts, axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
+    """Mean minus and plus one standard deviation (of the population) of columns of ``X``."""
+    n = X.shape[0]
+    width = 256
+    shift, total, square = np.empty(width), np.empty(width), np.empty(width)
+    low, high = np.empty(width), np.empty(width)
+    count = np.empty(width)
+    between = np.empty(width, dtype=np.bool_)
+    for j in range(start, stop, width):
+        m = min(width, stop - j)
+        shift[:] = np.nan
+        total[:], square[:], count[:] = 0.0, 0.0, 0.0
+        low[:], high[:] = np.inf, -np.inf
+        between[:] = False
+        for i in range(n):
+            for l in range(m):
+                x = X[i, j + l]
+                if x == x:
+                    if count[l] == 0.0:
+                        shift[l] = x
+                    total[l] += x - shift[l]
+                    count[l] += 1.0
+                    low[l], high[l] = min(low[l], x), max(high[l], x)
+        for l in range(m):
+            total[l] /= max(count[l], 1.0)  # the mean, from the shift on
+        for i in range(n):
+            for l in range(m):
+                x = X[i, j + l]
+                if x == x:
+                    square[l] += (x - shift[l] - total[l]) ** 2
+                    between[l] |= low[l] < x < high[l]
+        for l in range(m):
+            if count[l] == 0.0 or low[l] == high[l]:
+                cuts[j + l, 0] = cuts[j + l, 1] = np.inf
+            elif not between[l]:
+                # Two values in equal parts lie on the cuts: rounding must not join them.
+                _two_values(low[l], high[l], shift[l] + total[l], cuts[j + l])
+            else:
+                mean = shift[l] + total[l]
+                deviation = np.sqrt(square[l] / count[l])
+                slack = _SLACK * (abs(mean) + deviation)
+                cuts[j + l, 0] = mean - deviation + slack
+                cuts[j + l, 1] = mean + deviation + slack
+
+
+@njit(cache=True, nogil=True)
+def _two_values(low, high, mean, cuts):  # type: ignore[no-untyped-def]
+    """Of two values the rarer is out, and the commoner is in the middle."""
+    middle = 0.5 * low + 0.5 * high
+    tolerance = 1e-9 * (high - low)
+    if mean > middle + tolerance:  # the lower one is the rarer
+        cuts[0], cuts[1] = low, high
+    elif mean < middle - tolerance:
+        cuts[0], cuts[1] = -np.inf, low
+    else:
+        cuts[0], cuts[1] = low, high

@@ -1,0 +1,532 @@
+"""Columns of codes, packed, and what mutual-information methods ask of them.
+
+Memory: a column of r levels takes r bits per sample, twice while a whole matrix is computed. A
+column with more than ``MOST_PACKED`` levels is kept as one four-byte code per sample and counted
+sample by sample. Beyond that and the result, a thread needs half a megabyte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz._parallel import run_tiles
+from tamiz.information._counting import (
+    HEIGHT,
+    TILE,
+    grouped_planes,
+    grouped_rows,
+    pairs_counts,
+    pairs_rows,
+    pairs_tiles,
+    unpack,
+)
+from tamiz.information._packing import MISSING, compress, pack
+from tamiz.information._table import log_table
+
+#: Columns with more levels than this are not packed.
+MOST_PACKED = 64
+
+#: Tables with more cells than this are counted sample by sample: that is then cheaper.
+MOST_CELLS = 768
+
+#: Population counts that make a thread worth while.
+_WORTH = 200_000
+
+
+class Group(NamedTuple):
+    """Packed columns that have the same number of levels."""
+
+    features: np.ndarray  # their places among all features, ascending
+    planes: np.ndarray  # uint64 (levels, words, columns)
+    margins: np.ndarray  # uint64 (levels, columns)
+    sums: np.ndarray  # int64 (columns,): f summed over the levels
+    gappy: bool  # whether samples may lack a level
+
+    @property
+    def n_levels(self) -> int:
+        return self.planes.shape[0]
+
+
+class Wide(NamedTuple):
+    """Columns with too many levels for bits."""
+
+    features: np.ndarray
+    codes: np.ndarray  # int32 (columns, samples), negative where missing
+    n_levels: np.ndarray
+
+
+class Pivot(NamedTuple):
+    """One column of codes that others are compared with."""
+
+    codes: np.ndarray  # int32 (samples,), negative where missing
+    n_levels: int
+    bits: np.ndarray  # uint64 (levels, words); empty if there are too many levels
+    margins: np.ndarray  # uint64 (levels,)
+    order: np.ndarray  # samples sorted by level, missing ones left out
+    bounds: np.ndarray  # where each level begins in ``order``
+
+    @property
+    def gappy(self) -> bool:
+        return len(self.order) < len(self.codes)
+
+
+class Codes:
+    """Discrete columns over the same samples, ready to be counted against each other.
+
+    Made by :func:`tamiz.information.encode`. All information is in nats.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        Size of the table.
+    n_levels : int array of shape (n_features,)
+        Number of levels that occur in each feature.
+
+    Examples
+    --------
+    >>> from tamiz.information import encode
+    >>> codes = encode([[0, 0], [0, 1], [1, 1], [1, 1]], bins=None)
+    >>> codes.entropies().round(4)
+    array([0.6931, 0.5623])
+    >>> codes.row(0).round(4)
+    array([0.6931, 0.2158])
+    >>> codes.relevance(["a", "a", "b", "b"]).round(4)
+    array([0.6931, 0.2158])
+    """
+
+    def __init__(self, n_samples: int, n_features: int, groups: list[Group], wide: Wide):
+        self.n_samples = n_samples
+        self.n_features = n_features
+        self.groups = groups
+        self.wide = wide
+        self.n_levels = np.empty(n_features, dtype=np.intp)
+        self._home = np.full(n_features, -1, dtype=np.intp)  # group of each feature; -1 is wide
+        self._place = np.empty(n_features, dtype=np.intp)  # place in its group
+        for number, group in enumerate(groups):
+            self.n_levels[group.features] = group.n_levels
+            self._home[group.features] = number
+            self._place[group.features] = np.arange(len(group.features))
+        self.n_levels[wide.features] = wide.n_levels
+        self._place[wide.features] = np.arange(len(wide.features))
+        self._table, self._scale = log_table(n_samples)
+
+    @classmethod
+    def from_codes(
+        cls,
+        narrow: np.ndarray,
+        features: np.ndarray,
+        wide: dict[int, np.ndarray] | None = None,
+        *,
+        missing: str = "code",
+    ) -> Codes:
+        """Pack codes.
+
+        Parameters
+        ----------
+        narrow : uint8 array of shape (n_columns, n_samples)
+            Codes below 255, which stands for missing. Changed in place.
+        features : int array of shape (n_columns,)
+            Places of these columns among all features.
+        wide : dict
+            Further columns by place: int32 codes, -1 where missing, with any number of levels.
+        missing : {"code", "ignore"}
+            Whether missing values are a level of their own.
+        """
+        columns, n = narrow.shape
+        wide = dict(wide or {})
+        n_features = columns + len(wide)
+        n_levels = np.zeros(columns, dtype=np.int64)
+        gappy = np.zeros(columns, dtype=bool)
+        run_tiles(compress, columns, narrow, missing == "code", n_levels, gappy, min_items=256)
+        for k in np.flatnonzero(n_levels > MOST_PACKED):
+            codes = narrow[k].astype(np.int32)
+            codes[narrow[k] == MISSING] = -1
+            wide[int(features[k])] = codes
+        groups = []
+        packed = (n_levels <= MOST_PACKED) & (n_levels > 0)
+        for key in np.unique(2 * n_levels[packed] + gappy[packed]):
+            rows = np.flatnonzero(packed & (2 * n_levels + gappy == key))
+            groups.append(_pack(narrow, rows, features[rows], int(key) // 2, bool(key % 2)))
+        for k in np.flatnonzero(n_levels == 0):  # nothing but missing values
+            wide[int(features[k])] = np.full(n, -1, dtype=np.int32)
+        return cls(n, n_features, groups, _wide(wide, n, missing))
+
+    # ------------------------------------------------------------------------------ single columns
+
+    def column(self, j: int) -> np.ndarray:
+        """Codes of feature ``j``, 0 to ``n_levels[j] - 1``, and -1 where missing."""
+        if self._home[j] < 0:
+            return self.wide.codes[self._place[j]].copy()
+        codes = np.empty(self.n_samples, dtype=np.int32)
+        unpack(self.groups[self._home[j]].planes, self._place[j], codes)
+        return codes
+
+    def entropies(self) -> np.ndarray:
+        """Entropy of each feature, over the samples in which it is present."""
+        out = np.empty(self.n_features)
+        table, scale = self._table, self._scale
+        for group in self.groups:
+            n = group.margins.sum(axis=0)
+            out[group.features] = (table[n] - group.sums) / (scale * n)
+        for k, j in enumerate(self.wide.features):
+            margins = np.bincount(self.wide.codes[k] + 1)[1:]
+            n = margins.sum()
+            out[j] = (table[n] - table[margins].sum()) / (scale * n) if n else 0.0
+        return out
+
+    def joint(self, j: int, codes: Any) -> np.ndarray:
+        """Codes of the pairs (level of feature ``j``, code), renumbered; -1 where either lacks."""
+        return joint_codes(self.column(j), codes)
+
+    # ----------------------------------------------------------------------------- one against all
+
+    def against(self, codes: Any, *, ratio: bool = False) -> np.ndarray:
+        """Mutual information of every feature with a column of codes (negative: missing).
+
+        With ``ratio``, symmetrical uncertainty.
+        """
+        out = np.empty(self.n_features)
+        self._fill_row(_pivot(np.asarray(codes), self.n_samples), ratio, out)
+        return out
+
+    def relevance(self, y: Any) -> np.ndarray:
+        """Mutual information of every feature with the target."""
+        return self.against(_target(y, self.n_samples))
+
+    def su_relevance(self, y: Any) -> np.ndarray:
+        """Symmetrical uncertainty of every feature with the target."""
+        return self.against(_target(y, self.n_samples), ratio=True)
+
+    def row(self, j: int) -> np.ndarray:
+        """Mutual information of feature ``j`` with every feature; its entropy with itself."""
+        return self.against(self.column(j))
+
+    def su_row(self, j: int) -> np.ndarray:
+        """Symmetrical uncertainty of feature ``j`` with every feature."""
+        return self.against(self.column(j), ratio=True)
+
+    def conditional(self, j: int, y: Any) -> np.ndarray:
+        """Conditional mutual information I(f; y | feature j) of every feature f with the target."""
+        y = _target(y, self.n_samples)
+        present = self.column(j) >= 0
+        given = np.where(present, self.column(j), -1)
+        return np.maximum(self.against(self.joint(j, y)) - self.against(given), 0.0)
+
+    # ---------------------------------------------------------------------------- several, and all
+
+    def rows(self, features: Any, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
+        """Rows of the matrix of mutual information: ``(len(features), n_features)``."""
+        features = np.asarray(features, dtype=np.intp)
+        out = np.empty((len(features), self.n_features), dtype=dtype)
+        for number, group in enumerate(self.groups):
+            which = np.flatnonzero(self._home[features] == number)
+            for first in range(0, len(which), 512):
+                part = which[first : first + 512]
+                pivots = _pivots(group, self._place[features[part]])
+                margins = np.ascontiguousarray(group.margins[:, self._place[features[part]]].T)
+                self._fill_rows(pivots, margins, group.gappy, ratio, part, out)
+        for k in np.flatnonzero(self._home[features] < 0):
+            self._fill_row(_pivot(self.column(features[k]), self.n_samples), ratio, out[k])
+        return out
+
+    def su_rows(self, features: Any, *, dtype: Any = np.float64) -> np.ndarray:
+        """Rows of the matrix of symmetrical uncertainty."""
+        return self.rows(features, ratio=True, dtype=dtype)
+
+    def blocks(
+        self, size: int = 256, *, ratio: bool = False, dtype: Any = np.float64
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """The matrix in blocks of rows, for matrices that memory does not hold."""
+        for first in range(0, self.n_features, size):
+            rows = slice(first, min(first + size, self.n_features))
+            yield rows, self.rows(np.arange(rows.start, rows.stop), ratio=ratio, dtype=dtype)
+
+    def matrix(self, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
+        """Mutual information of all pairs of features, each pair counted once."""
+        out = np.empty((self.n_features, self.n_features), dtype=dtype)
+        scale = 1.0 if ratio else 1.0 / self._scale
+        for a, left in enumerate(self.groups):
+            pivots = _pivots(left, np.arange(len(left.features)))
+            margins = np.ascontiguousarray(left.margins.T)
+            for right in self.groups[a:]:
+                if left.n_levels * right.n_levels > MOST_CELLS:
+                    self._fill_slowly(left, right, ratio, out)
+                    continue
+                run_tiles(
+                    pairs_tiles,
+                    *_tiles(len(left.features), len(right.features), left is right),
+                    pivots,
+                    margins,
+                    right.planes,
+                    right.margins,
+                    right.sums,
+                    self._table,
+                    not (left.gappy or right.gappy),
+                    ratio,
+                    scale,
+                    left.features,
+                    right.features,
+                    out,
+                )
+        for j in self.wide.features:
+            row = np.empty(self.n_features)
+            self._fill_row(_pivot(self.column(j), self.n_samples), ratio, row)
+            out[j] = row
+            out[:, j] = row
+        return out
+
+    def contingency(self, codes: Any, n_codes: int | None = None) -> list[np.ndarray]:
+        """Contingency table of every feature (rows) with a column of codes: counts that add.
+
+        Tables of two blocks of samples with the same levels have the table of all as their sum.
+        """
+        codes = np.asarray(codes)
+        n_codes = int(codes.max(initial=-1)) + 1 if n_codes is None else n_codes
+        tables: list[Any] = [None] * self.n_features
+        bits = _bits(codes, n_codes)
+        for group in self.groups:
+            counts = np.zeros((len(group.features), n_codes, group.n_levels), dtype=np.int64)
+            run_tiles(
+                pairs_counts, len(group.features), bits, group.planes, counts, min_items=TILE
+            )
+            for k, j in enumerate(group.features):
+                tables[j] = counts[k].T
+        for k, j in enumerate(self.wide.features):
+            table = np.zeros((self.wide.n_levels[k], n_codes), dtype=np.int64)
+            both = (self.wide.codes[k] >= 0) & (codes >= 0)
+            np.add.at(table, (self.wide.codes[k][both], codes[both]), 1)
+            tables[j] = table
+        return tables
+
+    def take(self, features: Any) -> Codes:
+        """The codes of some features only, renumbered in the order given (ascending)."""
+        features = np.asarray(features, dtype=np.intp)
+        place = np.full(self.n_features, -1, dtype=np.intp)
+        place[features] = np.arange(len(features))
+        groups = []
+        for group in self.groups:
+            kept = np.flatnonzero(place[group.features] >= 0)
+            if len(kept):
+                groups.append(
+                    Group(
+                        place[group.features[kept]],
+                        np.ascontiguousarray(group.planes[:, :, kept]),
+                        np.ascontiguousarray(group.margins[:, kept]),
+                        group.sums[kept],
+                        group.gappy,
+                    )
+                )
+        kept = np.flatnonzero(place[self.wide.features] >= 0)
+        wide = Wide(
+            place[self.wide.features[kept]], self.wide.codes[kept], self.wide.n_levels[kept]
+        )
+        return Codes(self.n_samples, len(features), groups, wide)
+
+    # ---------------------------------------------------------------------------------------- work
+
+    def _fill_row(self, pivot: Pivot, ratio: bool, out: np.ndarray) -> None:
+        """Write the information of one column of codes with every feature."""
+        scale = 1.0 if ratio else 1.0 / self._scale
+        for group in self.groups:
+            if not len(pivot.bits) or group.n_levels * pivot.n_levels > MOST_CELLS:
+                part = np.empty(len(group.features))
+                run_tiles(
+                    grouped_planes,
+                    len(part),
+                    pivot.order,
+                    pivot.bounds,
+                    group.planes,
+                    self.n_samples,
+                    self._table,
+                    ratio,
+                    part,
+                    min_items=1 + _WORTH // self.n_samples,
+                )
+            else:
+                part = self._pairs(
+                    pivot.bits[None], pivot.margins[None], group, pivot.gappy, ratio
+                )[0]
+            out[group.features] = part * scale
+        if len(self.wide.features):
+            part = np.empty(len(self.wide.features))
+            run_tiles(
+                grouped_rows,
+                len(part),
+                pivot.order,
+                pivot.bounds,
+                self.wide.codes,
+                self.wide.n_levels,
+                self._table,
+                ratio,
+                part,
+                min_items=1 + _WORTH // self.n_samples,
+            )
+            out[self.wide.features] = part * scale
+
+    def _fill_rows(
+        self,
+        pivots: np.ndarray,
+        margins: np.ndarray,
+        gappy: bool,
+        ratio: bool,
+        rows: np.ndarray,
+        out: np.ndarray,
+    ) -> None:
+        """Write rows ``rows`` of ``out`` for packed pivots of one group."""
+        scale = 1.0 if ratio else 1.0 / self._scale
+        for group in self.groups:
+            if group.n_levels * pivots.shape[1] > MOST_CELLS:
+                for k, bits in zip(rows, pivots, strict=True):
+                    codes = np.empty(self.n_samples, dtype=np.int32)
+                    unpack(np.ascontiguousarray(bits[:, :, None]), 0, codes)
+                    row = np.empty(self.n_features)
+                    self._fill_row(_pivot(codes, self.n_samples), ratio, row)
+                    out[k, group.features] = row[group.features]
+            else:
+                part = self._pairs(pivots, margins, group, gappy, ratio)
+                out[np.ix_(rows, group.features)] = part * scale
+        if len(self.wide.features):
+            for k, j in enumerate(self.wide.features):
+                pivot = _pivot(self.wide.codes[k], self.n_samples)
+                part = np.empty(len(rows))
+                planes = np.ascontiguousarray(pivots.transpose(1, 2, 0))
+                grouped_planes(
+                    0,
+                    len(rows),
+                    pivot.order,
+                    pivot.bounds,
+                    planes,
+                    self.n_samples,
+                    self._table,
+                    ratio,
+                    part,
+                )
+                out[rows, j] = part * scale
+
+    def _pairs(
+        self, pivots: np.ndarray, margins: np.ndarray, group: Group, gappy: bool, ratio: bool
+    ) -> np.ndarray:
+        out = np.empty((len(pivots), len(group.features)))
+        cells = max(1, (group.n_levels - 1) * (pivots.shape[1] - 1))
+        work = len(pivots) * (pivots.shape[2] * cells + 8)  # population counts per column
+        run_tiles(
+            pairs_rows,
+            len(group.features),
+            pivots,
+            margins,
+            group.planes,
+            group.margins,
+            group.sums,
+            self._table,
+            not (gappy or group.gappy),
+            ratio,
+            out,
+            min_items=1 + _WORTH // work,
+        )
+        return out
+
+    def _fill_slowly(self, left: Group, right: Group, ratio: bool, out: np.ndarray) -> None:
+        """Part of the matrix for two groups whose tables have very many cells."""
+        scale = 1.0 if ratio else 1.0 / self._scale
+        for j in left.features:
+            pivot = _pivot(self.column(j), self.n_samples)
+            part = np.empty(len(right.features))
+            run_tiles(
+                grouped_planes,
+                len(part),
+                pivot.order,
+                pivot.bounds,
+                right.planes,
+                self.n_samples,
+                self._table,
+                ratio,
+                part,
+                min_items=1 + _WORTH // self.n_samples,
+            )
+            out[j, right.features] = out[right.features, j] = part * scale
+
+
+def joint_codes(first: np.ndarray, second: Any) -> np.ndarray:
+    """Codes of the pairs that occur, renumbered from 0; -1 where either is negative."""
+    second = np.asarray(second)
+    pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
+    pairs[(first < 0) | (second < 0)] = -1
+    levels, codes = np.unique(pairs, return_inverse=True)
+    return (codes - (levels[:1] < 0).sum()).astype(np.int32)
+
+
+def _pack(
+    codes: np.ndarray, rows: np.ndarray, features: np.ndarray, n_levels: int, gappy: bool
+) -> Group:
+    n_samples = codes.shape[1]
+    planes = np.empty((n_levels, -(-n_samples // 64), len(rows)), dtype=np.uint64)
+    margins = np.empty((n_levels, len(rows)), dtype=np.uint64)
+    run_tiles(pack, len(rows), codes, rows, planes, margins, min_items=256)
+    table, _ = log_table(n_samples)
+    return Group(features.astype(np.intp), planes, margins, table[margins].sum(axis=0), gappy)
+
+
+def _wide(columns: dict[int, np.ndarray], n_samples: int, missing: str) -> Wide:
+    features = np.array(sorted(columns), dtype=np.intp)
+    codes = np.empty((len(features), n_samples), dtype=np.int32)
+    n_levels = np.ones(len(features), dtype=np.int64)
+    for k, j in enumerate(features):
+        column = columns[j]
+        if missing == "code" and (column < 0).any():
+            column = np.where(column < 0, column.max() + 1, column)
+        codes[k] = column
+        n_levels[k] = max(1, int(column.max(initial=0)) + 1)
+    return Wide(features, codes, n_levels)
+
+
+def _pivots(group: Group, places: np.ndarray) -> np.ndarray:
+    """Bits of some columns of a group, one column after the other."""
+    return np.ascontiguousarray(group.planes[:, :, places].transpose(2, 0, 1))
+
+
+def _pivot(codes: np.ndarray, n_samples: int) -> Pivot:
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    if codes.shape != (n_samples,):
+        raise ValueError(
+            f"codes has shape {codes.shape}; it must hold one whole number for each of the "
+            f"{n_samples} samples."
+        )
+    r = max(1, int(codes.max(initial=-1)) + 1)
+    margins = np.bincount(codes + 1, minlength=r + 1)
+    order = np.argsort(codes, kind="stable")[margins[0] :]
+    bounds = np.concatenate([[0], np.cumsum(margins[1:])])
+    bits = _bits(codes, r) if r <= 4 * MOST_PACKED else np.empty((0, 0), dtype=np.uint64)
+    return Pivot(codes, r, bits, margins[1:].astype(np.uint64), order, bounds)
+
+
+def _bits(codes: np.ndarray, n_levels: int) -> np.ndarray:
+    """One bit per level and sample, in words of 64."""
+    n_words = -(-len(codes) // 64)
+    hot = np.zeros((n_levels, 64 * n_words), dtype=bool)
+    present = np.flatnonzero(codes >= 0)
+    hot[codes[present], present] = True
+    return np.packbits(hot, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def _target(y: Any, n_samples: int) -> np.ndarray:
+    """Codes of a target's labels."""
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"y has shape {y.shape}; it must hold one label for each of the {n_samples} samples."
+        )
+    return np.unique(y, return_inverse=True)[1].astype(np.int32)
+
+
+def _tiles(n_pivots: int, n_columns: int, symmetric: bool) -> tuple[int, np.ndarray]:
+    """First pivot and first column of each tile; of a symmetric block, those on the upper side."""
+    i, j = np.meshgrid(
+        np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij"
+    )
+    tiles = np.stack([i.ravel(), j.ravel()], axis=1)
+    if symmetric:
+        tiles = tiles[tiles[:, 1] + TILE > tiles[:, 0]]
+    return len(tiles), np.ascontiguousarray(tiles)
