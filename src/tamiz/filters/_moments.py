@@ -187,49 +187,55 @@ def _sum_chunks(start, stop, X, codes, weight, shift, count, mean, m2):  # type:
         totals = np.zeros(len(shift))
         for first in range(top, bottom, _BLOCK_ROWS):
             last = min(first + _BLOCK_ROWS, bottom)
-            _sum_block(X[first:last, left:right], codes[first:last], weight[first:last],
-                       shift[:, left:right], sizes, block, squares)
-            _merge_block(sizes, block, squares, totals, mean[chunk, :, left:right],
-                         m2[chunk, :, left:right])
+            _sum_block(X, first, last, left, right, codes, weight, shift, sizes, block, squares)
+            _merge_block(sizes, block, squares, totals, mean[chunk], m2[chunk], left, right)
         if left == 0:
             count[chunk] = totals
 
 
+# Rows are cut out one by one below: of X[i, left:right] numba knows that it is contiguous, of
+# X[first:last, left:right] it does not, and would not use vector code.
+
+
 @njit(cache=True, nogil=True)
-def _sum_block(X, codes, weight, shift, sizes, mean, m2):  # type: ignore[no-untyped-def]
+def _sum_block(X, first, last, left, right, codes, weight, shift, sizes, mean, m2):  # type: ignore[no-untyped-def]
     """Weighted means and squared deviations of a few rows, relative to ``shift``."""
-    n, p = X.shape
     sizes[:] = 0.0
     mean[:] = 0.0
     m2[:] = 0.0
-    for i in range(n):
+    for i in range(first, last):
         k, w = codes[i], weight[i]
         sizes[k] += w
-        for j in range(p):
-            mean[k, j] += w * (X[i, j] - shift[k, j])
+        x, base, total = X[i, left:right], shift[k, left:right], mean[k, : right - left]
+        for j in range(right - left):
+            total[j] += w * (x[j] - base[j])
     for k in range(len(sizes)):
         if sizes[k] > 0.0:
-            for j in range(p):
-                mean[k, j] /= sizes[k]
-    for i in range(n):
+            mean[k] /= sizes[k]
+    for i in range(first, last):
         k, w = codes[i], weight[i]
-        for j in range(p):
-            d = X[i, j] - shift[k, j] - mean[k, j]
-            m2[k, j] += w * d * d
+        x, base, middle = X[i, left:right], shift[k, left:right], mean[k, : right - left]
+        total = m2[k, : right - left]
+        for j in range(right - left):
+            d = x[j] - base[j] - middle[j]
+            total[j] += w * d * d
 
 
 @njit(cache=True, nogil=True)
-def _merge_block(sizes, block, squares, totals, mean, m2):  # type: ignore[no-untyped-def]
+def _merge_block(sizes, block, squares, totals, mean, m2, left, right):  # type: ignore[no-untyped-def]
     """Merge a block into the chunk it belongs to."""
     for k in range(len(sizes)):
         if sizes[k] == 0.0:
             continue
         together = totals[k] + sizes[k]
         share = sizes[k] / together
-        for j in range(mean.shape[1]):
-            delta = block[k, j] - mean[k, j]
-            mean[k, j] += delta * share
-            m2[k, j] += squares[k, j] + delta * delta * (totals[k] * share)
+        factor = totals[k] * share
+        new, new_squares = block[k, : right - left], squares[k, : right - left]
+        old, old_squares = mean[k, left:right], m2[k, left:right]
+        for j in range(right - left):
+            delta = new[j] - old[j]
+            old[j] += delta * share
+            old_squares[j] += new_squares[j] + delta * delta * factor
         totals[k] = together
 
 

@@ -127,8 +127,7 @@ def _fill(start, stop, pairs, single, table, codes, samples, distances, squared,
                 left[r, : last - first] = single[samples[top + r], first:last]
             for r in range(rows, _SIDE):
                 left[r, : last - first] = 0.0
-            _add_numbers(left[:, : last - first], single[side : side + columns, first:last],
-                         rows, squared, block)
+            _add_numbers(left, single, side, columns, first, last, rows, squared, block)
         if table.symbols.shape[1] or table.gappy.shape[1]:
             for r in range(rows):
                 i = samples[top + r]
@@ -144,14 +143,13 @@ def _fill(start, stop, pairs, single, table, codes, samples, distances, squared,
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
-def _add_numbers(left, right, rows, squared, block):  # type: ignore[no-untyped-def]
-    """Add the numeric part of the distances; four rows against two at a time."""
-    p = left.shape[1]
-    n = len(right)
+def _add_numbers(left, single, side, columns, first, last, rows, squared, block):  # type: ignore[no-untyped-def]
+    """Add the numeric part of the distances, four rows at a time."""
+    p = last - first
     for r in range(0, rows, 4):
-        a, b, c, d = left[r], left[r + 1], left[r + 2], left[r + 3]
-        for l in range(n):
-            x = right[l]
+        a, b, c, d = left[r, :p], left[r + 1, :p], left[r + 2, :p], left[r + 3, :p]
+        for l in range(columns):
+            x = single[side + l, first:last]  # a row of a table: numba knows it is contiguous
             s, t, u, v = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
             if squared:
                 for j in range(p):
@@ -180,13 +178,13 @@ def _other_features(table, codes, i, l, squared):  # type: ignore[no-untyped-def
     weight = table.symbol_weight
     total = differing * (weight * weight if squared else weight)
     for j in range(table.gappy.shape[1]):
-        diff = table.gappy_weight[j] * gappy_diff(table, codes, i, l, j)
+        diff = table.gappy_weight[j] * _gappy_diff(table, codes, i, l, j)
         total += diff * diff if squared else diff
     return total
 
 
 @njit(cache=True, nogil=True)
-def gappy_diff(table, codes, i, l, j):  # type: ignore[no-untyped-def]
+def _gappy_diff(table, codes, i, l, j):  # type: ignore[no-untyped-def]
     """Difference of two samples in a feature with gaps: expected where a value is missing."""
     a, b = table.gappy[i, j], table.gappy[l, j]
     if np.isnan(a):

@@ -117,17 +117,20 @@ class MutualInformation(Similarity):
         categorical_features: Any,
     ):
         require_labels(target, 'similarity="mutual_information"', 'similarity="pearson"')
-        options = {"bins": bins, "n_bins": n_bins, "categorical_features": categorical_features}
-        self.codes = encode(X, target.values, **options)
-        self._entropies = np.asarray(self.codes.entropies())
-        self.kept = np.flatnonzero(self._entropies > 0.0)
-        self._all = len(self.kept) == X.shape[1]
-        self._entropies = self._entropies[self.kept]
-        self.relevance = np.asarray(self.codes.relevance(target.values))[self.kept]
+        codes = encode(
+            X, target.values, bins=bins, n_bins=n_bins, categorical_features=categorical_features
+        )
+        entropies = codes.entropies()
+        self.kept = np.flatnonzero(entropies > 0.0)
+        self.codes = codes if self.n == X.shape[1] else codes.take(self.kept)
+        self._entropies = entropies[self.kept]
+        self.relevance = self.codes.relevance(target.values)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        rows = self.codes.rows(self.kept[index])
-        return rows if self._all else np.ascontiguousarray(rows[:, self.kept])
+        return self.codes.rows(index)
+
+    def dense(self) -> np.ndarray:
+        return self.codes.matrix()  # each pair is counted once
 
     def diag(self) -> np.ndarray:
         return self._entropies

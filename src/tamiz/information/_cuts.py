@@ -105,25 +105,26 @@ def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
         for l in range(m):
             if count[l] == 0.0 or low[l] == high[l]:
                 cuts[j + l, 0] = cuts[j + l, 1] = np.inf
-            elif not between[l]:
-                # Two values in equal parts lie on the cuts: rounding must not join them.
-                _two_values(low[l], high[l], shift[l] + total[l], cuts[j + l])
-            else:
-                mean = shift[l] + total[l]
-                deviation = np.sqrt(square[l] / count[l])
-                slack = _SLACK * (abs(mean) + deviation)
-                cuts[j + l, 0] = mean - deviation + slack
-                cuts[j + l, 1] = mean + deviation + slack
+                continue
+            mean = shift[l] + total[l]
+            deviation = np.sqrt(square[l] / count[l])
+            slack = _SLACK * (abs(mean) + deviation)
+            cuts[j + l, 0] = mean - deviation + slack
+            cuts[j + l, 1] = mean + deviation + slack
+            if not between[l]:
+                _separate(low[l], high[l], mean, cuts[j + l])
 
 
 @njit(cache=True, nogil=True)
-def _two_values(low, high, mean, cuts):  # type: ignore[no-untyped-def]
-    """Of two values the rarer is out, and the commoner is in the middle."""
-    middle = 0.5 * low + 0.5 * high
-    tolerance = 1e-9 * (high - low)
-    if mean > middle + tolerance:  # the lower one is the rarer
-        cuts[0], cuts[1] = low, high
-    elif mean < middle - tolerance:
-        cuts[0], cuts[1] = -np.inf, low
+def _separate(low, high, mean, cuts):  # type: ignore[no-untyped-def]
+    """Keep the only two values of a column apart.
+
+    The commoner is in the middle bin and the rarer outside. Equally common, they lie exactly on
+    the two cuts, and rounding could put both into the middle.
+    """
+    if mean < 0.5 * low + 0.5 * high - 1e-9 * (high - low):
+        cuts[0] = min(cuts[0], np.nextafter(low, -np.inf))
+        cuts[1] = min(max(cuts[1], low), np.nextafter(high, low))
     else:
-        cuts[0], cuts[1] = low, high
+        cuts[0] = min(max(cuts[0], low), np.nextafter(high, low))
+        cuts[1] = max(cuts[1], high)

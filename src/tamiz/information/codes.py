@@ -8,6 +8,7 @@ sample by sample. Beyond that and the result, a thread needs half a megabyte.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,19 +59,37 @@ class Wide(NamedTuple):
     n_levels: np.ndarray
 
 
-class Pivot(NamedTuple):
-    """One column of codes that others are compared with."""
+class Pivot:
+    """One column of codes that others are compared with; negative codes are missing."""
 
-    codes: np.ndarray  # int32 (samples,), negative where missing
-    n_levels: int
-    bits: np.ndarray  # uint64 (levels, words); empty if there are too many levels
-    margins: np.ndarray  # uint64 (levels,)
-    order: np.ndarray  # samples sorted by level, missing ones left out
-    bounds: np.ndarray  # where each level begins in ``order``
+    def __init__(self, codes: np.ndarray, n_samples: int):
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
+        if codes.shape != (n_samples,):
+            raise ValueError(
+                f"codes has shape {codes.shape}; it must hold one whole number for each of the "
+                f"{n_samples} samples."
+            )
+        self.codes = codes
+        self.n_levels = max(1, int(codes.max(initial=-1)) + 1)
+        counts = np.bincount(np.maximum(codes, -1) + 1, minlength=self.n_levels + 1)
+        self.margins = counts[1:].astype(np.uint64)
+        self.gappy = bool(counts[0])
 
-    @property
-    def gappy(self) -> bool:
-        return len(self.order) < len(self.codes)
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """One bit per level and sample, in words of 64."""
+        return pack_bits(self.codes, self.n_levels)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Samples sorted by level, missing ones left out."""
+        order = np.argsort(self.codes, kind="stable")
+        return order[len(order) - int(self.margins.sum()) :]
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """Where each level begins in the order."""
+        return np.concatenate([[0], np.cumsum(self.margins.astype(np.int64))])
 
 
 class Codes:
@@ -189,7 +208,7 @@ class Codes:
         With ``ratio``, symmetrical uncertainty.
         """
         out = np.empty(self.n_features)
-        self._fill_row(_pivot(np.asarray(codes), self.n_samples), ratio, out)
+        self._fill_row(Pivot(np.asarray(codes), self.n_samples), ratio, out)
         return out
 
     def relevance(self, y: Any) -> np.ndarray:
@@ -202,18 +221,16 @@ class Codes:
 
     def row(self, j: int) -> np.ndarray:
         """Mutual information of feature ``j`` with every feature; its entropy with itself."""
-        return self.against(self.column(j))
+        return self.rows([j])[0]
 
     def su_row(self, j: int) -> np.ndarray:
         """Symmetrical uncertainty of feature ``j`` with every feature."""
-        return self.against(self.column(j), ratio=True)
+        return self.rows([j], ratio=True)[0]
 
     def conditional(self, j: int, y: Any) -> np.ndarray:
         """Conditional mutual information I(f; y | feature j) of every feature f with the target."""
         y = _target(y, self.n_samples)
-        present = self.column(j) >= 0
-        given = np.where(present, self.column(j), -1)
-        return np.maximum(self.against(self.joint(j, y)) - self.against(given), 0.0)
+        return np.maximum(self.against(self.joint(j, y)) - self.row(j), 0.0)
 
     # ---------------------------------------------------------------------------- several, and all
 
@@ -229,7 +246,7 @@ class Codes:
                 margins = np.ascontiguousarray(group.margins[:, self._place[features[part]]].T)
                 self._fill_rows(pivots, margins, group.gappy, ratio, part, out)
         for k in np.flatnonzero(self._home[features] < 0):
-            self._fill_row(_pivot(self.column(features[k]), self.n_samples), ratio, out[k])
+            self._fill_row(Pivot(self.column(features[k]), self.n_samples), ratio, out[k])
         return out
 
     def su_rows(self, features: Any, *, dtype: Any = np.float64) -> np.ndarray:
@@ -273,7 +290,7 @@ class Codes:
                 )
         for j in self.wide.features:
             row = np.empty(self.n_features)
-            self._fill_row(_pivot(self.column(j), self.n_samples), ratio, row)
+            self._fill_row(Pivot(self.column(j), self.n_samples), ratio, row)
             out[j] = row
             out[:, j] = row
         return out
@@ -286,7 +303,7 @@ class Codes:
         codes = np.asarray(codes)
         n_codes = int(codes.max(initial=-1)) + 1 if n_codes is None else n_codes
         tables: list[Any] = [None] * self.n_features
-        bits = _bits(codes, n_codes)
+        bits = pack_bits(codes, n_codes)
         for group in self.groups:
             counts = np.zeros((len(group.features), n_codes, group.n_levels), dtype=np.int64)
             run_tiles(
@@ -331,7 +348,7 @@ class Codes:
         """Write the information of one column of codes with every feature."""
         scale = 1.0 if ratio else 1.0 / self._scale
         for group in self.groups:
-            if not len(pivot.bits) or group.n_levels * pivot.n_levels > MOST_CELLS:
+            if group.n_levels * pivot.n_levels > MOST_CELLS:
                 part = np.empty(len(group.features))
                 run_tiles(
                     grouped_planes,
@@ -383,14 +400,15 @@ class Codes:
                     codes = np.empty(self.n_samples, dtype=np.int32)
                     unpack(np.ascontiguousarray(bits[:, :, None]), 0, codes)
                     row = np.empty(self.n_features)
-                    self._fill_row(_pivot(codes, self.n_samples), ratio, row)
+                    self._fill_row(Pivot(codes, self.n_samples), ratio, row)
                     out[k, group.features] = row[group.features]
             else:
                 part = self._pairs(pivots, margins, group, gappy, ratio)
-                out[np.ix_(rows, group.features)] = part * scale
+                part *= scale
+                _place(part, rows, group.features, out)
         if len(self.wide.features):
             for k, j in enumerate(self.wide.features):
-                pivot = _pivot(self.wide.codes[k], self.n_samples)
+                pivot = Pivot(self.wide.codes[k], self.n_samples)
                 part = np.empty(len(rows))
                 planes = np.ascontiguousarray(pivots.transpose(1, 2, 0))
                 grouped_planes(
@@ -432,7 +450,7 @@ class Codes:
         """Part of the matrix for two groups whose tables have very many cells."""
         scale = 1.0 if ratio else 1.0 / self._scale
         for j in left.features:
-            pivot = _pivot(self.column(j), self.n_samples)
+            pivot = Pivot(self.column(j), self.n_samples)
             part = np.empty(len(right.features))
             run_tiles(
                 grouped_planes,
@@ -482,27 +500,20 @@ def _wide(columns: dict[int, np.ndarray], n_samples: int, missing: str) -> Wide:
     return Wide(features, codes, n_levels)
 
 
+def _place(part: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
+    """``out[rows, columns] = part``; slices, where the columns allow it, are much faster."""
+    if columns[-1] - columns[0] == len(columns) - 1:
+        out[rows, columns[0] : columns[-1] + 1] = part
+    else:
+        out[np.ix_(rows, columns)] = part
+
+
 def _pivots(group: Group, places: np.ndarray) -> np.ndarray:
     """Bits of some columns of a group, one column after the other."""
     return np.ascontiguousarray(group.planes[:, :, places].transpose(2, 0, 1))
 
 
-def _pivot(codes: np.ndarray, n_samples: int) -> Pivot:
-    codes = np.ascontiguousarray(codes, dtype=np.int32)
-    if codes.shape != (n_samples,):
-        raise ValueError(
-            f"codes has shape {codes.shape}; it must hold one whole number for each of the "
-            f"{n_samples} samples."
-        )
-    r = max(1, int(codes.max(initial=-1)) + 1)
-    margins = np.bincount(codes + 1, minlength=r + 1)
-    order = np.argsort(codes, kind="stable")[margins[0] :]
-    bounds = np.concatenate([[0], np.cumsum(margins[1:])])
-    bits = _bits(codes, r) if r <= 4 * MOST_PACKED else np.empty((0, 0), dtype=np.uint64)
-    return Pivot(codes, r, bits, margins[1:].astype(np.uint64), order, bounds)
-
-
-def _bits(codes: np.ndarray, n_levels: int) -> np.ndarray:
+def pack_bits(codes: np.ndarray, n_levels: int) -> np.ndarray:
     """One bit per level and sample, in words of 64."""
     n_words = -(-len(codes) // 64)
     hot = np.zeros((n_levels, 64 * n_words), dtype=bool)

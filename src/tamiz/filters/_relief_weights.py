@@ -1,0 +1,199 @@
+r"""Differences between samples and their neighbours, summed up for every feature.
+
+``diff(f, a, b)`` is ``|a − b| / (max − min)`` for a numeric feature and 0 or 1 for a symbolic one.
+Where a value is missing it is replaced by its expectation, given the class of the sample that
+lacks it: for a symbol, ``1 − P(v | class)``; for a number, ``E |x − v|`` over the values ``v`` that
+the feature has in that class; both missing, the expectation over both. A class without any value
+borrows those of all classes.
+
+References
+----------
+.. [1] I. Kononenko (1994). Estimating attributes: analysis and extensions of RELIEF. ECML.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tamiz._parallel import run_tiles
+from tamiz.filters._relief_neighbours import Table
+
+
+class Columns(NamedTuple):
+    """Features on the scale of ``diff``, and where they stand in the tables."""
+
+    values: np.ndarray  # float64 (n, p): numbers in [0, 1], codes of symbols, NaN where missing
+    symbolic: np.ndarray  # bool (p,)
+    gappy: np.ndarray  # bool (p,)
+    constant: np.ndarray  # bool (p,)
+    span: np.ndarray  # float64 (p,): max − min of numbers, 1 for symbols
+
+
+def scale_columns(X: np.ndarray, symbolic: np.ndarray) -> Columns:
+    """Bring every numeric feature to [0, 1]; a constant one to 0."""
+    missing = np.isnan(X)
+    low = np.where(missing, np.inf, X).min(axis=0)
+    high = np.where(missing, -np.inf, X).max(axis=0)
+    constant = ~(high > low)  # also without any value
+    low = np.where(np.isfinite(low), low, 0.0)
+    half = np.where(constant, 1.0, 0.5 * high - 0.5 * low)  # max − min itself may overflow
+    values = (0.5 * X - 0.5 * low) / half
+    values[:, symbolic] = X[:, symbolic]
+    values[:, constant] = 0.0  # differs from nothing, missing or not
+    span = np.where(constant | symbolic, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
+    return Columns(values, symbolic, missing.any(axis=0) & ~constant, constant, span)
+
+
+def build_table(
+    columns: Columns, codes: np.ndarray, n_classes: int, by_range: bool
+) -> tuple[Table, Table]:
+    """Tables of the same samples for distances and for differences.
+
+    They differ only if distances are not ``by_range``: then features weigh as much as their
+    values spread, relative to the widest.
+    """
+    values, symbolic, gappy, _, span = columns
+    numeric = ~symbolic & ~gappy
+    filled = values[:, gappy]
+    expected, both = expected_differences(filled, symbolic[gappy], codes, n_classes)
+    diff = Table(
+        np.ascontiguousarray(values[:, numeric]),
+        np.ascontiguousarray(values[:, symbolic & ~gappy]).astype(np.int32),
+        np.ascontiguousarray(filled),
+        symbolic[gappy],
+        expected,
+        both,
+        1.0,
+        np.ones(int(gappy.sum())),
+    )
+    if by_range:
+        return diff, diff
+    widest = span.max(initial=1.0 if symbolic.any() else 0.0)
+    factor = span / (widest if widest > 0 else 1.0)
+    distance = diff._replace(
+        numbers=diff.numbers * factor[numeric],
+        symbol_weight=1.0 / (widest if widest > 0 else 1.0),
+        gappy_weight=factor[gappy],
+    )
+    return distance, diff
+
+
+def expected_differences(
+    values: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Difference of each value from a missing one of each class, and of two missing ones."""
+    n, p = values.shape
+    expected = np.zeros((n_classes, n, p))
+    both = np.zeros((n_classes, n_classes, p))
+    for j in range(p):
+        present = ~np.isnan(values[:, j])
+        own = [present & (codes == c) for c in range(n_classes)]
+        own = [rows if rows.any() else present for rows in own]
+        x = values[present, j]
+        for c, rows in enumerate(own):
+            known = values[rows, j]
+            expected[c, present, j] = (
+                _unlike(x, known) if symbolic[j] else _mean_distance(x, known)
+            )
+        for c, rows in enumerate(own):
+            both[c, :, j] = expected[:, rows, j].mean(axis=1)
+    return expected, both
+
+
+def _unlike(x: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Probability that a known value differs from ``x``."""
+    levels, counts = np.unique(known, return_counts=True)
+    place = np.minimum(np.searchsorted(levels, x), len(levels) - 1)
+    return 1.0 - np.where(levels[place] == x, counts[place], 0) / len(known)
+
+
+def _mean_distance(x: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Mean of ``|x − v|`` over the known values ``v``, by sums over the sorted ones."""
+    known = np.sort(known)
+    sums = np.concatenate([[0.0], np.cumsum(known)])
+    below = np.searchsorted(known, x)
+    lower = x * below - sums[below]
+    upper = sums[-1] - sums[below] - x * (len(known) - below)
+    return np.maximum(lower + upper, 0.0) / len(known)
+
+
+def summed_differences(
+    columns: Columns,
+    table: Table,
+    codes: np.ndarray,
+    samples: np.ndarray,
+    neighbours: np.ndarray,
+    coef: np.ndarray,
+) -> np.ndarray:
+    """``Σ coef[r, q] · diff(f, samples[r], neighbours[r, q])`` for every feature.
+
+    The samples are taken in the same order whatever the number of threads: so is the sum.
+    """
+    args = codes, samples, neighbours, coef
+    total = np.zeros(len(columns.symbolic))
+    least = max(1, 2**16 // max(1, neighbours.size))
+    for function, where in (
+        (_sum_numbers, ~columns.symbolic & ~columns.gappy),
+        (_sum_symbols, columns.symbolic & ~columns.gappy),
+        (_sum_gappy, columns.gappy),
+    ):
+        if where.any():
+            part = np.zeros(int(where.sum()))
+            run_tiles(function, len(part), table, *args, part, min_items=least)
+            total[where] = part
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _sum_numbers(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    part = total[start:stop]
+    for r in range(len(samples)):
+        x = table.numbers[samples[r], start:stop]
+        for q in range(neighbours.shape[1]):
+            l, w = neighbours[r, q], coef[r, q]
+            if l >= 0:
+                z = table.numbers[l, start:stop]
+                for j in range(stop - start):
+                    part[j] += w * abs(x[j] - z[j])
+
+
+@njit(cache=True, nogil=True)
+def _sum_symbols(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    part = total[start:stop]
+    for r in range(len(samples)):
+        x = table.symbols[samples[r], start:stop]
+        for q in range(neighbours.shape[1]):
+            l, w = neighbours[r, q], coef[r, q]
+            if l >= 0:
+                z = table.symbols[l, start:stop]
+                for j in range(stop - start):
+                    part[j] += w if x[j] != z[j] else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _sum_gappy(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    for r in range(len(samples)):
+        i = samples[r]
+        for q in range(neighbours.shape[1]):
+            l = neighbours[r, q]
+            if l >= 0:
+                for j in range(start, stop):
+                    total[j] += coef[r, q] * _gappy_diff(table, codes, i, l, j)
+
+
+@njit(cache=True, nogil=True)
+def _gappy_diff(table, codes, i, l, j):  # type: ignore[no-untyped-def]
+    """Difference of two samples in a feature with gaps: expected where a value is missing."""
+    a, b = table.gappy[i, j], table.gappy[l, j]
+    if np.isnan(a):
+        if np.isnan(b):
+            return table.both[codes[i], codes[l], j]
+        return table.expected[codes[i], l, j]
+    if np.isnan(b):
+        return table.expected[codes[l], i, j]
+    if table.gappy_symbolic[j]:
+        return 1.0 if a != b else 0.0
+    return abs(a - b)

@@ -1,0 +1,313 @@
+r"""Correlation-based feature selection: subsets that tell much of the target and little of each other.
+
+The merit of a subset of ``κ`` features is
+
+.. math::
+
+    J(S) = \frac{\kappa\, \overline{\rho_{cf}}}{\sqrt{\kappa + \kappa(\kappa - 1)\,
+    \overline{\rho_{ff}}}} = \frac{\sum_{j \in S} \rho_{cj}}{\sqrt{\kappa + 2\sum_{i<j \in S}
+    \rho_{ij}}},
+
+the correlation of the sum of standardised features with the target. Sums over a subset and one
+more feature follow from those of the subset and the sums of its rows, so that all children of a
+subset are judged in O(p), and only the rows of features in visited subsets are ever computed.
+
+References
+----------
+.. [1] M. Hall (1999). Correlation-based feature selection for machine learning. Thesis, University
+       of Waikato.
+.. [2] M. Hall (2000). Correlation-based feature selection for discrete and numeric class machine
+       learning. ICML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import check_X
+from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
+from tamiz.filters._similarity import Pearson, Target, read_target, require_labels
+from tamiz.information import encode
+from tamiz.selector import Selector
+
+
+class CFS(Selector):
+    r"""Correlation-based feature selection.
+
+    Looks for the subset with the greatest merit :math:`κ\,\overline{ρ_{cf}} / \sqrt{κ +
+    κ(κ-1)\,\overline{ρ_{ff}}}`: features that correlate with the target but not with each other.
+
+    Parameters
+    ----------
+    search : {"best_first", "forward", "exhaustive"}, default="best_first"
+        Best-first search expands the best subset not expanded yet; forward selection adds the best
+        feature as long as the merit grows; the exhaustive search looks at all subsets and is meant
+        for up to 20 features.
+    merit : {"hall", "printed"}, default="hall"
+        Hall's formula, or the one with ``κ + (κ-1) ρ`` under the root that some texts print and
+        that hardly minds redundancy.
+    stale : int, default=5
+        Expansions in a row without improvement after which the best-first search ends.
+    correlation : {"auto", "symmetrical_uncertainty", "pearson"} or array, default="auto"
+        Symmetrical uncertainty after discretisation for labels, absolute correlation for numbers.
+        An array of shape ``(n_features + 1, n_features + 1)`` holds all correlations, those with
+        the target in its last row and column; ``X`` and ``y`` are then not looked at further.
+    bins : {"mdl", "mean_std", "width", "frequency"} or None, default="mdl"
+        Discretisation for symmetrical uncertainty; ``None`` if the features are discrete already.
+    n_bins : int, default=3
+        Number of bins of equal width or frequency.
+    categorical_features : array-like, optional
+        Features to be taken as they are: mask, indices or names.
+    n_features_to_select : int, float or "auto", default="auto"
+        By default the subset that the search finds; a number or a share takes that many from the
+        top of the ranking.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether ``y`` holds labels or numbers; ``"auto"`` goes by its values.
+    tol : float, default=1e-5
+        A gain in merit up to this is no improvement to the best-first search, as far as going on is
+        concerned; the best subset seen is returned in any case.
+
+    Attributes
+    ----------
+    merit_ : float
+        Merit of the subset found.
+    subset_ : array
+        The subset found, in the order in which forward selection among its features takes them.
+    relevance_, scores_ : array of shape (n_features,)
+        Correlation of each feature with the target.
+    n_expanded_ : int
+        Number of subsets expanded (for the exhaustive search, of subsets judged).
+    n_correlations_ : int
+        Number of features whose correlations with all others were computed.
+    support_, ranking_, order_, selection_
+        As in every selector. The ranking begins with ``subset_``; the other features follow by the
+        merit of the subset with each of them added, and by relevance where that is equal. The path
+        lists the subsets visited with their merit.
+
+    See Also
+    --------
+    MRMR : Weighs relevance and redundancy one feature at a time.
+    QPFS : Weighs them in a quadratic programme.
+
+    References
+    ----------
+    .. [1] M. Hall (2000). Correlation-based feature selection for discrete and numeric class
+           machine learning. ICML.
+
+    Examples
+    --------
+    Three features, all correlated with the target, the last two with each other:
+
+    >>> import numpy as np
+    >>> from tamiz.filters.cfs import CFS
+    >>> table = np.array([[1.0, 0.50, 0.33, 0.95],
+    ...                   [0.5, 1.00, 0.75, 0.80],
+    ...                   [0.33, 0.75, 1.0, 0.70],
+    ...                   [0.95, 0.80, 0.70, 1.0]])
+    >>> selector = CFS(correlation=table).fit(np.eye(4)[:, :3], [0, 0, 1, 1])
+    >>> selector.subset_.tolist(), round(selector.merit_, 4)
+    ([0, 2], 1.0117)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "search": [StrOptions(set(SEARCHES))],
+        "merit": [StrOptions({"hall", "printed"})],
+        "stale": [Interval(Integral, 1, None, closed="left")],
+        "correlation": [
+            StrOptions({"auto", "symmetrical_uncertainty", "pearson"}),
+            "array-like",
+        ],
+        "bins": [None, StrOptions({"mean_std", "mdl", "width", "frequency"})],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "categorical_features": [None, "array-like", str],
+        "n_features_to_select": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+        ],
+        "task": [StrOptions({"auto", "classification", "regression"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        search: str = "best_first",
+        merit: str = "hall",
+        stale: int = 5,
+        correlation: Any = "auto",
+        bins: str | None = "mdl",
+        n_bins: int = 3,
+        categorical_features: Any = None,
+        n_features_to_select: Any = "auto",
+        task: str = "auto",
+        tol: float = 1e-5,
+    ):
+        self.search = search
+        self.merit = merit
+        self.stale = stale
+        self.correlation = correlation
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.tol = tol
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self._takes_gaps()
+        return tags
+
+    def fit(self, X: Any, y: Any) -> CFS:
+        """Search for the best subset.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples. With symmetrical uncertainty, a missing value counts as a value of its own.
+        y : array-like of shape (n_samples,)
+            Class labels, or numbers for a regression.
+
+        Returns
+        -------
+        self : CFS
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        X = check_X(self, X, reset=True, min_samples=2, allow_nan=self._takes_gaps())
+        target = read_target(y, len(X), self.task)
+        wanted = self.n_features_to_select
+        number_to_select(wanted, X.shape[1], 1)  # refuses before the work, not after it
+        correlations = self._correlations_of(X, target)
+        found = SEARCHES[self.search](correlations, Merit(self.merit), int(self.stale), self.tol)
+        self._describe(found, correlations)
+        order = self._complete(correlations)
+        self._finish(
+            order=order,
+            n_selected=number_to_select(wanted, X.shape[1], len(self.subset_)),
+            scores=self.relevance_,
+            path=found.path,
+            seconds=watch.seconds,
+            notes={
+                "merit": self.merit_,
+                "n_expanded": self.n_expanded_,
+                "n_correlations": self.n_correlations_,
+            },
+        )
+        return self
+
+    def _takes_gaps(self) -> bool:
+        kind = self.correlation
+        return isinstance(kind, str) and kind in ("auto", "symmetrical_uncertainty")
+
+    def _correlations_of(self, X: np.ndarray, target: Target) -> Correlations:
+        kind = self.correlation
+        if not isinstance(kind, str):
+            return _given(kind, X.shape[1])
+        if kind == "auto":
+            kind = "pearson" if target.is_numeric else "symmetrical_uncertainty"
+        if kind == "pearson":
+            return _pearson(X, target)
+        require_labels(
+            target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"'
+        )
+        codes = encode(
+            X,
+            target.values,
+            bins=self.bins,
+            n_bins=self.n_bins,
+            categorical_features=self.categorical_features,
+        )
+        return Correlations(codes.su_relevance(target.values), codes.su_row)
+
+    def _describe(self, found: Found, correlations: Correlations) -> None:
+        self.relevance_ = correlations.relevance
+        self.subset_ = grow_within(found.subset, correlations, Merit(self.merit))
+        self.merit_ = found.merit
+        self.n_expanded_ = found.n_expanded
+        self.n_correlations_ = correlations.n_rows
+
+    def _complete(self, correlations: Correlations) -> np.ndarray:
+        """The subset, then the others by what the subset would be worth with each of them."""
+        node = correlations.node(self.subset_)
+        children = Merit(self.merit).of_children(node, correlations.relevance)
+        children[self.subset_] = np.inf
+        others = order_by(children, correlations.relevance)[len(self.subset_) :]
+        return np.concatenate([self.subset_, others])
+
+
+def merit(
+    subset: Sequence[int], relevance: Any, correlation: Any, form: str = "hall"
+) -> float:
+    """Merit of one subset.
+
+    Parameters
+    ----------
+    subset : sequence of int
+        The features.
+    relevance : array of shape (n_features,)
+        Correlation of each feature with the target.
+    correlation : array of shape (n_features, n_features)
+        Correlations between features.
+    form : {"hall", "printed"}, default="hall"
+        As in :class:`CFS`.
+
+    Examples
+    --------
+    >>> from tamiz.filters.cfs import merit
+    >>> rho = [[1.0, 0.5, 0.33], [0.5, 1.0, 0.75], [0.33, 0.75, 1.0]]
+    >>> round(merit([0, 1, 2], [0.95, 0.8, 0.7], rho, form="printed"), 4)
+    1.2169
+    """
+    index = np.asarray(subset, dtype=np.intp)
+    inner = np.asarray(correlation, dtype=np.float64)[np.ix_(index, index)]
+    pairs = 0.5 * (inner.sum() - inner.trace())
+    return float(Merit(form)(len(index), np.asarray(relevance, dtype=float)[index].sum(), pairs))
+
+
+def _given(table: Any, n_features: int) -> Correlations:
+    """All correlations in one table, the target last."""
+    table = np.asarray(table, dtype=np.float64)
+    size = n_features + 1
+    if table.shape != (size, size):
+        raise ValueError(
+            f"correlation has shape {table.shape}, but X has {n_features} features; hand over a "
+            f"matrix of shape {(size, size)} whose last row and column belong to the target."
+        )
+    if not (np.isfinite(table).all() and (table >= 0.0).all()):
+        raise ValueError(
+            "correlation holds entries that are negative, NaN or infinite; use absolute values."
+        )
+    if np.abs(table - table.T).max() > 1e-8 * table.max():
+        raise ValueError("correlation is not symmetric; hand over (R + R.T) / 2.")
+    inner = table[:-1, :-1]
+    return Correlations(table[:-1, -1].copy(), lambda j: inner[j])
+
+
+def _pearson(X: np.ndarray, target: Target) -> Correlations:
+    """Absolute correlations; constant features have none."""
+    measure = Pearson(X, target)
+    n_features, kept = X.shape[1], measure.kept
+    place = np.full(n_features, -1)
+    place[kept] = np.arange(len(kept))
+    relevance = np.zeros(n_features)
+    relevance[kept] = measure.relevance
+
+    def row(j: int) -> np.ndarray:
+        values = np.zeros(n_features)
+        if place[j] >= 0:
+            values[kept] = measure.rows(place[j : j + 1])[0]
+        return values
+
+    return Correlations(relevance, row)
+
+

@@ -1,0 +1,183 @@
+"""From what a user hands over to a table of numbers in which text has become codes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from tamiz._validation import check_X
+
+_TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+
+
+class Columns(NamedTuple):
+    """A table of numbers; categorical columns hold codes from 0, NaN where missing."""
+
+    X: Any  # float64 in C order, or CSC
+    categorical: np.ndarray  # bool (columns,)
+    categories: dict[int, np.ndarray]  # what the codes of each categorical column stand for
+
+
+class _Anonymous(BaseEstimator):
+    """Stands in for an estimator where there is none."""
+
+
+def read_columns(
+    X: Any,
+    categorical_features: Any = None,
+    *,
+    estimator: Any = None,
+    reset: bool = True,
+    min_samples: int = 2,
+    categories: dict[int, np.ndarray] | None = None,
+) -> Columns:
+    """Check ``X`` and turn its categorical columns into codes.
+
+    Categorical are the columns of a data frame that hold text or categories, and those named by
+    ``categorical_features``: indices, names, or a boolean mask.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        The table.
+    categorical_features : array-like, optional
+        Columns to take as categorical whatever they hold.
+    estimator : estimator, optional
+        Records, or is compared with, names and number of features.
+    reset : bool, default=True
+        Whether to record them.
+    min_samples : int, default=2
+        Fewest rows.
+    categories : dict, optional
+        Known categories by column; a value that is not among them counts as missing.
+    """
+    estimator = _Anonymous() if estimator is None else estimator
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):
+        return _from_array(X, categorical_features, estimator, reset, min_samples, categories)
+    frame = nw.from_native(X, eager_only=True)
+    columns = list(frame.iter_columns())
+    chosen = _mask(categorical_features, len(columns), [column.name for column in columns])
+    for j, column in enumerate(columns):
+        if column.dtype in _TEXT and not chosen[j]:
+            chosen[j] = column.dtype != nw.Object or not _is_numeric(column)
+    if not chosen.any():
+        table = check_X(estimator, X, reset=reset, min_samples=min_samples, allow_nan=True)
+        return Columns(table, chosen, {})
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    names: dict[int, np.ndarray] = {}
+    table = np.empty((len(frame), len(columns)))
+    numeric = [j for j in range(len(columns)) if not chosen[j]]
+    if numeric:
+        part = nw.to_native(frame[:, numeric])
+        table[:, numeric] = check_X(
+            _Anonymous(), part, reset=True, min_samples=min_samples, allow_nan=True
+        )
+    for j in np.flatnonzero(chosen):
+        column = columns[j]
+        if column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            column = column.cast(nw.String)
+        values = np.asarray(column.to_list(), dtype=object)
+        table[:, j], names[int(j)] = _codes(values, _known(categories, j))
+    check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
+    return Columns(table, chosen, names)
+
+
+def _from_array(
+    X: Any,
+    categorical_features: Any,
+    estimator: Any,
+    reset: bool,
+    min_samples: int,
+    categories: dict[int, np.ndarray] | None,
+) -> Columns:
+    names: dict[int, np.ndarray] = {}
+    if categorical_features is not None and not sparse.issparse(X):
+        shape = np.shape(X)
+        if len(shape) == 2:
+            chosen = _mask(categorical_features, shape[1], None)
+            source = np.asarray(X, dtype=object)
+            if not isinstance(X, np.ndarray) or X.dtype.kind in "OUS":
+                X = source.copy()
+            else:
+                X = np.array(X, dtype=np.float64)
+            for j in np.flatnonzero(chosen):
+                X[:, j], names[int(j)] = _codes(source[:, j], _known(categories, j))
+    table = check_X(
+        estimator, X, reset=reset, min_samples=min_samples, allow_nan=True, accept_sparse=True
+    )
+    chosen = _mask(categorical_features, table.shape[1], None)
+    if sparse.issparse(table):
+        if chosen.any():
+            raise ValueError(
+                "categorical_features cannot be combined with a sparse X; hand over a dense table "
+                "(X.toarray()), or leave categorical_features out."
+            )
+        table = table.tocsc()
+    return Columns(table, chosen, names)
+
+
+def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -> np.ndarray:
+    """The categorical columns as a boolean mask."""
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    given = np.asarray(categorical_features)
+    if given.ndim == 0:
+        given = given.reshape(1)
+    if given.dtype == bool:
+        if given.shape != (n_features,):
+            raise ValueError(
+                f"categorical_features is a mask of {given.size} entries, but X has {n_features} "
+                "features; give one entry for each feature, or indices, or names."
+            )
+        return given.copy()
+    for value in given.tolist():
+        if isinstance(value, (int, np.integer)) and -n_features <= value < n_features:
+            mask[value] = True
+        elif names is not None and value in names:
+            mask[names.index(value)] = True
+        else:
+            known = "" if names is None else f" or one of its column names ({names[0]!r}, ...)"
+            raise ValueError(
+                f"categorical_features names {value!r}, which X does not have; use an index below "
+                f"{n_features}{known}."
+            )
+    return mask
+
+
+def _known(categories: dict[int, np.ndarray] | None, j: Any) -> np.ndarray | None:
+    return None if categories is None else categories[int(j)]
+
+
+def _is_numeric(column: Any) -> bool:
+    """Whether a column of Python objects holds numbers and gaps only."""
+    return all(
+        value is None or isinstance(value, (int, float, np.number)) for value in column.to_list()
+    )
+
+
+def _codes(values: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of the values (NaN where missing or unknown) and the categories they stand for."""
+    gaps = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    codes = np.full(len(values), np.nan)
+    present = values[~gaps]
+    if known is None:
+        try:
+            known, inverse = np.unique(present, return_inverse=True)
+        except TypeError:  # values of several types have no order: by type, then by how they look
+            distinct = {(type(v).__name__, repr(v)): v for v in present.tolist()}
+            keys = sorted(distinct)
+            number = {key: k for k, key in enumerate(keys)}
+            inverse = np.array([number[type(v).__name__, repr(v)] for v in present.tolist()])
+            known = np.empty(len(keys), dtype=object)
+            known[:] = [distinct[key] for key in keys]
+        codes[~gaps] = inverse
+        return codes, known
+    number = {value: k for k, value in enumerate(known.tolist())}
+    codes[~gaps] = [number.get(value, np.nan) for value in present.tolist()]
+    return codes, known

@@ -1,0 +1,179 @@
+"""From a table to packed codes: discretise, code, pack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tamiz._parallel import run_tiles
+from tamiz._validation import check_classes
+from tamiz.information._columns import read_columns
+from tamiz.information._cuts import find_cuts
+from tamiz.information._packing import MISSING, apply_cuts, code_small_integers
+from tamiz.information.codes import Codes
+
+METHODS = ("mean_std", "mdl", "width", "frequency")
+
+#: Cuts of a column whose codes fit into a byte, beside the code for missing values.
+_MOST_CUTS = 250
+
+#: Columns of a sparse matrix that are made dense at a time.
+_DENSE = 1024
+
+
+def encode(
+    X: Any,
+    *,
+    bins: str | None = "mean_std",
+    n_bins: int = 5,
+    y: Any = None,
+    categorical_features: Any = None,
+    missing: str = "code",
+    estimator: Any = None,
+) -> Codes:
+    """Discretise and pack a table, so that its columns can be counted against each other.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The table. NaN and null are missing values.
+    bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
+        How to cut continuous columns (see :func:`tamiz.information.discretise`); None if all
+        columns are discrete already.
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    y : array of shape (n_samples,), optional
+        Class labels, which "mdl" needs.
+    categorical_features : array-like, optional
+        Columns whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are.
+    missing : {"code", "ignore"}, default="code"
+        Whether missing values are a level of their own, or samples are left out of the counts of
+        every pair in which a value is missing.
+    estimator : estimator, optional
+        Where to record the names and number of features.
+
+    Returns
+    -------
+    codes : Codes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.information import encode
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> codes = encode(X, bins="frequency", n_bins=4)
+    >>> codes.n_levels
+    array([4, 4, 4])
+    """
+    check_options(bins, n_bins, missing)
+    columns = read_columns(X, categorical_features, estimator=estimator)
+    table = columns.X
+    n, p = table.shape
+    target = None
+    if bins == "mdl":
+        if y is None:
+            raise ValueError(
+                'bins="mdl" cuts where the class changes and needs y; hand over the labels, or use '
+                'bins="mean_std", "width" or "frequency".'
+            )
+        target = check_classes(y, n, minimum=1).codes
+    narrow = np.empty((p, n), dtype=np.uint8)
+    wide: dict[int, np.ndarray] = {}
+    for first, block in _blocks(table):
+        part = narrow[first : first + block.shape[1]]
+        categorical = columns.categorical[first : first + block.shape[1]]
+        if bins is None:
+            found = _code_values(block, categorical, part, first)
+        else:
+            found = _code_cuts(block, find_cuts(block, bins, n_bins, target), part)
+            which = np.flatnonzero(categorical)
+            if len(which):
+                values = np.ascontiguousarray(block[:, which])
+                lines = np.empty((len(which), n), dtype=np.uint8)
+                many = _code_values(values, np.ones(len(which), dtype=bool), lines, 0)
+                part[which] = lines
+                for j in which:
+                    found.pop(int(j), None)
+                found |= {int(which[k]): codes for k, codes in many.items()}
+        wide |= {first + j: codes for j, codes in found.items()}
+    features = np.setdiff1d(np.arange(p), list(wide))
+    if wide:
+        narrow = narrow[features]
+    return Codes.from_codes(narrow, features, wide, missing=missing)
+
+
+def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
+    """Refuse what is not understood, with a sentence."""
+    if bins is not None and bins not in METHODS:
+        raise ValueError(
+            f"bins={bins!r} is not understood; use one of {', '.join(map(repr, METHODS))}, or None "
+            "if the columns are discrete already."
+        )
+    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
+    if not whole or not 2 <= n_bins <= _MOST_CUTS:
+        raise ValueError(f"n_bins={n_bins!r} must be a whole number from 2 to {_MOST_CUTS}.")
+    if missing not in ("code", "ignore"):
+        raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
+
+
+def _blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:
+    """The table in dense pieces, with the number of their first column."""
+    if not sparse.issparse(table):
+        yield 0, table
+        return
+    for first in range(0, table.shape[1], _DENSE):
+        yield first, np.ascontiguousarray(table[:, first : first + _DENSE].toarray())
+
+
+def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int, np.ndarray]:
+    """Codes by cuts; columns with very many are returned apart."""
+    found = {}
+    many = np.isfinite(cuts).sum(axis=1) > _MOST_CUTS
+    for j in np.flatnonzero(many):
+        codes = np.searchsorted(cuts[j], block[:, j]).astype(np.int32)
+        codes[np.isnan(block[:, j])] = -1
+        found[int(j)] = np.unique(codes, return_inverse=True)[1].astype(np.int32) - (codes.min() < 0)
+    if many.any():
+        cuts = cuts[:, :_MOST_CUTS]
+    cuts = np.ascontiguousarray(cuts)
+    run_tiles(apply_cuts, block.shape[1], block, cuts, out, min_items=1 + 100_000 // len(block))
+    return found
+
+
+def _code_values(
+    block: np.ndarray, categorical: np.ndarray, out: np.ndarray, first: int
+) -> dict[int, np.ndarray]:
+    """Codes of columns that are discrete; columns with very many values are returned apart."""
+    found = {}
+    n, p = block.shape
+    understood = np.empty(p, dtype=bool)
+    run_tiles(code_small_integers, p, block, out, understood, min_items=1 + 100_000 // n)
+    for j in np.flatnonzero(~understood):
+        gaps = np.isnan(block[:, j])
+        values, codes = np.unique(block[~gaps, j], return_inverse=True)
+        if not categorical[j]:
+            _refuse_continuous(values, int((~gaps).sum()), first + int(j))
+        if len(values) < MISSING:
+            out[j] = MISSING
+            out[j, ~gaps] = codes
+        else:
+            column = np.full(n, -1, dtype=np.int32)
+            column[~gaps] = codes
+            found[int(j)] = column
+    return found
+
+
+def _refuse_continuous(values: np.ndarray, n: int, column: int) -> None:
+    """Values that are not whole and hardly repeat were not meant as categories."""
+    whole = (values == np.floor(values)).all()
+    if not whole and (len(values) > 32 or (len(values) > 8 and 2 * len(values) > n)):
+        raise ValueError(
+            f"bins=None says that all columns are discrete, but column {column} of X has "
+            f"{len(values)} distinct values that are not whole numbers (first {values[0]:.6g}). "
+            'Choose how to cut it, for instance bins="mean_std", or name it in '
+            "categorical_features."
+        )
