@@ -196,6 +196,21 @@ def test_features_that_underflow_the_kernel_come_back():
     close(tracker.K, kernel(X[:, 1:]), 1e-11)
 
 
+def test_rounding_never_lifts_a_radial_value_above_one():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(6, 5)), 6, axis=0)  # equal but for the feature that goes
+    X[:, 2] = 30.0 * rng.normal(size=36)
+    tracker = RBF(gamma=1.0).track(X)
+    assert tracker.without(2).max() <= 1.0
+    coef = rng.normal(size=36)
+    tracker.remove(2)
+    assert tracker.K.max() <= 1.0
+    close(tracker.K, RBF(gamma=1.0)(np.delete(X, 2, axis=1)), 1e-11)
+    tracker.add(2)
+    expected = naive.leave_one_out_norms(naive.rbf(1.0), X, np.ones(5), coef)
+    close(tracker.leave_one_out_norms(coef), expected, 1e-10)
+
+
 def test_offset_data():
     X, coef = samples(30) + 1e6, coefficients(30)
     tracker = RBF(gamma=0.4).track(X)

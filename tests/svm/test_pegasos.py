@@ -64,6 +64,11 @@ def exact(X, y, lambda_, weight=None):
 # ------------------------------------------------------------ the iterates are those of the text
 
 
+def cut(order, size):
+    """The batches of each step; the last one takes what is left."""
+    return [order[start : start + size].tolist() for start in range(0, len(order), size)]
+
+
 @st.composite
 def runs(draw):
     seed = draw(st.integers(0, 2**31))
@@ -72,7 +77,7 @@ def runs(draw):
     X = rng.standard_normal((n, p)) * (rng.random((n, p)) < 0.7)
     codes = rng.integers(0, 2, n)
     size = draw(st.integers(1, 4))
-    order = rng.integers(0, n, size * draw(st.integers(1, 20)))
+    order = rng.integers(0, n, draw(st.integers(1, 60)))
     return X, codes, order, size, draw(st.sampled_from([1.0, 0.1, 0.003]))
 
 
@@ -89,7 +94,7 @@ def test_iterates_averages_and_directions_equal_the_naive_ones(
     X, codes, order, size, lambda_ = run
     signs = np.where(codes == 1, 1, -1)
     weight = np.array(class_weight)
-    batches = order.reshape(-1, size).tolist()
+    batches = cut(order, size)
     iterates, rho = naive.pegasos(
         X.tolist(), signs, [*weight[codes], weight.max()], batches, lambda_, delay, intercept
     )
@@ -116,7 +121,7 @@ def test_iterates_averages_and_directions_equal_the_naive_ones(
 def test_the_closed_form_is_the_literal_step(run):
     X, codes, order, size, lambda_ = run
     signs = np.where(codes == 1, 1, -1)
-    batches = order.reshape(-1, size).tolist()
+    batches = cut(order, size)
     closed, _ = naive.pegasos(X.tolist(), signs, [1.0] * len(X), batches, lambda_, 0.0, "none")
     literal = naive.pegasos_by_steps(X.tolist(), signs, batches, lambda_)
     np.testing.assert_allclose([b[:-1] for b in closed], literal, rtol=1e-7, atol=1e-9 / lambda_)
@@ -209,15 +214,30 @@ def test_partial_fit_goes_on_after_fit_and_after_a_pickle():
     assert resumed.t_ == twice.t_ == 2 * len(y)
 
 
-def test_a_shuffled_stream_is_reproducible_and_moves_on_from_batch_to_batch():
+def test_the_rows_are_drawn_as_announced():
     X, y = two_classes()
-    first, second = (PegasosClassifier(0.01, random_state=4) for _ in range(2))
-    for machine in (first, second):
-        for _ in range(3):
-            machine.partial_fit(X, y, classes=[0, 1])
-    np.testing.assert_array_equal(first.coef_, second.coef_)
-    orders = [first._random.permutation(50) for _ in range(2)]
-    assert not np.array_equal(*orders)
+    n, given = len(y), PegasosClassifier(0.01, shuffle=False)
+
+    def fed(orders):
+        machine = clone(given)
+        for order in orders:
+            machine.partial_fit(X[order], y[order], classes=[0, 1])
+        return machine.coef_
+
+    draws = np.random.RandomState(4)
+    permutations = [draws.permutation(n) for _ in range(3)]
+    machine = PegasosClassifier(0.01, max_iter=3, random_state=4)
+    np.testing.assert_array_equal(clone(machine).fit(X, y).coef_, fed(permutations))
+    streamed = clone(machine)
+    for _ in range(3):  # each batch is shuffled anew
+        streamed.partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_array_equal(streamed.coef_, fed(permutations))
+    draws = np.random.RandomState(4)
+    independent = [draws.randint(n, size=n) for _ in range(3)]
+    machine.set_params(sampling="replacement")
+    np.testing.assert_array_equal(machine.fit(X, y).coef_, fed(independent))
+    machine.set_params(sampling="permutation", shuffle=False)
+    np.testing.assert_array_equal(machine.fit(X, y).coef_, fed([np.arange(n)] * 3))
 
 
 def test_memory_does_not_grow_with_the_stream():

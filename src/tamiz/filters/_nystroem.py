@@ -1,4 +1,4 @@
-r"""Low-rank stand-ins of a similarity matrix: the subspace of large eigenvalues, and Nyström's.
+r"""The redundancy matrix as the solvers see it: exact, its large eigenvalues only, or Nyström's.
 
 Subspace: :math:`\tilde Q = \sum_{\lambda_i > \delta} \lambda_i u_i u_i'`.
 
@@ -7,76 +7,99 @@ Nyström: with the rows :math:`[A\ B]` of ``k`` sampled features,
 .. math:: \hat Q = [A\ B]' A^+ [A\ B],
 
 which agrees with ``Q`` wherever a sampled feature is involved and puts :math:`B'A^+B` in place of
-the rest, ``E``. Only ``k`` rows are computed; the cost is O(NkM) for them and O(k²M) for the
-factor. The eigenvalues of ``A`` that are not positive are left out: the text assumes a positive
-semi-definite matrix, and the inverse of an eigenvalue near zero would be noise.
+the rest, ``E``. Only ``k`` rows are computed, in O(NkM). The eigenvalues of ``A`` that are not
+positive are left out: the text assumes a positive semi-definite matrix, and the inverse of an
+eigenvalue near zero would be noise. The product with :math:`A^+` is taken only for the rows that
+a solver asks for, O(kM) each; the whole factor would cost O(k²M).
 
 References
 ----------
 .. [1] C. Williams, M. Seeger (2001). Using the Nyström method to speed up kernel machines. NIPS 13.
 .. [2] P. Drineas, M. Mahoney (2005). On the Nyström method for approximating a Gram matrix for
        improved kernel-based learning. JMLR 6.
-.. [3] K. Zhang, I. Tsang, J. Kwok (2008). Improved Nyström low-rank approximation and error
-       analysis. ICML.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from tamiz.filters._similarity import Similarity, standardised
+from tamiz.filters._similarity import Similarity
+from tamiz.kernels._blas import one_blas_thread
+from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
 
 #: Eigenvalues below this share of the largest are rounding.
 _RELATIVE_FLOOR = 1e-10
 
 #: Features outside the sample whose rows are computed to estimate the error.
 _ERROR_ROWS = 64
-_KMEANS_ROUNDS = 10
+
+#: A similarity matrix larger than this is never held; its rows are computed when asked for.
+MAX_MATRIX_BYTES = 2**30
 
 #: An eigenvalue is negative beyond this share of the largest entry times the size.
 _DEFINITE = 1e-12
 _SMALL = 200
 _CHOLESKY_MAX = 4000
 _LANCZOS_STEPS = 40
+_BLOCK_ENTRIES = 2**22
 
 
-class LowRank(NamedTuple):
-    """``U diag(values) U' + diag(shift)`` in place of ``Q``, and how good it is."""
+class Redundancy(NamedTuple):
+    """The matrix that is used, and how far it can be trusted."""
 
-    U: np.ndarray
-    values: np.ndarray
-    shift: np.ndarray | None  # what restores the diagonal, if asked for
-    mean: float  # of the entries of Q, known or estimated
-    error: float  # ‖difference‖ / ‖replaced part‖, Frobenius
-    error_norm: float  # ‖difference‖
-    smallest: float  # least eigenvalue met: of Q, or of A (which is never below that of Q)
-    largest: float
-    n_left_out: int  # eigenvalues not kept
-    n_negative: int
+    Q: QMatrix
+    diag: np.ndarray  # of the exact matrix
+    mean: Callable[[], float]  # of its entries, or an estimate
     sample: np.ndarray  # the features whose rows were computed
+    rank: int | None = None  # if it was limited
+    error: float = 0.0  # ‖difference‖ / ‖replaced part‖, Frobenius
+    error_norm: float = 0.0  # ‖difference‖
+    smallest: float | None = None  # least eigenvalue of the exact matrix, or of A (never below)
+    is_indefinite: bool | None = False  # the matrix used; None if not known
+    n_left_out: int = 0  # eigenvalues not kept
+    n_negative: int = 0  # of them negative
 
 
-def subspace(Q: np.ndarray, rank_tol: float) -> LowRank:
+def exact(similarity: Similarity) -> Redundancy:
+    """The similarities themselves, held as a matrix unless that is very large."""
+    everything = np.arange(similarity.n)
+    if 8 * similarity.n**2 > MAX_MATRIX_BYTES:
+        Q: QMatrix = SimilarityQ(similarity)
+        return Redundancy(Q, Q.diag(), similarity.mean, everything, is_indefinite=None)
+    matrix = similarity.dense()
+    with one_blas_thread():
+        smallest, negative = smallest_eigenvalue(matrix)
+    return Redundancy(
+        Q=DenseQ(matrix),
+        diag=matrix.diagonal(),
+        mean=lambda: float(matrix.mean()),
+        sample=everything,
+        smallest=smallest,
+        is_indefinite=negative,
+    )
+
+
+def subspace(similarity: Similarity, rank_tol: float) -> Redundancy:
     """Keep the eigenvalues above ``rank_tol``."""
-    values, vectors = linalg.eigh(Q, check_finite=False)
+    matrix = similarity.dense()
+    values, vectors = linalg.eigh(matrix, check_finite=False)
     keep = values > rank_tol
-    lost = float(np.linalg.norm(values[~keep]))
-    norm = float(np.linalg.norm(values))
-    return LowRank(
-        U=vectors[:, keep],
-        values=values[keep],
-        shift=None,
-        mean=float(Q.mean()),
+    lost, norm = float(np.linalg.norm(values[~keep])), float(np.linalg.norm(values))
+    return Redundancy(
+        Q=LowRankQ(vectors[:, keep], values[keep]),
+        diag=matrix.diagonal(),
+        mean=lambda: float(matrix.mean()),
+        sample=np.arange(len(matrix)),
+        rank=int(keep.sum()),
         error=lost / norm if norm > 0 else 0.0,
         error_norm=lost,
         smallest=float(values[0]),
-        largest=float(values[-1]),
         n_left_out=int((~keep).sum()),
         n_negative=int((values < -_RELATIVE_FLOOR * abs(values[-1])).sum()),
-        sample=np.arange(len(Q)),
     )
 
 
@@ -86,54 +109,119 @@ def nystroem(
     rank_tol: float,
     exact_diagonal: bool,
     rng: np.random.RandomState,
-) -> LowRank:
+) -> Redundancy:
     """Build the approximation from the rows of ``sample``."""
     R = similarity.rows(sample)
     A = R[:, sample]
-    values, vectors = linalg.eigh(0.5 * (A + A.T), check_finite=False)
-    floor = _RELATIVE_FLOOR * max(float(np.abs(values).max()), np.finfo(float).tiny)
-    keep = values > max(rank_tol, floor)
-    # [A B]' V λ^(-1/2): weights of one, so that no small eigenvalue is ever divided by twice
-    U = R.T @ (vectors[:, keep] / np.sqrt(values[keep]))
-    shift = None
+    with one_blas_thread():  # factorisations of this size lose more than they gain by several
+        inverse = _pseudo_inverse(0.5 * (A + A.T), rank_tol)
+    Q: QMatrix = NystroemQ(R, inverse.G)
+    diag = similarity.diag()
     if exact_diagonal:
-        shift = np.maximum(similarity.diag() - np.einsum("ij,ij->i", U, U), 0.0)
-        shift[sample] = 0.0
-    error, norm = _estimate_error(similarity, U, shift, sample, rng)
-    return LowRank(
-        U=U,
-        values=np.ones(U.shape[1]),
-        shift=shift,
-        mean=float(R.mean()),
+        Q = ShiftedQ(Q, np.maximum(diag - Q.diag(), 0.0))
+    with one_blas_thread():
+        error, norm = _estimate_error(similarity, Q, sample, rng)
+    mean = float(R.mean())
+    return Redundancy(
+        Q=Q,
+        diag=diag,
+        mean=lambda: mean,
+        sample=sample,
+        rank=inverse.G.shape[1],
         error=error,
         error_norm=norm,
-        smallest=float(values[0]),
-        largest=float(values[-1]),
-        n_left_out=int((~keep).sum()),
-        n_negative=int((values < -floor).sum()),
-        sample=sample,
+        smallest=inverse.smallest,
+        n_left_out=len(A) - inverse.G.shape[1],
+        n_negative=inverse.n_negative,
     )
 
 
+class _Inverse(NamedTuple):
+    G: np.ndarray  # GG' = A⁺
+    smallest: float  # eigenvalue of A
+    n_negative: int
+
+
+def _pseudo_inverse(A: np.ndarray, rank_tol: float) -> _Inverse:
+    """Factor of the inverse of ``A`` on the space of its eigenvalues above ``rank_tol``.
+
+    If a Cholesky factorisation shows that all of them are, it is the factor, at a tenth of the
+    price of the eigenvalues.
+    """
+    k = len(A)
+    # no eigenvalue exceeds the largest sum of a row
+    floor = _RELATIVE_FLOOR * max(float(np.abs(A).sum(axis=1).max()), np.finfo(float).tiny)
+    floor = max(floor, rank_tol)
+    shifted = A.copy()
+    shifted.flat[:: k + 1] -= floor
+    if linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=True)[1] == 0:
+        L = linalg.cholesky(A, lower=True, check_finite=False)
+        G = linalg.solve_triangular(L, np.eye(k), lower=True, check_finite=False).T
+        return _Inverse(np.ascontiguousarray(G), smallest_eigenvalue(A)[0], 0)
+    values, vectors = linalg.eigh(A, check_finite=False)
+    keep = values > floor
+    negative = values < -_RELATIVE_FLOOR * abs(float(values[-1]))
+    return _Inverse(vectors[:, keep] / np.sqrt(values[keep]), float(values[0]), int(negative.sum()))
+
+
 def _estimate_error(
-    similarity: Similarity,
-    U: np.ndarray,
-    shift: np.ndarray | None,
-    sample: np.ndarray,
-    rng: np.random.RandomState,
+    similarity: Similarity, Q: QMatrix, sample: np.ndarray, rng: np.random.RandomState
 ) -> tuple[float, float]:
     """``‖E - B'A⁺B‖ / ‖E‖`` and ``‖E - B'A⁺B‖``, from some rows of ``E``."""
     rest = np.setdiff1d(np.arange(similarity.n), sample, assume_unique=True)
-    if not len(rest):
-        return 0.0, 0.0
     some = rest if len(rest) <= _ERROR_ROWS else np.sort(rng.choice(rest, _ERROR_ROWS, False))
     E = similarity.rows(some)
-    D = E - U[some] @ U.T
-    if shift is not None:
-        D[np.arange(len(some)), some] -= shift[some]
-    E, D = E[:, rest], D[:, rest]
-    lost, norm = float(np.linalg.norm(D)), float(np.linalg.norm(E))
+    D = (E - Q.rows(some))[:, rest]
+    lost, norm = float(np.linalg.norm(D)), float(np.linalg.norm(E[:, rest]))
     return (lost / norm if norm > 0 else 0.0), lost * float(np.sqrt(len(rest) / len(some)))
+
+
+class SimilarityQ(QMatrix):
+    """A similarity as the quadratic term of a problem; rows on demand."""
+
+    def __init__(self, similarity: Similarity):
+        self.similarity = similarity
+        self.n = similarity.n
+
+    def diag(self) -> np.ndarray:
+        return self.similarity.diag()
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return self.similarity.rows(np.asarray(index))
+
+
+class NystroemQ(QMatrix):
+    """``R'GG'R`` with the rows ``R`` of the sampled features and ``GG' = A⁺``."""
+
+    def __init__(self, R: np.ndarray, G: np.ndarray):
+        self.R = R
+        self.G = G
+        self.n = R.shape[1]
+
+    def _factor(self, index: np.ndarray | slice) -> np.ndarray:
+        return self.R[:, index].T @ self.G
+
+    def diag(self) -> np.ndarray:
+        out = np.empty(self.n)
+        step = max(1, _BLOCK_ENTRIES // len(self.R))
+        for start in range(0, self.n, step):
+            part = slice(start, start + step)
+            factor = self._factor(part)
+            out[part] = np.einsum("ij,ij->i", factor, factor)
+        return out
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        return (self._factor(index) @ self.G.T) @ self.R
+
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self._factor(rows) @ self._factor(columns).T
+
+    def dense(self) -> np.ndarray:
+        factor = self._factor(slice(None))
+        return factor @ factor.T
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return (self.G @ (self.G.T @ (self.R @ vector))) @ self.R
 
 
 # ------------------------------------------------------------------------------- definiteness
@@ -184,76 +272,3 @@ def _lanczos(Q: np.ndarray, floor: float) -> float:
         off.append(length)
         vector = image / length
     return min(ritz)
-
-
-# ------------------------------------------------------------------ which features are sampled
-
-
-def sample_features(
-    X: np.ndarray, k: int, sampling: str, rng: np.random.RandomState
-) -> np.ndarray:
-    """Choose ``k`` columns of ``X``, sorted."""
-    return np.sort(_SAMPLINGS[sampling](X, k, rng))
-
-
-def _uniform(X: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
-    return rng.choice(X.shape[1], k, replace=False)
-
-
-def _kmeans(X: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """The features nearest to the centres of ``k`` clusters of features.
-
-    Features are unit vectors; a feature and its negative carry the same information, so a cluster
-    gathers what correlates with its centre with either sign.
-    """
-    Z = standardised(X)[0].T
-    chosen = rng.choice(len(Z), k, replace=False)
-    centres = Z[chosen]
-    for _ in range(_KMEANS_ROUNDS):
-        product = Z @ centres.T
-        cluster = np.abs(product).argmax(axis=1)
-        sign = np.where(product[np.arange(len(Z)), cluster] < 0.0, -1.0, 1.0)
-        members = sparse.csr_array((sign, (cluster, np.arange(len(Z)))), shape=(k, len(Z)))
-        centres = members @ Z
-        length = np.linalg.norm(centres, axis=1)
-        empty = length == 0.0
-        centres[empty] = Z[rng.choice(len(Z), int(empty.sum()), replace=False)]
-        centres /= np.where(empty, 1.0, length)[:, None]
-    near = np.abs(centres @ Z.T)
-    taken = np.zeros(len(Z), dtype=bool)
-    picks = np.empty(k, dtype=np.intp)
-    for c in range(k):  # each feature once, even if two centres meet in it
-        picks[c] = np.where(taken, -1.0, near[c]).argmax()
-        taken[picks[c]] = True
-    return picks
-
-
-def _leverage(X: np.ndarray, k: int, rng: np.random.RandomState) -> np.ndarray:
-    """Draw features with probability in proportion to their ridge leverage.
-
-    With the standardised features as columns of ``Z``, the leverage of feature j is
-    ``z_j'(ZZ' + ridge I)^(-1) z_j``; the ridge is such that they sum to ``k`` or, where the rank
-    is smaller, to half of it.
-    """
-    Z = standardised(X)[0]
-    wide = Z.shape[0] <= Z.shape[1]
-    values, vectors = linalg.eigh(Z @ Z.T if wide else Z.T @ Z, check_finite=False)
-    positive = values > _RELATIVE_FLOOR * values[-1]
-    values, vectors = values[positive], vectors[:, positive]
-    wanted = min(float(k), 0.5 * len(values))
-    low, high = 1e-12 * values[-1], float(values.sum()) / wanted
-    for _ in range(60):  # the sum falls as the ridge grows
-        ridge = float(np.sqrt(low * high))
-        if (values / (values + ridge)).sum() > wanted:
-            low = ridge
-        else:
-            high = ridge
-    if wide:
-        leverage = np.einsum("ij,i->j", (vectors.T @ Z) ** 2, 1.0 / (values + ridge))
-    else:
-        leverage = np.einsum("ij,j->i", vectors**2, values / (values + ridge))
-    leverage = np.maximum(leverage, 1e-12 * leverage.max())
-    return rng.choice(len(leverage), k, replace=False, p=leverage / leverage.sum())
-
-
-_SAMPLINGS = {"uniform": _uniform, "kmeans": _kmeans, "leverage": _leverage}

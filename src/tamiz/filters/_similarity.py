@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from tamiz._validation import check_classes, check_regression_target
-from tamiz.information import encode
-from tamiz.qp.matrices import QMatrix
+from tamiz.information import Codes
 
 #: Entries computed at a time where the whole matrix is passed over but not kept.
 _BLOCK_ENTRIES = 2**22
@@ -41,25 +40,30 @@ def read_target(y: Any, n_samples: int, task: str) -> Target:
 
     ``task="auto"`` takes numbers with a fractional part for a regression, all else for labels.
     """
-    if task == "auto":
-        task = "regression" if _is_continuous(y) else "classification"
-    if task == "regression":
+    if resolve_task(y, task) == "regression":
         return Target(check_regression_target(y, n_samples), 0)
     labels = check_classes(y, n_samples)
     return Target(labels.codes, len(labels.classes))
 
 
-def _is_continuous(y: Any) -> bool:
+def resolve_task(y: Any, task: str) -> str:
+    """Whether ``y`` is to be classified or regressed; refuses a missing target."""
+    if y is None:
+        check_classes(None, 0)  # raises
+    if task != "auto":
+        return task
     try:
-        return str(type_of_target(y)).startswith("continuous")
+        continuous = str(type_of_target(y)).startswith("continuous")
     except (TypeError, ValueError):  # the checks that follow have better sentences
-        return False
+        continuous = False
+    return "regression" if continuous else "classification"
 
 
 class Similarity(ABC):
     """Similarity of the informative features with each other and with the target."""
 
-    kept: np.ndarray  # the informative features, as columns of X
+    n_features: int  # number of all features
+    kept: np.ndarray  # the informative ones
     relevance: np.ndarray  # similarity of each kept feature with the target
 
     @property
@@ -75,6 +79,10 @@ class Similarity(ABC):
     def diag(self) -> np.ndarray:
         """Similarity of every feature with itself."""
 
+    @abstractmethod
+    def points(self) -> np.ndarray:
+        """A table of numbers whose columns stand for the features, to tell which lie close."""
+
     def dense(self) -> np.ndarray:
         """The whole matrix, made symmetric to the last bit."""
         Q = self.rows(np.arange(self.n))
@@ -84,45 +92,19 @@ class Similarity(ABC):
         """Mean of all entries, without keeping them."""
         step = max(1, _BLOCK_ENTRIES // max(1, self.n))
         starts = range(0, self.n, step)
-        total = sum(
-            float(self.rows(np.arange(s, min(s + step, self.n))).sum()) for s in starts
-        )
+        total = sum(float(self.rows(np.arange(s, min(s + step, self.n))).sum()) for s in starts)
         return total / self.n**2
-
-
-class SimilarityQ(QMatrix):
-    """A similarity times a factor as the quadratic term of a problem; rows on demand."""
-
-    def __init__(self, similarity: Similarity, factor: float):
-        self.similarity = similarity
-        self.factor = factor
-        self.n = similarity.n
-
-    def diag(self) -> np.ndarray:
-        return self.factor * self.similarity.diag()
-
-    def rows(self, index: np.ndarray) -> np.ndarray:
-        return self.factor * self.similarity.rows(np.asarray(index))
 
 
 class MutualInformation(Similarity):
     """Mutual information of discretised features, in nats."""
 
-    def __init__(
-        self,
-        X: np.ndarray,
-        target: Target,
-        bins: str | None,
-        n_bins: int,
-        categorical_features: Any,
-    ):
+    def __init__(self, codes: Codes, target: Target):
         require_labels(target, 'similarity="mutual_information"', 'similarity="pearson"')
-        codes = encode(
-            X, target.values, bins=bins, n_bins=n_bins, categorical_features=categorical_features
-        )
         entropies = codes.entropies()
+        self.n_features = codes.n_features
         self.kept = np.flatnonzero(entropies > 0.0)
-        self.codes = codes if self.n == X.shape[1] else codes.take(self.kept)
+        self.codes = codes if self.n == codes.n_features else codes.take(self.kept)
         self._entropies = entropies[self.kept]
         self.relevance = self.codes.relevance(target.values)
 
@@ -135,13 +117,17 @@ class MutualInformation(Similarity):
     def diag(self) -> np.ndarray:
         return self._entropies
 
+    def points(self) -> np.ndarray:
+        return np.column_stack([self.codes.column(j) for j in range(self.n)]).astype(np.float64)
+
 
 class Pearson(Similarity):
     """Absolute correlation; with a class, the mean over its indicators weighted by frequency."""
 
     def __init__(self, X: np.ndarray, target: Target):
-        Z, spread = standardised(X)
-        self.kept = np.flatnonzero(spread)
+        Z, varies = standardised(X)
+        self.n_features = X.shape[1]
+        self.kept = np.flatnonzero(varies)
         self.Z = Z if len(self.kept) == X.shape[1] else np.ascontiguousarray(Z[:, self.kept])
         self.relevance = weighted_relevance(self._with, target)
 
@@ -159,14 +145,17 @@ class Pearson(Similarity):
     def diag(self) -> np.ndarray:
         return np.ones(self.n)
 
+    def points(self) -> np.ndarray:
+        return self.Z
+
 
 class Custom(Similarity):
-    """A function of two tables: entry (i, j) compares column i of one with column j of the other."""
+    """A function of two tables that compares each column of one with each of the other."""
 
     def __init__(self, X: np.ndarray, target: Target, function: Callable[..., Any]):
         self.function = function
-        _, spread = standardised(X)
-        self.kept = np.flatnonzero(spread)
+        self.n_features = X.shape[1]
+        self.kept = np.flatnonzero(standardised(X)[1])
         self.X = X if len(self.kept) == X.shape[1] else np.ascontiguousarray(X[:, self.kept])
         self.relevance = weighted_relevance(lambda Y: self._compare(self.X, Y), target)
         self._diag: np.ndarray | None = None
@@ -205,6 +194,9 @@ class Custom(Similarity):
             self._diag = np.array(single)
         return self._diag
 
+    def points(self) -> np.ndarray:
+        return self.X
+
 
 class Given(Similarity):
     """A matrix that is there already, with the relevance beside it."""
@@ -220,6 +212,7 @@ class Given(Similarity):
             raise ValueError("similarity holds NaN or infinite entries; all must be finite.")
         if np.abs(Q - Q.T).max() > 1e-8 * np.abs(Q).max():
             raise ValueError("similarity is not symmetric; hand over (Q + Q.T) / 2.")
+        self.n_features = n_features
         self.kept = np.flatnonzero(Q.any(axis=1))
         self.Q = 0.5 * (Q + Q.T)[np.ix_(self.kept, self.kept)]
         self.relevance = np.zeros(self.n)
@@ -232,6 +225,9 @@ class Given(Similarity):
 
     def diag(self) -> np.ndarray:
         return self.Q.diagonal().copy()
+
+    def points(self) -> np.ndarray:
+        return self.Q  # features are close if they resemble the same ones
 
 
 def weighted_relevance(compare: Callable[[np.ndarray], np.ndarray], target: Target) -> np.ndarray:

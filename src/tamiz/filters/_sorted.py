@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -36,9 +35,3 @@ def sweep_sorted(samples: Samples, kernel: Callable[..., None], *out: np.ndarray
             kernel(values, order, codes, weight, *(array[..., left:right] for array in out))
 
     run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)))
-
-
-def class_counts(samples: Samples) -> tuple[Any, Any]:
-    """Weight of each class, and of all other classes together."""
-    own = samples.class_weight()
-    return own, own.sum() - own

@@ -25,7 +25,7 @@ from numba import njit
 from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters._sorted import class_counts, sweep_sorted
+from tamiz.filters._sorted import sweep_sorted
 from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, over_classes
 
 
@@ -85,11 +85,11 @@ class AUCScore(UnivariateFilter):
 
     def _score(self, samples: Samples) -> Scored:
         p, n_classes = samples.X.shape[1], samples.n_classes
-        own, rest = class_counts(samples)
+        own = samples.class_weight()
         rank_sums, ties, distinct = np.zeros((n_classes, p)), np.zeros(p), np.zeros(p)
         sweep_sorted(samples, _rank_sums, rank_sums, ties, distinct)
         wins = rank_sums - own[:, None] ** 2 / 2
-        auc = np.clip(wins / (own * rest)[:, None], 0.0, 1.0)
+        auc = np.clip(wins / (own * (own.sum() - own))[:, None], 0.0, 1.0)
         constant = distinct == 1
         auc[:, constant] = 0.5
         self.auc_ = auc[1] if n_classes == 2 else auc

@@ -1,4 +1,4 @@
-r"""Correlation-based feature selection: subsets that tell much of the target and little of each other.
+r"""Correlation-based feature selection: much about the target, little about each other.
 
 The merit of a subset of ``κ`` features is
 
@@ -33,7 +33,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz._validation import check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
-from tamiz.filters._similarity import Pearson, Target, read_target, require_labels
+from tamiz.filters._similarity import (
+    Pearson,
+    Target,
+    read_target,
+    require_labels,
+    resolve_task,
+)
 from tamiz.information import encode
 from tamiz.selector import Selector
 
@@ -61,7 +67,7 @@ class CFS(Selector):
         the target in its last row and column; ``X`` and ``y`` are then not looked at further.
     bins : {"mdl", "mean_std", "width", "frequency"} or None, default="mdl"
         Discretisation for symmetrical uncertainty; ``None`` if the features are discrete already.
-    n_bins : int, default=3
+    n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
         Features to be taken as they are: mask, indices or names.
@@ -144,7 +150,7 @@ class CFS(Selector):
         stale: int = 5,
         correlation: Any = "auto",
         bins: str | None = "mdl",
-        n_bins: int = 3,
+        n_bins: int = 5,
         categorical_features: Any = None,
         n_features_to_select: Any = "auto",
         task: str = "auto",
@@ -164,7 +170,7 @@ class CFS(Selector):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self._takes_gaps()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = self._may_use_codes()
         return tags
 
     def fit(self, X: Any, y: Any) -> CFS:
@@ -172,8 +178,10 @@ class CFS(Selector):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples. With symmetrical uncertainty, a missing value counts as a value of its own.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Samples. With symmetrical uncertainty it may be sparse, hold text columns (taken as
+            categories) and lack values (a gap counts as a value of its own); otherwise it must be
+            dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
 
@@ -183,17 +191,15 @@ class CFS(Selector):
         """
         self._validate_params()
         watch = Stopwatch()
-        X = check_X(self, X, reset=True, min_samples=2, allow_nan=self._takes_gaps())
-        target = read_target(y, len(X), self.task)
-        wanted = self.n_features_to_select
-        number_to_select(wanted, X.shape[1], 1)  # refuses before the work, not after it
-        correlations = self._correlations_of(X, target)
+        correlations = self._read(X, y)
+        wanted, n_features = self.n_features_to_select, correlations.n
+        number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
         found = SEARCHES[self.search](correlations, Merit(self.merit), int(self.stale), self.tol)
         self._describe(found, correlations)
         order = self._complete(correlations)
         self._finish(
             order=order,
-            n_selected=number_to_select(wanted, X.shape[1], len(self.subset_)),
+            n_selected=number_to_select(wanted, n_features, len(self.subset_)),
             scores=self.relevance_,
             path=found.path,
             seconds=watch.seconds,
@@ -205,28 +211,34 @@ class CFS(Selector):
         )
         return self
 
-    def _takes_gaps(self) -> bool:
+    def _may_use_codes(self) -> bool:
         kind = self.correlation
         return isinstance(kind, str) and kind in ("auto", "symmetrical_uncertainty")
 
-    def _correlations_of(self, X: np.ndarray, target: Target) -> Correlations:
-        kind = self.correlation
-        if not isinstance(kind, str):
-            return _given(kind, X.shape[1])
-        if kind == "auto":
-            kind = "pearson" if target.is_numeric else "symmetrical_uncertainty"
-        if kind == "pearson":
-            return _pearson(X, target)
-        require_labels(
-            target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"'
-        )
+    def _read(self, X: Any, y: Any) -> Correlations:
+        """Check the data and put the correlations before them."""
+        task = resolve_task(y, self.task)
+        by_name = isinstance(self.correlation, str)
+        if by_name and (
+            self.correlation == "symmetrical_uncertainty"
+            or (self.correlation == "auto" and task == "classification")
+        ):
+            return self._uncertainty(X, y, task)
+        X = check_X(self, X, reset=True, min_samples=2)
+        target = read_target(y, len(X), task)
+        return _pearson(X, target) if by_name else _given(self.correlation, X.shape[1])
+
+    def _uncertainty(self, X: Any, y: Any, task: str) -> Correlations:
         codes = encode(
             X,
-            target.values,
             bins=self.bins,
             n_bins=self.n_bins,
+            y=y if self.bins == "mdl" else None,
             categorical_features=self.categorical_features,
+            estimator=self,
         )
+        target = read_target(y, codes.n_samples, task)
+        require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
         return Correlations(codes.su_relevance(target.values), codes.su_row)
 
     def _describe(self, found: Found, correlations: Correlations) -> None:
@@ -245,9 +257,7 @@ class CFS(Selector):
         return np.concatenate([self.subset_, others])
 
 
-def merit(
-    subset: Sequence[int], relevance: Any, correlation: Any, form: str = "hall"
-) -> float:
+def merit(subset: Sequence[int], relevance: Any, correlation: Any, form: str = "hall") -> float:
     """Merit of one subset.
 
     Parameters
@@ -309,5 +319,3 @@ def _pearson(X: np.ndarray, target: Target) -> Correlations:
         return values
 
     return Correlations(relevance, row)
-
-

@@ -25,7 +25,7 @@ from numba import njit
 from scipy import special
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters._sorted import class_counts, sweep_sorted
+from tamiz.filters._sorted import sweep_sorted
 from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, over_classes
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
@@ -86,7 +86,7 @@ class KolmogorovSmirnov(UnivariateFilter):
 
     def _score(self, samples: Samples) -> Scored:
         p, n_classes = samples.X.shape[1], samples.n_classes
-        own, rest = class_counts(samples)
+        own = samples.class_weight()
         gaps, distinct = np.zeros((n_classes, p)), np.zeros(p)
         sweep_sorted(samples, _largest_gaps, gaps, distinct)
         gaps = np.minimum(gaps, 1.0)

@@ -76,9 +76,7 @@ class PearsonScore(MomentFilter):
         "target": [StrOptions({"auto", "class", "numeric"})],
     }
 
-    def __init__(
-        self, target: str = "auto", n_features_to_select: int | float | str | None = None
-    ):
+    def __init__(self, target: str = "auto", n_features_to_select: int | float | str | None = None):
         self.target = target
         self.n_features_to_select = n_features_to_select
 
@@ -136,9 +134,7 @@ def correlation_pvalues(rho: np.ndarray, n: float) -> np.ndarray:
     return 2 * stats.t.sf(t, n - 2)
 
 
-def correlate(
-    X: Any, y: np.ndarray, weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
+def correlate(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Correlation of every feature with ``y``, and which features are constant."""
     moments = ClassMoments.of(X, np.zeros(len(y), dtype=np.intp), 1, weight)
     weight = np.ones(len(y)) if weight is None else weight

@@ -28,29 +28,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._validation import check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._nystroem import (
-    LowRank,
-    nystroem,
-    sample_features,
-    smallest_eigenvalue,
-    subspace,
-)
+from tamiz.filters._feature_sampling import sample_features
+from tamiz.filters._nystroem import Redundancy, exact, nystroem, subspace
 from tamiz.filters._similarity import (
     Custom,
     Given,
     MutualInformation,
     Pearson,
     Similarity,
-    SimilarityQ,
-    Target,
     read_target,
+    resolve_task,
 )
-from tamiz.qp import DenseQ, LowRankQ, QMatrix, ShiftedQ, simplex_problem
+from tamiz.information import encode
+from tamiz.kernels._blas import one_blas_thread
+from tamiz.qp import simplex_problem
 from tamiz.selector import Selector
-from tamiz.solvers import QPResult, solve
-
-#: A similarity matrix larger than this is never held; its rows are computed when asked for.
-_MAX_MATRIX_BYTES = 2**30
+from tamiz.solvers import solve
 
 
 class QPFS(Selector):
@@ -92,7 +85,7 @@ class QPFS(Selector):
         0.0 makes an indefinite ``Q`` positive semi-definite and the problem convex.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
         Discretisation for mutual information; ``None`` if the features are discrete already.
-    n_bins : int, default=3
+    n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
         Features to be taken as they are: mask, indices or names.
@@ -132,7 +125,8 @@ class QPFS(Selector):
     error_bound_ : float or None
         With ``rank_tol`` and an exact matrix, the bound :math:`l(M-k)\delta/2` on what the
         approximation costs in the objective, with ``l`` weights above zero and ``k`` eigenvalues
-        kept; else ``None``.
+        kept; where negative eigenvalues were left out, :math:`(1-\alpha)|\lambda_{min}|/2` more.
+        Else ``None``.
     smallest_eigenvalue_ : float or None
         Of ``Q``, or of its sampled block, where it was computed; for more than 200 features an
         estimate from above.
@@ -207,7 +201,7 @@ class QPFS(Selector):
         diagonal: str = "nystroem",
         rank_tol: float | None = None,
         bins: str | None = "mean_std",
-        n_bins: int = 3,
+        n_bins: int = 5,
         categorical_features: Any = None,
         n_features_to_select: Any = "auto",
         task: str = "auto",
@@ -234,6 +228,7 @@ class QPFS(Selector):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = self._uses_codes()
         return tags
 
     def fit(self, X: Any, y: Any) -> QPFS:
@@ -241,8 +236,10 @@ class QPFS(Selector):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Samples. With mutual information it may be sparse, hold text columns (taken as
+            categories) and lack values (a gap counts as a value of its own); otherwise it must be
+            dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
 
@@ -252,33 +249,45 @@ class QPFS(Selector):
         """
         self._validate_params()
         watch = Stopwatch()
-        X = check_X(self, X, reset=True, min_samples=2)
-        target = read_target(y, len(X), self.task)
+        similarity = self._read(X, y)
+        n_features = similarity.n_features
         wanted = self.n_features_to_select
-        number_to_select(wanted, X.shape[1], 1)  # refuses before the work, not after it
-        similarity = self._similarity_of(X, target)
+        number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
         self.relevance_ = self._relevance_of(X, y, similarity)
-        self.weights_ = np.zeros(X.shape[1])
-        notes = self._weigh(X, similarity)
+        self.weights_ = np.zeros(n_features)
+        notes = self._weigh(similarity)
         self.n_suggested_ = int(np.count_nonzero(self.weights_))
-        informative = np.zeros(X.shape[1])
+        informative = np.zeros(n_features)
         informative[similarity.kept] = 1.0
         self._finish(
             order=order_by(self.weights_, informative, self.relevance_),
-            n_selected=number_to_select(wanted, X.shape[1], max(1, self.n_suggested_)),
+            n_selected=number_to_select(wanted, n_features, self.n_suggested_),
             scores=self.weights_,
             seconds=watch.seconds,
             notes=notes,
         )
         return self
 
-    def _similarity_of(self, X: np.ndarray, target: Target) -> Similarity:
-        if isinstance(self.similarity, str):
-            if self.similarity == "pearson":
-                return Pearson(X, target)
-            return MutualInformation(
-                X, target, self.bins, self.n_bins, self.categorical_features
+    def _uses_codes(self) -> bool:
+        return isinstance(self.similarity, str) and self.similarity == "mutual_information"
+
+    def _read(self, X: Any, y: Any) -> Similarity:
+        """Check the data and put the similarity before them."""
+        task = resolve_task(y, self.task)
+        if self._uses_codes():
+            codes = encode(
+                X,
+                bins=self.bins,
+                n_bins=self.n_bins,
+                y=y if self.bins == "mdl" else None,
+                categorical_features=self.categorical_features,
+                estimator=self,
             )
+            return MutualInformation(codes, read_target(y, codes.n_samples, task))
+        X = check_X(self, X, reset=True, min_samples=2)
+        target = read_target(y, len(X), task)
+        if isinstance(self.similarity, str):
+            return Pearson(X, target)
         if callable(self.similarity):
             return Custom(X, target, self.similarity)
         if self.relevance is None:
@@ -288,9 +297,9 @@ class QPFS(Selector):
             )
         return Given(self.similarity, X.shape[1])
 
-    def _relevance_of(self, X: np.ndarray, y: Any, similarity: Similarity) -> np.ndarray:
+    def _relevance_of(self, X: Any, y: Any, similarity: Similarity) -> np.ndarray:
         """Relevance of all features, that of the informative ones put into the similarity."""
-        n_features = X.shape[1]
+        n_features = similarity.n_features
         if self.relevance is None:
             relevance = np.zeros(n_features)
             relevance[similarity.kept] = similarity.relevance
@@ -305,119 +314,100 @@ class QPFS(Selector):
         similarity.relevance = relevance[similarity.kept]
         return relevance
 
-    def _weigh(self, X: np.ndarray, similarity: Similarity) -> dict[str, Any]:
+    def _weigh(self, similarity: Similarity) -> dict[str, Any]:
         """State the problem, solve it, and describe the solution; return notes on it."""
-        M = similarity.n
-        if M == 0:
+        if similarity.n == 0:
             return self._nothing_to_weigh()
-        matrix: np.ndarray | Similarity | LowRank = self._matrix(X, similarity)
-        self.alpha_ = self._balance(matrix, similarity.relevance)
-        Q, largest = _quadratic_term(matrix, 1.0 - self.alpha_)
-        p = -self.alpha_ * similarity.relevance
-        scale = max(largest, float(np.abs(p).max()), np.finfo(float).tiny)
-        result = _solve(Q, p, self.tol * scale, self.verbose)
+        if self.alpha == 1.0:
+            return self._relevance_only(similarity)
+        F = similarity.relevance
+        redundancy = self._redundancy(similarity)
+        self.alpha_ = self._balance(redundancy, F)
+        # The objective divided by 1 - alpha: the matrix stays as it is.
+        share = 1.0 - self.alpha_
+        p = F * (-self.alpha_ / share)
+        scale = max(float(np.abs(redundancy.diag).max()), float(np.abs(p).max()))
+        start = np.zeros(similarity.n)
+        # The best single feature, which does not depend on the order of the columns.
+        start[np.argmin(0.5 * redundancy.diag + p)] = 1.0
+        problem = simplex_problem(redundancy.Q, p)
+        with one_blas_thread():  # many small products between compiled loops
+            result = solve(problem, tol=self.tol * scale, start=start, verbose=self.verbose)
         self.weights_[similarity.kept] = result.a
-        self.objective_ = result.objective
-        self.kkt_violation_ = result.violation
+        self.objective_ = share * float(result.objective or 0.0)
+        self.kkt_violation_ = share * float(result.violation or 0.0)
         self.status_ = result.status.value
         self.n_iter_ = result.iterations
-        self._describe(matrix, similarity)
+        self._trust(redundancy, similarity)
+        return self._notes(redundancy, similarity.n)
+
+    def _redundancy(self, similarity: Similarity) -> Redundancy:
+        """The matrix of the quadratic term: exact, its subspace, or from a sample."""
+        M = similarity.n
+        k = M if self.nystroem is None else max(1, round(float(self.nystroem) * M))
+        rank_tol = float(self.rank_tol or 0.0)
+        if k < M:
+            rng = check_random_state(self.random_state)
+            sample = sample_features(similarity, k, self.sampling, rng)
+            return nystroem(similarity, sample, rank_tol, self.diagonal == "exact", rng)
+        return exact(similarity) if self.rank_tol is None else subspace(similarity, rank_tol)
+
+    def _balance(self, redundancy: Redundancy, F: np.ndarray) -> float:
+        if not isinstance(self.alpha, str):
+            return float(self.alpha)
+        q, f = redundancy.mean(), float(F.mean())
+        # A target that no feature tells anything about leaves redundancy as the only guide.
+        return q / (q + f) if q > 0.0 and f > 0.0 else 0.0
+
+    def _trust(self, redundancy: Redundancy, similarity: Similarity) -> None:
+        """Say how far the matrix that was used can be trusted."""
+        self.approximation_error_ = redundancy.error
+        self.smallest_eigenvalue_ = redundancy.smallest
+        self.is_stationary_only_ = redundancy.is_indefinite
+        self.sampled_features_ = similarity.kept[redundancy.sample]
+        self.error_bound_: float | None = None
+        if redundancy.rank is not None and len(redundancy.sample) == similarity.n:
+            active = int(np.count_nonzero(self.weights_))
+            left_out = active * redundancy.n_left_out * float(self.rank_tol or 0.0)
+            negative = (1.0 - self.alpha_) * max(0.0, -float(redundancy.smallest or 0.0))
+            self.error_bound_ = 0.5 * (left_out + negative)
+
+    def _notes(self, redundancy: Redundancy | None, n_informative: int) -> dict[str, Any]:
         notes = {
             "alpha": self.alpha_,
             "objective": self.objective_,
             "kkt_violation": self.kkt_violation_,
             "status": self.status_,
-            "n_suggested": int(np.count_nonzero(result.a)),
-            "n_constant": len(self.weights_) - M,
+            "n_suggested": int(np.count_nonzero(self.weights_)),
+            "n_constant": len(self.weights_) - n_informative,
             "approximation_error": self.approximation_error_,
             "smallest_eigenvalue": self.smallest_eigenvalue_,
             "is_stationary_only": self.is_stationary_only_,
         }
-        if isinstance(matrix, LowRank):
-            notes["rank"] = matrix.U.shape[1]
-            notes["error_norm"] = matrix.error_norm
+        if redundancy is not None and redundancy.rank is not None:
+            notes["rank"] = redundancy.rank
+            notes["n_sampled"] = len(redundancy.sample)
+            notes["error_norm"] = redundancy.error_norm
             notes["error_bound"] = self.error_bound_
-            notes["eigenvalues_left_out"] = matrix.n_left_out
-            notes["negative_eigenvalues"] = matrix.n_negative
-            notes["sampled_features"] = len(self.sampled_features_)
+            notes["eigenvalues_left_out"] = redundancy.n_left_out
+            notes["negative_eigenvalues"] = redundancy.n_negative
         return notes
 
-    def _matrix(self, X: np.ndarray, similarity: Similarity) -> np.ndarray | Similarity | LowRank:
-        """The matrix itself, the similarity in its place if it is too large, or a stand-in."""
-        M = similarity.n
-        k = M if self.nystroem is None else max(1, round(float(self.nystroem) * M))
-        if k < M:
-            rng = check_random_state(self.random_state)
-            inner = X if len(similarity.kept) == X.shape[1] else X[:, similarity.kept]
-            sample = sample_features(inner, k, self.sampling, rng)
-            exact = self.diagonal == "exact"
-            return nystroem(similarity, sample, float(self.rank_tol or 0.0), exact, rng)
-        if self.rank_tol is not None:
-            return subspace(similarity.dense(), float(self.rank_tol))
-        if 8 * M**2 > _MAX_MATRIX_BYTES:
-            return similarity
-        return similarity.dense()
-
-    def _balance(self, matrix: np.ndarray | Similarity | LowRank, F: np.ndarray) -> float:
-        if not isinstance(self.alpha, str):
-            return float(self.alpha)
-        q = float(matrix.mean if isinstance(matrix, LowRank) else matrix.mean())
-        f = float(F.mean())
-        # A target that no feature tells anything about leaves redundancy as the only guide.
-        return q / (q + f) if q > 0.0 and f > 0.0 else 0.0
-
-    def _describe(
-        self, matrix: np.ndarray | Similarity | LowRank, similarity: Similarity
-    ) -> None:
-        """Say how far the matrix that was used can be trusted."""
-        sampled = np.arange(similarity.n)
-        self.approximation_error_, self.error_bound_ = 0.0, None
-        if isinstance(matrix, LowRank):
-            sampled = matrix.sample
-            self.approximation_error_ = matrix.error
-            self.smallest_eigenvalue_: float | None = matrix.smallest
-            self.is_stationary_only_: bool | None = False
-            if len(sampled) == similarity.n:
-                active = int(np.count_nonzero(self.weights_))
-                delta = float(self.rank_tol or 0.0)
-                self.error_bound_ = 0.5 * active * matrix.n_left_out * delta
-        elif isinstance(matrix, Similarity):
-            self.smallest_eigenvalue_, self.is_stationary_only_ = None, None
-        else:
-            self.smallest_eigenvalue_, self.is_stationary_only_ = smallest_eigenvalue(matrix)
-        if self.alpha_ == 1.0:  # a linear problem
-            self.is_stationary_only_ = False
-        self.sampled_features_ = similarity.kept[sampled]
+    def _relevance_only(self, similarity: Similarity) -> dict[str, Any]:
+        """Without the quadratic term all weight goes to the most relevant feature."""
+        best = int(np.argmax(similarity.relevance))
+        self.weights_[similarity.kept[best]] = 1.0
+        return self._without_matrix(1.0, -float(similarity.relevance[best]), similarity.n)
 
     def _nothing_to_weigh(self) -> dict[str, Any]:
         """Every feature is constant: all are equally useless."""
         self.weights_[:] = 1.0 / len(self.weights_)
-        self.alpha_ = 0.0 if isinstance(self.alpha, str) else float(self.alpha)
-        self.objective_ = self.kkt_violation_ = self.approximation_error_ = 0.0
+        return self._without_matrix(0.0 if self.alpha == "auto" else self.alpha, 0.0, 0)
+
+    def _without_matrix(self, alpha: Any, objective: float, n_informative: int) -> dict[str, Any]:
+        self.alpha_ = float(alpha)
+        self.objective_, self.kkt_violation_, self.approximation_error_ = objective, 0.0, 0.0
         self.error_bound_ = self.smallest_eigenvalue_ = None
         self.is_stationary_only_, self.status_, self.n_iter_ = False, "converged", 0
         self.sampled_features_ = np.empty(0, dtype=np.intp)
-        return {"n_constant": len(self.weights_), "alpha": self.alpha_}
-
-
-def _quadratic_term(
-    matrix: np.ndarray | Similarity | LowRank, factor: float
-) -> tuple[QMatrix, float]:
-    """The matrix times a factor as solvers see it, and its largest diagonal entry."""
-    Q: QMatrix
-    if isinstance(matrix, LowRank):
-        Q = LowRankQ(matrix.U, matrix.values * factor)
-        if matrix.shift is not None:
-            Q = ShiftedQ(Q, matrix.shift * factor)
-    elif isinstance(matrix, Similarity):
-        Q = SimilarityQ(matrix, factor)
-    else:
-        Q = DenseQ(matrix * factor)
-    return Q, float(np.abs(Q.diag()).max())
-
-
-def _solve(Q: QMatrix, p: np.ndarray, tol: float, verbose: bool | int) -> QPResult:
-    """Start from the best single feature, which does not depend on the order of the columns."""
-    start = np.zeros(len(p))
-    start[np.argmin(0.5 * Q.diag() + p)] = 1.0
-    return solve(simplex_problem(Q, p), tol=tol, start=start, verbose=verbose)
+        return self._notes(None, n_informative)

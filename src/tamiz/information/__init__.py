@@ -1,6 +1,34 @@
-"""Discretisation, contingency counts, entropy and mutual information."""
+"""Discretisation, contingency counts, entropy and mutual information.
+
+Information is in nats unless ``unit="bits"`` is asked for.
+"""
 
 from tamiz.information.codes import Codes, joint_codes
-from tamiz.information.encode import encode
+from tamiz.information.discretiser import Discretiser, discretise
+from tamiz.information.encoding import encode
+from tamiz.information.measures import (
+    conditional_mutual_information,
+    contingency_table,
+    entropy,
+    information_of_counts,
+    mutual_information,
+    mutual_information_matrix,
+    symmetrical_uncertainty,
+    symmetrical_uncertainty_matrix,
+)
 
-__all__ = ["Codes", "encode", "joint_codes"]
+__all__ = [
+    "Codes",
+    "Discretiser",
+    "conditional_mutual_information",
+    "contingency_table",
+    "discretise",
+    "encode",
+    "entropy",
+    "information_of_counts",
+    "joint_codes",
+    "mutual_information",
+    "mutual_information_matrix",
+    "symmetrical_uncertainty",
+    "symmetrical_uncertainty_matrix",
+]

@@ -77,12 +77,12 @@ def read_columns(
         table[:, numeric] = check_X(
             _Anonymous(), part, reset=True, min_samples=min_samples, allow_nan=True
         )
-    for j in np.flatnonzero(chosen):
+    for j in np.flatnonzero(chosen).tolist():
         column = columns[j]
         if column.dtype in (nw.String, nw.Categorical, nw.Enum):
             column = column.cast(nw.String)
         values = np.asarray(column.to_list(), dtype=object)
-        table[:, j], names[int(j)] = _codes(values, _known(categories, j))
+        table[:, j], names[j] = _codes(values, _known(categories, j))
     check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
     return Columns(table, chosen, names)
 

@@ -367,7 +367,7 @@ def _measure(cells, rows, columns, whole, n, ratio):  # type: ignore[no-untyped-
     if ratio:
         entropy = float(whole - rows) + float(whole - columns)
         return 2.0 * information / entropy if entropy > least else 0.0
-    return information / float(n)
+    return information * (1.0 / float(n))
 
 
 @njit(cache=True, nogil=True)
@@ -390,7 +390,7 @@ def grouped_rows(start, stop, order, bounds, codes, levels, f, ratio, out):  # t
 @njit(cache=True, nogil=True)
 def grouped_planes(start, stop, order, bounds, planes, n_samples, f, ratio, out):  # type: ignore[no-untyped-def]
     """The same with columns given as bits."""
-    r, n_words, _ = planes.shape
+    r = planes.shape[0]
     codes = np.empty(n_samples, dtype=np.int32)
     cell = np.zeros(r, dtype=np.int64)
     margin = np.zeros(r, dtype=np.int64)

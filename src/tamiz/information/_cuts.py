@@ -16,9 +16,7 @@ from tamiz.information._mdl import mdl_cuts
 _SLACK = 16 * np.finfo(np.float64).eps
 
 
-def find_cuts(
-    X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = None
-) -> np.ndarray:
+def find_cuts(X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = None) -> np.ndarray:
     """Cuts of each column, ascending, in a row of their own that is filled up with infinity.
 
     Parameters

@@ -8,8 +8,7 @@ sample by sample. Beyond that and the result, a thread needs half a megabyte.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +21,9 @@ from tamiz.information._counting import (
     pairs_counts,
     pairs_rows,
     pairs_tiles,
-    unpack,
 )
-from tamiz.information._packing import MISSING, compress, pack
+from tamiz.information._packed import Group, Pivot, Wide, gather_wide, pack_bits, pack_group
+from tamiz.information._packing import MISSING, compress
 from tamiz.information._table import log_table
 
 #: Columns with more levels than this are not packed.
@@ -35,61 +34,6 @@ MOST_CELLS = 768
 
 #: Population counts that make a thread worth while.
 _WORTH = 200_000
-
-
-class Group(NamedTuple):
-    """Packed columns that have the same number of levels."""
-
-    features: np.ndarray  # their places among all features, ascending
-    planes: np.ndarray  # uint64 (levels, words, columns)
-    margins: np.ndarray  # uint64 (levels, columns)
-    sums: np.ndarray  # int64 (columns,): f summed over the levels
-    gappy: bool  # whether samples may lack a level
-
-    @property
-    def n_levels(self) -> int:
-        return self.planes.shape[0]
-
-
-class Wide(NamedTuple):
-    """Columns with too many levels for bits."""
-
-    features: np.ndarray
-    codes: np.ndarray  # int32 (columns, samples), negative where missing
-    n_levels: np.ndarray
-
-
-class Pivot:
-    """One column of codes that others are compared with; negative codes are missing."""
-
-    def __init__(self, codes: np.ndarray, n_samples: int):
-        codes = np.ascontiguousarray(codes, dtype=np.int32)
-        if codes.shape != (n_samples,):
-            raise ValueError(
-                f"codes has shape {codes.shape}; it must hold one whole number for each of the "
-                f"{n_samples} samples."
-            )
-        self.codes = codes
-        self.n_levels = max(1, int(codes.max(initial=-1)) + 1)
-        counts = np.bincount(np.maximum(codes, -1) + 1, minlength=self.n_levels + 1)
-        self.margins = counts[1:].astype(np.uint64)
-        self.gappy = bool(counts[0])
-
-    @cached_property
-    def bits(self) -> np.ndarray:
-        """One bit per level and sample, in words of 64."""
-        return pack_bits(self.codes, self.n_levels)
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """Samples sorted by level, missing ones left out."""
-        order = np.argsort(self.codes, kind="stable")
-        return order[len(order) - int(self.margins.sum()) :]
-
-    @cached_property
-    def bounds(self) -> np.ndarray:
-        """Where each level begins in the order."""
-        return np.concatenate([[0], np.cumsum(self.margins.astype(np.int64))])
 
 
 class Codes:
@@ -168,10 +112,10 @@ class Codes:
         packed = (n_levels <= MOST_PACKED) & (n_levels > 0)
         for key in np.unique(2 * n_levels[packed] + gappy[packed]):
             rows = np.flatnonzero(packed & (2 * n_levels + gappy == key))
-            groups.append(_pack(narrow, rows, features[rows], int(key) // 2, bool(key % 2)))
+            groups.append(pack_group(narrow, rows, features[rows], int(key) // 2, bool(key % 2)))
         for k in np.flatnonzero(n_levels == 0):  # nothing but missing values
             wide[int(features[k])] = np.full(n, -1, dtype=np.int32)
-        return cls(n, n_features, groups, _wide(wide, n, missing))
+        return cls(n, n_features, groups, gather_wide(wide, n, missing))
 
     # ------------------------------------------------------------------------------ single columns
 
@@ -179,9 +123,7 @@ class Codes:
         """Codes of feature ``j``, 0 to ``n_levels[j] - 1``, and -1 where missing."""
         if self._home[j] < 0:
             return self.wide.codes[self._place[j]].copy()
-        codes = np.empty(self.n_samples, dtype=np.int32)
-        unpack(self.groups[self._home[j]].planes, self._place[j], codes)
-        return codes
+        return self._pivot(j).codes
 
     def entropies(self) -> np.ndarray:
         """Entropy of each feature, over the samples in which it is present."""
@@ -208,7 +150,7 @@ class Codes:
         With ``ratio``, symmetrical uncertainty.
         """
         out = np.empty(self.n_features)
-        self._fill_row(Pivot(np.asarray(codes), self.n_samples), ratio, out)
+        self._fill_row(Pivot.of(np.asarray(codes), self.n_samples), ratio, out)
         return out
 
     def relevance(self, y: Any) -> np.ndarray:
@@ -221,11 +163,11 @@ class Codes:
 
     def row(self, j: int) -> np.ndarray:
         """Mutual information of feature ``j`` with every feature; its entropy with itself."""
-        return self.rows([j])[0]
+        return self._row(j, ratio=False)
 
     def su_row(self, j: int) -> np.ndarray:
         """Symmetrical uncertainty of feature ``j`` with every feature."""
-        return self.rows([j], ratio=True)[0]
+        return self._row(j, ratio=True)
 
     def conditional(self, j: int, y: Any) -> np.ndarray:
         """Conditional mutual information I(f; y | feature j) of every feature f with the target."""
@@ -246,7 +188,7 @@ class Codes:
                 margins = np.ascontiguousarray(group.margins[:, self._place[features[part]]].T)
                 self._fill_rows(pivots, margins, group.gappy, ratio, part, out)
         for k in np.flatnonzero(self._home[features] < 0):
-            self._fill_row(Pivot(self.column(features[k]), self.n_samples), ratio, out[k])
+            self._fill_row(self._pivot(features[k]), ratio, out[k])
         return out
 
     def su_rows(self, features: Any, *, dtype: Any = np.float64) -> np.ndarray:
@@ -290,7 +232,7 @@ class Codes:
                 )
         for j in self.wide.features:
             row = np.empty(self.n_features)
-            self._fill_row(Pivot(self.column(j), self.n_samples), ratio, row)
+            self._fill_row(self._pivot(j), ratio, row)
             out[j] = row
             out[:, j] = row
         return out
@@ -306,9 +248,7 @@ class Codes:
         bits = pack_bits(codes, n_codes)
         for group in self.groups:
             counts = np.zeros((len(group.features), n_codes, group.n_levels), dtype=np.int64)
-            run_tiles(
-                pairs_counts, len(group.features), bits, group.planes, counts, min_items=TILE
-            )
+            run_tiles(pairs_counts, len(group.features), bits, group.planes, counts, min_items=TILE)
             for k, j in enumerate(group.features):
                 tables[j] = counts[k].T
         for k, j in enumerate(self.wide.features):
@@ -344,24 +284,23 @@ class Codes:
 
     # ---------------------------------------------------------------------------------------- work
 
+    def _pivot(self, j: int) -> Pivot:
+        home, place = self._home[j], self._place[j]
+        if home < 0:
+            return Pivot.of(self.wide.codes[place], self.n_samples)
+        return Pivot.from_group(self.groups[home], place, self.n_samples)
+
+    def _row(self, j: int, ratio: bool) -> np.ndarray:
+        out = np.empty(self.n_features)
+        self._fill_row(self._pivot(j), ratio, out)
+        return out
+
     def _fill_row(self, pivot: Pivot, ratio: bool, out: np.ndarray) -> None:
         """Write the information of one column of codes with every feature."""
         scale = 1.0 if ratio else 1.0 / self._scale
         for group in self.groups:
             if group.n_levels * pivot.n_levels > MOST_CELLS:
-                part = np.empty(len(group.features))
-                run_tiles(
-                    grouped_planes,
-                    len(part),
-                    pivot.order,
-                    pivot.bounds,
-                    group.planes,
-                    self.n_samples,
-                    self._table,
-                    ratio,
-                    part,
-                    min_items=1 + _WORTH // self.n_samples,
-                )
+                part = self._grouped(pivot, group, ratio)
             else:
                 part = self._pairs(
                     pivot.bits[None], pivot.margins[None], group, pivot.gappy, ratio
@@ -396,19 +335,17 @@ class Codes:
         scale = 1.0 if ratio else 1.0 / self._scale
         for group in self.groups:
             if group.n_levels * pivots.shape[1] > MOST_CELLS:
-                for k, bits in zip(rows, pivots, strict=True):
-                    codes = np.empty(self.n_samples, dtype=np.int32)
-                    unpack(np.ascontiguousarray(bits[:, :, None]), 0, codes)
-                    row = np.empty(self.n_features)
-                    self._fill_row(Pivot(codes, self.n_samples), ratio, row)
-                    out[k, group.features] = row[group.features]
+                for k, bits, margin in zip(rows, pivots, margins, strict=True):
+                    pivot = Pivot(None, margin, self.n_samples)
+                    pivot.bits = bits
+                    out[k, group.features] = scale * self._grouped(pivot, group, ratio)
             else:
                 part = self._pairs(pivots, margins, group, gappy, ratio)
                 part *= scale
                 _place(part, rows, group.features, out)
         if len(self.wide.features):
             for k, j in enumerate(self.wide.features):
-                pivot = Pivot(self.wide.codes[k], self.n_samples)
+                pivot = Pivot.of(self.wide.codes[k], self.n_samples)
                 part = np.empty(len(rows))
                 planes = np.ascontiguousarray(pivots.transpose(1, 2, 0))
                 grouped_planes(
@@ -450,21 +387,25 @@ class Codes:
         """Part of the matrix for two groups whose tables have very many cells."""
         scale = 1.0 if ratio else 1.0 / self._scale
         for j in left.features:
-            pivot = Pivot(self.column(j), self.n_samples)
-            part = np.empty(len(right.features))
-            run_tiles(
-                grouped_planes,
-                len(part),
-                pivot.order,
-                pivot.bounds,
-                right.planes,
-                self.n_samples,
-                self._table,
-                ratio,
-                part,
-                min_items=1 + _WORTH // self.n_samples,
-            )
-            out[j, right.features] = out[right.features, j] = part * scale
+            part = scale * self._grouped(self._pivot(j), right, ratio)
+            out[j, right.features] = out[right.features, j] = part
+
+    def _grouped(self, pivot: Pivot, group: Group, ratio: bool) -> np.ndarray:
+        """Information of a pivot with a group, sample by sample."""
+        out = np.empty(len(group.features))
+        run_tiles(
+            grouped_planes,
+            len(out),
+            pivot.order,
+            pivot.bounds,
+            group.planes,
+            self.n_samples,
+            self._table,
+            ratio,
+            out,
+            min_items=1 + _WORTH // self.n_samples,
+        )
+        return out
 
 
 def joint_codes(first: np.ndarray, second: Any) -> np.ndarray:
@@ -474,30 +415,6 @@ def joint_codes(first: np.ndarray, second: Any) -> np.ndarray:
     pairs[(first < 0) | (second < 0)] = -1
     levels, codes = np.unique(pairs, return_inverse=True)
     return (codes - (levels[:1] < 0).sum()).astype(np.int32)
-
-
-def _pack(
-    codes: np.ndarray, rows: np.ndarray, features: np.ndarray, n_levels: int, gappy: bool
-) -> Group:
-    n_samples = codes.shape[1]
-    planes = np.empty((n_levels, -(-n_samples // 64), len(rows)), dtype=np.uint64)
-    margins = np.empty((n_levels, len(rows)), dtype=np.uint64)
-    run_tiles(pack, len(rows), codes, rows, planes, margins, min_items=256)
-    table, _ = log_table(n_samples)
-    return Group(features.astype(np.intp), planes, margins, table[margins].sum(axis=0), gappy)
-
-
-def _wide(columns: dict[int, np.ndarray], n_samples: int, missing: str) -> Wide:
-    features = np.array(sorted(columns), dtype=np.intp)
-    codes = np.empty((len(features), n_samples), dtype=np.int32)
-    n_levels = np.ones(len(features), dtype=np.int64)
-    for k, j in enumerate(features):
-        column = columns[j]
-        if missing == "code" and (column < 0).any():
-            column = np.where(column < 0, column.max() + 1, column)
-        codes[k] = column
-        n_levels[k] = max(1, int(column.max(initial=0)) + 1)
-    return Wide(features, codes, n_levels)
 
 
 def _place(part: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
@@ -513,15 +430,6 @@ def _pivots(group: Group, places: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(group.planes[:, :, places].transpose(2, 0, 1))
 
 
-def pack_bits(codes: np.ndarray, n_levels: int) -> np.ndarray:
-    """One bit per level and sample, in words of 64."""
-    n_words = -(-len(codes) // 64)
-    hot = np.zeros((n_levels, 64 * n_words), dtype=bool)
-    present = np.flatnonzero(codes >= 0)
-    hot[codes[present], present] = True
-    return np.packbits(hot, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
-
-
 def _target(y: Any, n_samples: int) -> np.ndarray:
     """Codes of a target's labels."""
     y = np.asarray(y)
@@ -534,9 +442,7 @@ def _target(y: Any, n_samples: int) -> np.ndarray:
 
 def _tiles(n_pivots: int, n_columns: int, symmetric: bool) -> tuple[int, np.ndarray]:
     """First pivot and first column of each tile; of a symmetric block, those on the upper side."""
-    i, j = np.meshgrid(
-        np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij"
-    )
+    i, j = np.meshgrid(np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij")
     tiles = np.stack([i.ravel(), j.ravel()], axis=1)
     if symmetric:
         tiles = tiles[tiles[:, 1] + TILE > tiles[:, 0]]

@@ -98,10 +98,17 @@ class State:
     Both change together in one assignment, so that an interruption never finds them apart.
     """
 
-    def __init__(self, free: SignFreeProblem, start: np.ndarray | None):
+    def __init__(
+        self,
+        free: SignFreeProblem,
+        start: np.ndarray | None,
+        dot: Callable[[np.ndarray], np.ndarray] | None = None,
+    ):
         self.free = free
         b = free.feasible_start(start)
-        self.point = b, (free.p + free.Q.dot(b) if b.any() else free.p.copy())
+        self.warm = start is not None and bool(b.any())
+        multiply = dot or free.Q.dot
+        self.point = b, (free.p + multiply(b) if b.any() else free.p.copy())
         self.iterations = 0
         self.status = Status.MAX_ITER
 
@@ -133,7 +140,12 @@ def run_solver(
     """
     free = problem.sign_free()
     try:
-        state = State(free, None if start is None else np.asarray(start) * problem.y)
+        cache = options.get("cache")
+        state = State(
+            free,
+            None if start is None else np.asarray(start) * problem.y,
+            None if cache is None else cache.dot_variables,
+        )
     except InfeasibleError:
         a = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return QPResult(a, None, None, None, None, None, 0, Status.INFEASIBLE)
@@ -142,7 +154,8 @@ def run_solver(
         try:
             solve(state, tol, limit, progress, **options)
             for _ in range(10):
-                rounding = 4.0 * free.Q.entry_error * float(np.linalg.norm(state.point[0]))
+                # Errors of entries are independent and mostly far below their bound.
+                rounding = free.Q.entry_error * float(np.linalg.norm(state.point[0]))
                 if state.status is not Status.CONVERGED or rounding <= 0.25 * tol:
                     break
                 state.refresh()

@@ -24,6 +24,7 @@ from numba import njit
 from tamiz._parallel import run_tiles
 from tamiz._progress import Progress
 from tamiz.qp.matrices import QMatrix
+from tamiz.solvers.newton import newton_step
 from tamiz.solvers.result import Status
 from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, State, run_pairs, slice_steps
 
@@ -56,6 +57,13 @@ class RowCache:
         self.clock = 0
         self.filled = 0
 
+    def dot_variables(self, b: np.ndarray) -> np.ndarray:
+        """The product of the repeated matrix with a vector over all variables."""
+        copies = len(b) // self.Q.n
+        per_sample = b.reshape(copies, self.Q.n).sum(axis=0)
+        rows = np.flatnonzero(per_sample)
+        return np.tile(self.dot(rows, per_sample[rows]), copies)
+
     def dot(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """``coef @ Q[rows, :]`` in float64."""
         self.clock += 1
@@ -80,7 +88,7 @@ class RowCache:
         slots = np.arange(self.filled, self.filled + fresh)
         wanted = min(len(rows) - fresh, self.capacity // 2)
         if wanted > 0:
-            oldest = np.argsort(self.last_used, kind="stable")[:wanted]
+            oldest = np.argsort(self.last_used[: self.filled], kind="stable")[:wanted]
             # A row used in this very sweep stays: throwing it out would only turn the wheel.
             slots = np.concatenate([slots, oldest[self.last_used[oldest] < self.clock]])
         if not len(slots):
@@ -186,6 +194,11 @@ def _minimise_block(
     lower, upper = state.free.lower[variables], state.free.upper[variables]
     local_b, local_g = b[variables], g[variables]
     inner_tol = max(0.5 * tol, 0.05 * violation)
+    if state.warm and copies == 1:
+        # The previous support vectors are nearly right, all of them a little off: one Newton step
+        # moves them together where pair steps would take thousands.
+        newton_step(block, local_b, local_g, lower, upper)
+        state.warm = False
     while True:
         steps = min(slice_steps(len(variables)), limit - state.iterations)
         code, done, _, _ = run_pairs(

@@ -104,7 +104,7 @@ class KernelMachine(BaseEstimator):
         if len(support) >= _LARGE_MACHINE and self.kernel_.unit_bounded:
             single = self.kernel_.prepare(self.support_vectors_, dtype=np.float32)
             size = float(np.linalg.norm(self.dual_coef_, axis=1).max())
-            if 4.0 * single.entry_error * size <= 0.25 * self.tol:
+            if single.entry_error * size <= 0.25 * self.tol:
                 self._prepared = single
         if isinstance(self.kernel_, Linear):
             self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)

@@ -1,4 +1,4 @@
-r"""Differences between samples and their neighbours, summed up for every feature.
+r"""The tables that the Relief family works on: scaled columns, codes, expectations.
 
 ``diff(f, a, b)`` is ``|a − b| / (max − min)`` for a numeric feature and 0 or 1 for a symbolic one.
 Where a value is missing it is replaced by its expectation, given the class of the sample that
@@ -16,10 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from tamiz._parallel import run_tiles
-from tamiz.filters._relief_neighbours import Table
+from tamiz.filters._relief_pairs import Table
 
 
 class Columns(NamedTuple):
@@ -81,6 +79,13 @@ def build_table(
     return distance, diff
 
 
+def feature_order(columns: Columns) -> np.ndarray:
+    """Features in the order of a table: numbers, symbols, features with gaps."""
+    symbolic, gappy = columns.symbolic, columns.gappy
+    parts = (~symbolic & ~gappy, symbolic & ~gappy, gappy)
+    return np.concatenate([np.flatnonzero(part) for part in parts])
+
+
 def expected_differences(
     values: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -95,9 +100,7 @@ def expected_differences(
         x = values[present, j]
         for c, rows in enumerate(own):
             known = values[rows, j]
-            expected[c, present, j] = (
-                _unlike(x, known) if symbolic[j] else _mean_distance(x, known)
-            )
+            expected[c, present, j] = _unlike(x, known) if symbolic[j] else _mean_distance(x, known)
         for c, rows in enumerate(own):
             both[c, :, j] = expected[:, rows, j].mean(axis=1)
     return expected, both
@@ -118,82 +121,3 @@ def _mean_distance(x: np.ndarray, known: np.ndarray) -> np.ndarray:
     lower = x * below - sums[below]
     upper = sums[-1] - sums[below] - x * (len(known) - below)
     return np.maximum(lower + upper, 0.0) / len(known)
-
-
-def summed_differences(
-    columns: Columns,
-    table: Table,
-    codes: np.ndarray,
-    samples: np.ndarray,
-    neighbours: np.ndarray,
-    coef: np.ndarray,
-) -> np.ndarray:
-    """``Σ coef[r, q] · diff(f, samples[r], neighbours[r, q])`` for every feature.
-
-    The samples are taken in the same order whatever the number of threads: so is the sum.
-    """
-    args = codes, samples, neighbours, coef
-    total = np.zeros(len(columns.symbolic))
-    least = max(1, 2**16 // max(1, neighbours.size))
-    for function, where in (
-        (_sum_numbers, ~columns.symbolic & ~columns.gappy),
-        (_sum_symbols, columns.symbolic & ~columns.gappy),
-        (_sum_gappy, columns.gappy),
-    ):
-        if where.any():
-            part = np.zeros(int(where.sum()))
-            run_tiles(function, len(part), table, *args, part, min_items=least)
-            total[where] = part
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _sum_numbers(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
-    part = total[start:stop]
-    for r in range(len(samples)):
-        x = table.numbers[samples[r], start:stop]
-        for q in range(neighbours.shape[1]):
-            l, w = neighbours[r, q], coef[r, q]
-            if l >= 0:
-                z = table.numbers[l, start:stop]
-                for j in range(stop - start):
-                    part[j] += w * abs(x[j] - z[j])
-
-
-@njit(cache=True, nogil=True)
-def _sum_symbols(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
-    part = total[start:stop]
-    for r in range(len(samples)):
-        x = table.symbols[samples[r], start:stop]
-        for q in range(neighbours.shape[1]):
-            l, w = neighbours[r, q], coef[r, q]
-            if l >= 0:
-                z = table.symbols[l, start:stop]
-                for j in range(stop - start):
-                    part[j] += w if x[j] != z[j] else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _sum_gappy(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
-    for r in range(len(samples)):
-        i = samples[r]
-        for q in range(neighbours.shape[1]):
-            l = neighbours[r, q]
-            if l >= 0:
-                for j in range(start, stop):
-                    total[j] += coef[r, q] * _gappy_diff(table, codes, i, l, j)
-
-
-@njit(cache=True, nogil=True)
-def _gappy_diff(table, codes, i, l, j):  # type: ignore[no-untyped-def]
-    """Difference of two samples in a feature with gaps: expected where a value is missing."""
-    a, b = table.gappy[i, j], table.gappy[l, j]
-    if np.isnan(a):
-        if np.isnan(b):
-            return table.both[codes[i], codes[l], j]
-        return table.expected[codes[i], l, j]
-    if np.isnan(b):
-        return table.expected[codes[l], i, j]
-    if table.gappy_symbolic[j]:
-        return 1.0 if a != b else 0.0
-    return abs(a - b)

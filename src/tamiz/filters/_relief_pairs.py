@@ -1,4 +1,4 @@
-r"""Exact nearest neighbours for the Relief family, in blocks of pairs.
+r"""Pairs of samples in the Relief family: exact nearest neighbours, and sums of differences.
 
 Distances are sums over features: ``|a − b|`` (or its square) for numbers, 0 or 1 for symbols, and
 an expectation where a value is missing. Blocks of pairs are computed in float32, with several
@@ -45,17 +45,11 @@ class Table(NamedTuple):
     gappy_weight: np.ndarray  # float64 (c,): factor of diff in a distance
 
 
-class Groups(NamedTuple):
-    """Where neighbours are looked for: ``groups[i]`` lists ranges of samples."""
-
-    bounds: np.ndarray  # intp (classes, n_groups, 2, 2): up to two ranges for each class and group
-
-
 def nearest(
     table: Table,
     codes: np.ndarray,
     samples: np.ndarray,
-    groups: Groups,
+    groups: np.ndarray,
     k: int,
     names: np.ndarray,
     seed: int,
@@ -71,8 +65,8 @@ def nearest(
         Class of each.
     samples : array of shape (m,)
         Whose neighbours are wanted.
-    groups : Groups
-        Where to look, by class of the sample.
+    groups : intp array of shape (n_classes, n_groups, 2, 2)
+        Where to look, by class of the sample: up to two ranges for each group.
     k : int
         Number of neighbours.
     names : array of shape (n,)
@@ -88,7 +82,7 @@ def nearest(
         Nearest first.
     """
     n, m = len(codes), len(samples)
-    n_groups = groups.bounds.shape[1]
+    n_groups = groups.shape[1]
     neighbours = np.full((m, n_groups, k), -1, dtype=np.int32)
     single = table.numbers.astype(np.float32)
     symmetric = m == n and n * n <= _MOST_KEPT
@@ -100,15 +94,54 @@ def nearest(
         if symmetric:
             pairs = np.array([(r, c) for r in range(columns) for c in range(r, columns)])
         else:
-            pairs = np.array([(r, c) for r in range(-(-len(part) // _SIDE)) for c in range(columns)])
+            pairs = np.array(
+                [(r, c) for r in range(-(-len(part) // _SIDE)) for c in range(columns)]
+            )
         run_tiles(
             _fill, len(pairs), pairs, single, table, codes, part, distances, squared, symmetric
         )
         run_tiles(
-            _choose, len(part), distances, table, codes, part, groups.bounds, names,
-            np.uint64(max(seed, 0)), seed >= 0, squared, neighbours[top : top + height],
+            _choose,
+            len(part),
+            distances,
+            table,
+            codes,
+            part,
+            groups,
+            names,
+            np.uint64(max(seed, 0)),
+            seed >= 0,
+            squared,
+            neighbours[top : top + height],
         )
     return neighbours
+
+
+def summed_differences(
+    table: Table,
+    codes: np.ndarray,
+    samples: np.ndarray,
+    neighbours: np.ndarray,
+    coef: np.ndarray,
+) -> np.ndarray:
+    """``Σ coef[r, q] · diff(f, samples[r], neighbours[r, q])`` for every feature of the table.
+
+    Numbers come first, then symbols, then features with gaps. The samples are taken in the same
+    order whatever the number of threads: the sums do not depend on it.
+    """
+    least = max(1, 2**16 // max(1, neighbours.size))
+    parts = []
+    for function, width in (
+        (_sum_numbers, table.numbers.shape[1]),
+        (_sum_symbols, table.symbols.shape[1]),
+        (_sum_gappy, table.gappy.shape[1]),
+    ):
+        total = np.zeros(width)
+        if width:
+            args = table, codes, samples, neighbours, coef, total
+            run_tiles(function, width, *args, min_items=least)
+        parts.append(total)
+    return np.concatenate(parts)
 
 
 @njit(cache=True, nogil=True)
@@ -230,7 +263,9 @@ def _mixed(seed, i, l):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _choose(start, stop, distances, table, codes, samples, bounds, names, seed, at_random, squared, out):  # type: ignore[no-untyped-def]
+def _choose(
+    start, stop, distances, table, codes, samples, bounds, names, seed, at_random, squared, out
+):  # type: ignore[no-untyped-def]
     """Nearest neighbours of the samples ``start`` to ``stop``."""
     n_groups, k = out.shape[1], out.shape[2]
     p = table.numbers.shape[1]
@@ -296,3 +331,40 @@ def _insert(d, mark, l, exact, tie, out, count):  # type: ignore[no-untyped-def]
         q -= 1
     exact[q], tie[q], out[q] = d, mark, l
     return min(count + 1, k)
+
+
+@njit(cache=True, nogil=True)
+def _sum_numbers(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    part = total[start:stop]
+    for r in range(len(samples)):
+        x = table.numbers[samples[r], start:stop]
+        for q in range(neighbours.shape[1]):
+            l, w = neighbours[r, q], coef[r, q]
+            if l >= 0:
+                z = table.numbers[l, start:stop]
+                for j in range(stop - start):
+                    part[j] += w * abs(x[j] - z[j])
+
+
+@njit(cache=True, nogil=True)
+def _sum_symbols(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    part = total[start:stop]
+    for r in range(len(samples)):
+        x = table.symbols[samples[r], start:stop]
+        for q in range(neighbours.shape[1]):
+            l, w = neighbours[r, q], coef[r, q]
+            if l >= 0:
+                z = table.symbols[l, start:stop]
+                for j in range(stop - start):
+                    part[j] += w if x[j] != z[j] else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _sum_gappy(start, stop, table, codes, samples, neighbours, coef, total):  # type: ignore[no-untyped-def]
+    for r in range(len(samples)):
+        i = samples[r]
+        for q in range(neighbours.shape[1]):
+            l = neighbours[r, q]
+            if l >= 0:
+                for j in range(start, stop):
+                    total[j] += coef[r, q] * _gappy_diff(table, codes, i, l, j)

@@ -136,7 +136,9 @@ def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int
     for j in np.flatnonzero(many):
         codes = np.searchsorted(cuts[j], block[:, j]).astype(np.int32)
         codes[np.isnan(block[:, j])] = -1
-        found[int(j)] = np.unique(codes, return_inverse=True)[1].astype(np.int32) - (codes.min() < 0)
+        found[int(j)] = np.unique(codes, return_inverse=True)[1].astype(np.int32) - (
+            codes.min() < 0
+        )
     if many.any():
         cuts = cuts[:, :_MOST_CUTS]
     cuts = np.ascontiguousarray(cuts)

@@ -1,0 +1,267 @@
+"""What the filters share that count: input, ranking by a score, and greedy search.
+
+A greedy filter adds, one at a time, the feature with the greatest value of a criterion that depends
+on those already added. What differs between the methods is the :class:`Criterion`: how its values
+change when a feature is added. Features that have been added are removed from its arrays from time
+to time, so that a full ranking costs half of what it seems to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._progress import Progress
+from tamiz._validation import check_classes
+from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.information import Codes, encode
+from tamiz.information.encoding import METHODS
+from tamiz.selector import Selector
+
+#: Share of the features still in play at which the others are removed from memory.
+_COMPACT = 0.7
+
+
+class InformationFilter(Selector):
+    """Base class of the filters that count: discretises the data and codes the classes."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_features_to_select": HOW_MANY,
+        "bins": [StrOptions(set(METHODS)), None],
+        "n_bins": [Interval(Integral, 2, 250, closed="both")],
+        "categorical_features": ["array-like", Integral, str, None],
+        "missing": [StrOptions({"code", "ignore"})],
+    }
+
+    n_features_to_select: Any
+    bins: str | None
+    n_bins: int
+    categorical_features: Any
+    missing: str
+
+    def _encode(self, X: Any, y: Any) -> tuple[Codes, np.ndarray]:
+        """Packed codes of the features, and class codes."""
+        if y is None:
+            check_classes(y, 0)  # has the sentence
+        codes = encode(
+            X,
+            bins=self.bins,
+            n_bins=self.n_bins,
+            y=y,
+            categorical_features=self.categorical_features,
+            missing=self.missing,
+            estimator=self,
+        )
+        labels = check_classes(y, codes.n_samples)
+        self.classes_ = labels.classes
+        return codes, labels.codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class ScoreFilter(InformationFilter):
+    """Base class of the filters that score each feature by itself."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Score the features and select the best.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data; may have missing values and categorical columns.
+        y : array of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        codes, target = self._encode(X, y)
+        scores = self._score(codes, target)
+        n_selected = number_to_select(self.n_features_to_select, len(scores), None)
+        # Among equal scores, features that vary come before constant ones.
+        order = order_by(scores, np.minimum(codes.n_levels, 2).astype(float))
+        self._finish(order=order, n_selected=n_selected, scores=scores, seconds=watch.seconds)
+        return self
+
+    @abstractmethod
+    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+        """Score every feature."""
+
+
+class Criterion(ABC):
+    """The values of a greedy criterion for the features that may still be added.
+
+    Attributes
+    ----------
+    features : array
+        The features, ascending.
+    relevance : array
+        Value of each before any has been added; breaks ties later on.
+    """
+
+    features: np.ndarray
+    relevance: np.ndarray
+
+    @abstractmethod
+    def values(self) -> np.ndarray:
+        """Current value of each of ``features``."""
+
+    @abstractmethod
+    def add(self, k: int) -> None:
+        """Take note that ``features[k]`` has been added."""
+
+    @abstractmethod
+    def keep(self, which: np.ndarray) -> None:
+        """Forget all features but ``features[which]``."""
+
+
+class CountedCriterion(Criterion):
+    """A criterion on packed codes; a subclass lists the arrays that go with the features."""
+
+    _arrays: tuple[str, ...] = ("features", "relevance")
+
+    def __init__(self, codes: Codes, y: np.ndarray):
+        self.codes = codes
+        self.y = y
+        self.features = np.arange(codes.n_features)
+        self.relevance = codes.relevance(y)
+
+    def keep(self, which: np.ndarray) -> None:
+        self.codes = self.codes.take(which)
+        for name in self._arrays:
+            setattr(self, name, getattr(self, name)[which])
+
+
+class Greedy(NamedTuple):
+    """What a greedy search found."""
+
+    order: np.ndarray  # all features: in the order of addition, then by their last value
+    scores: np.ndarray  # value of each feature when it was added, or at the end
+    n_added: int
+    path: list[PathStep]
+
+
+def greedy(
+    criterion: Criterion,
+    n_steps: int,
+    *,
+    proceed: Callable[[int, int, float], bool] | None = None,
+    verbose: bool | int = 0,
+) -> Greedy:
+    """Add ``n_steps`` features, or as many as ``proceed`` allows.
+
+    It is called as ``proceed(n_added, k, value)`` before ``criterion.features[k]`` is added. The
+    first is always added. Ties go to the greater relevance, then to the first column.
+    """
+    n_features = len(criterion.features)
+    alive = np.ones(n_features, dtype=bool)
+    added: list[int] = []
+    path: list[PathStep] = []
+    scores = np.empty(n_features)
+    with Progress("selecting", verbose) as progress:
+        while True:
+            values = np.where(alive, criterion.values(), -np.inf)
+            best = float(values.max())
+            ties = np.flatnonzero(values == best)
+            k = int(ties[np.argmax(criterion.relevance[ties])])
+            if added and proceed is not None and not proceed(len(added), k, best):
+                break
+            feature = int(criterion.features[k])
+            added.append(feature)
+            scores[feature] = best
+            path.append(PathStep("add", (feature,), len(added), best))
+            alive[k] = False
+            left = n_features - len(added)
+            if len(added) == n_steps and left == 0:
+                break
+            criterion.add(k)
+            if len(added) == n_steps:
+                values = criterion.values()
+                break
+            if left < _COMPACT * len(alive):
+                criterion.keep(np.flatnonzero(alive))
+                alive = np.ones(left, dtype=bool)
+            progress.update(f"{len(added):,} of {n_steps:,} features")
+    if len(added) == n_features:
+        return Greedy(np.array(added), scores, len(added), path)
+    rest = criterion.features[alive]
+    scores[rest] = values[alive]
+    order = order_by(values[alive], criterion.relevance[alive])
+    return Greedy(np.concatenate([added, rest[order]]).astype(np.intp), scores, len(added), path)
+
+
+class GreedyFilter(InformationFilter):
+    """Base class of the filters that add one feature after the other."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **InformationFilter._parameter_constraints,
+        "full_ranking": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    full_ranking: bool
+    verbose: bool | int
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Add features one after the other.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data; may have missing values and categorical columns.
+        y : array of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        return self._search(self._criterion(X, y), watch)
+
+    @abstractmethod
+    def _criterion(self, X: Any, y: Any) -> Criterion:
+        """Check the input and prepare the criterion."""
+
+    def _search(self, criterion: Criterion, watch: Stopwatch) -> Any:
+        relevance = self.relevance_ = criterion.relevance
+        floor = self._floor()
+        wanted = self.n_features_to_select
+        own = floor is not None and wanted in (None, "auto")
+        n_selected = len(relevance) if own else number_to_select(wanted, len(relevance), None)
+        proceed = (lambda _n, _k, value: value > floor) if own and not self.full_ranking else None
+        n_steps = len(relevance) if self.full_ranking else n_selected
+        found = greedy(criterion, n_steps, proceed=proceed, verbose=self.verbose)
+        if own:
+            n_selected = found.n_added
+            if self.full_ranking:
+                stays = [step.value is not None and step.value > floor for step in found.path]
+                n_selected = max(1, stays.index(False) if False in stays else len(stays))
+        self._finish(
+            order=found.order,
+            n_selected=n_selected,
+            scores=found.scores,
+            path=found.path,
+            seconds=watch.seconds,
+        )
+        return self
+
+    def _floor(self) -> float | None:
+        """Value of the criterion at which the method stops by itself; None if it never does."""
+        return None

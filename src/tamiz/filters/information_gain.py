@@ -1,0 +1,162 @@
+r"""Information gain and symmetrical uncertainty of each feature with the class.
+
+.. math::
+
+    IG(f) = H(c) - H(c \mid f) = I(f; c), \qquad
+    SU(f) = \frac{2\, I(f; c)}{H(f) + H(c)}
+
+Information gain favours features with many values; symmetrical uncertainty divides by the
+entropies and lies between 0 and 1.
+
+References
+----------
+.. [1] J. R. Quinlan (1986). Induction of decision trees. Machine Learning 1.
+.. [2] W. H. Press et al. (1988). Numerical recipes in C. Cambridge University Press.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from tamiz.filters._information import ScoreFilter
+from tamiz.information import Codes
+
+
+class InformationGain(ScoreFilter):
+    """Information gain: how many bits of the class a feature tells.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
+    bins : {"mdl", "mean_std", "width", "frequency"} or None, default="mdl"
+        How to cut continuous features, see :class:`tamiz.information.Discretiser`; None if all
+        are discrete already. A feature that "mdl" does not cut scores 0.
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    categorical_features : array-like, default=None
+        Features whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are.
+    missing : {"code", "ignore"}, default="code"
+        Missing values are a level of their own, or are left out of the counts.
+    unit : {"bits", "nats"}, default="bits"
+        Unit of the scores.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        Information gain.
+    support_, ranking_, order_, selection_
+        See :class:`tamiz.selector.Selector`.
+    classes_ : array of shape (n_classes,)
+        The classes.
+
+    See Also
+    --------
+    SymmetricalUncertainty : Does not favour features with many values.
+    MaxRel : The same quantity with other defaults.
+
+    References
+    ----------
+    .. [1] J. R. Quinlan (1986). Induction of decision trees. Machine Learning 1.
+
+    Examples
+    --------
+    >>> from tamiz.filters.information_gain import InformationGain
+    >>> X = [[170, 85], [147, 75], [150, 77], [154, 81], [175, 79], [152, 80], [173, 82], [177, 84]]
+    >>> y = [1, -1, -1, -1, 1, -1, 1, 1]
+    >>> InformationGain().fit(X, y).scores_
+    array([1., 0.])
+    """
+
+    _parameter_constraints = {
+        **ScoreFilter._parameter_constraints,
+        "unit": [StrOptions({"bits", "nats"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        bins: str | None = "mdl",
+        n_bins: int = 5,
+        categorical_features: Any = None,
+        missing: str = "code",
+        unit: str = "bits",
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.unit = unit
+
+    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+        gain = codes.relevance(y)
+        return gain / np.log(2.0) if self.unit == "bits" else gain
+
+
+class SymmetricalUncertainty(ScoreFilter):
+    """Symmetrical uncertainty: information gain divided by the mean of the two entropies.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
+    bins : {"mdl", "mean_std", "width", "frequency"} or None, default="mdl"
+        How to cut continuous features, see :class:`tamiz.information.Discretiser`; None if all
+        are discrete already. A feature that "mdl" does not cut scores 0.
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    categorical_features : array-like, default=None
+        Features whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are.
+    missing : {"code", "ignore"}, default="code"
+        Missing values are a level of their own, or are left out of the counts.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        Symmetrical uncertainty, from 0 (independent) to 1 (each determines the other).
+    support_, ranking_, order_, selection_
+        See :class:`tamiz.selector.Selector`.
+    classes_ : array of shape (n_classes,)
+        The classes.
+
+    See Also
+    --------
+    InformationGain : Without the division.
+
+    References
+    ----------
+    .. [1] W. H. Press et al. (1988). Numerical recipes in C. Cambridge University Press.
+
+    Examples
+    --------
+    >>> from tamiz.filters.information_gain import SymmetricalUncertainty
+    >>> X = [[170, 85], [147, 75], [150, 77], [154, 81], [175, 79], [152, 80], [173, 82], [177, 84]]
+    >>> y = [1, -1, -1, -1, 1, -1, 1, 1]
+    >>> SymmetricalUncertainty().fit(X, y).scores_
+    array([1., 0.])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        bins: str | None = "mdl",
+        n_bins: int = 5,
+        categorical_features: Any = None,
+        missing: str = "code",
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.missing = missing
+
+    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+        return codes.su_relevance(y)

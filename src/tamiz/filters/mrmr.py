@@ -1,0 +1,255 @@
+r"""Minimum redundancy, maximum relevance.
+
+With S the features already selected, the next is the v that maximises
+
+.. math::
+
+    \text{difference: } R(v, c) - \frac{1}{|S|} \sum_{s \in S} Q(v, s), \qquad
+    \text{quotient: } R(v, c) \Big/ \frac{1}{|S|} \sum_{s \in S} Q(v, s),
+
+where relevance R and redundancy Q are mutual information, or the F statistic of the analysis of
+variance and the absolute Pearson correlation. The first is the one of greatest relevance. Only the
+redundancies with features that have been selected are ever computed, and their sums are carried
+along: k features of p cost k p pairs.
+
+References
+----------
+.. [1] C. Ding, H. Peng (2005). Minimum redundancy feature selection from microarray gene
+       expression data. Journal of Bioinformatics and Computational Biology 3(2).
+.. [2] H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information: criteria of
+       max-dependency, max-relevance, and min-redundancy. IEEE TPAMI 27(8).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from tamiz._validation import check_classes, check_X
+from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
+from tamiz.information import Codes
+
+#: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
+FLOOR = 1e-3
+
+
+class MRMR(GreedyFilter):
+    """Minimum redundancy, maximum relevance.
+
+    Adds one feature after the other: the one that tells most about the class and shares least
+    with those selected before.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select. By default, with mutual information, features
+        are added as long as they tell more about the class than they share with those before:
+        difference above 0, quotient above 1. With "f_pearson", whose two terms have different
+        units, half are selected.
+    scheme : {"difference", "quotient"}, default="difference"
+        How relevance and redundancy are combined.
+    measure : {"mutual_information", "f_pearson"}, default="mutual_information"
+        What they are: mutual information of discretised features, or the F statistic and the
+        absolute Pearson correlation of continuous ones. In the quotient, a redundancy counts as
+        0.001 at least.
+    bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
+        How to cut continuous features, see :class:`tamiz.information.Discretiser`; None if all
+        are discrete already. Not used with "f_pearson".
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    categorical_features : array-like, default=None
+        Features whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are. Not possible with "f_pearson".
+    missing : {"code", "ignore"}, default="code"
+        Missing values are a level of their own, or are left out of the counts. "f_pearson" does
+        not accept missing values.
+    full_ranking : bool, default=False
+        Whether the search goes on through all features. Otherwise those not selected are ranked
+        by the value they would have had if added next.
+    verbose : bool or int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    scores_ : array of shape (n_features,)
+        Value of the criterion when the feature was added, or would have been added next. Values of
+        features added at different steps do not compare: use ``ranking_`` for that.
+    relevance_ : array of shape (n_features,)
+        Mutual information with the class in nats, or F statistic.
+    support_, ranking_, order_, selection_
+        See :class:`tamiz.selector.Selector`; the path of ``selection_`` has the values.
+    classes_ : array of shape (n_classes,)
+        The classes.
+
+    See Also
+    --------
+    QPFS : The same trade-off for all features at once.
+    JMI, CMIM : Criteria that also see what features tell together.
+    MaxRel : Relevance only.
+
+    References
+    ----------
+    .. [1] H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information:
+           criteria of max-dependency, max-relevance, and min-redundancy. IEEE TPAMI 27(8).
+
+    Examples
+    --------
+    A second, noisier measurement of the first feature tells more about the class than the third
+    feature does, but little that is new:
+
+    >>> import numpy as np
+    >>> from tamiz.filters.mrmr import MRMR
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 500)
+    >>> first = y + 0.7 * rng.standard_normal(500)
+    >>> X = np.column_stack([
+    ...     first, first + 0.2 * rng.standard_normal(500), y + 1.5 * rng.standard_normal(500)
+    ... ])
+    >>> selector = MRMR(n_features_to_select=2).fit(X, y)
+    >>> selector.relevance_.round(2)
+    array([0.17, 0.16, 0.03])
+    >>> selector.order_
+    array([0, 2, 1])
+    """
+
+    _parameter_constraints = {
+        **GreedyFilter._parameter_constraints,
+        "scheme": [StrOptions({"difference", "quotient"})],
+        "measure": [StrOptions({"mutual_information", "f_pearson"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        scheme: str = "difference",
+        measure: str = "mutual_information",
+        bins: str | None = "mean_std",
+        n_bins: int = 5,
+        categorical_features: Any = None,
+        missing: str = "code",
+        full_ranking: bool = False,
+        verbose: bool | int = 0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.scheme = scheme
+        self.measure = measure
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.full_ranking = full_ranking
+        self.verbose = verbose
+
+    def _criterion(self, X: Any, y: Any) -> Criterion:
+        quotient = self.scheme == "quotient"
+        if self.measure == "mutual_information":
+            return _Counted(*self._encode(X, y), quotient)
+        if self.categorical_features is not None:
+            raise ValueError(
+                'categorical_features cannot be used with measure="f_pearson", which correlates '
+                'numbers; use measure="mutual_information", or encode the categories first.'
+            )
+        X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
+        labels = check_classes(y, X.shape[0])
+        self.classes_ = labels.classes
+        X = X.toarray() if sparse.issparse(X) else X
+        return _Correlated(X, labels.codes, quotient)
+
+    def _floor(self) -> float | None:
+        if self.measure == "f_pearson":
+            return None
+        return 1.0 if self.scheme == "quotient" else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        counted = self.measure == "mutual_information"
+        tags.input_tags.allow_nan = tags.input_tags.categorical = counted
+        return tags
+
+
+class _Counted(CountedCriterion):
+    """Mutual information on both sides."""
+
+    _arrays = ("features", "relevance", "total")
+
+    def __init__(self, codes: Codes, y: np.ndarray, quotient: bool):
+        super().__init__(codes, y)
+        self.total = np.zeros(codes.n_features)
+        self.n_added = 0
+        self.quotient = quotient
+
+    def values(self) -> np.ndarray:
+        return _combined(self.relevance, self.total, self.n_added, self.quotient)
+
+    def add(self, k: int) -> None:
+        row = self.codes.row(k)
+        self.total += np.maximum(row, FLOOR) if self.quotient else row
+        self.n_added += 1
+
+
+class _Correlated(Criterion):
+    """F statistic and absolute Pearson correlation.
+
+    The columns are centred and scaled to length one, so that the correlations with a column are
+    one product of a matrix and a vector.
+    """
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, quotient: bool):
+        self.columns, self.relevance = _standardised(X, y)
+        self.features = np.arange(X.shape[1])
+        self.total = np.zeros(X.shape[1])
+        self.n_added = 0
+        self.quotient = quotient
+
+    def values(self) -> np.ndarray:
+        return _combined(self.relevance, self.total, self.n_added, self.quotient)
+
+    def add(self, k: int) -> None:
+        row = np.abs(self.columns @ self.columns[k])
+        self.total += np.maximum(row, FLOOR, out=row) if self.quotient else row
+        self.n_added += 1
+
+    def keep(self, which: np.ndarray) -> None:
+        self.columns = self.columns[which]
+        self.features, self.total = self.features[which], self.total[which]
+        self.relevance = self.relevance[which]
+
+
+def _combined(
+    relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: bool
+) -> np.ndarray:
+    if n_added == 0:
+        return relevance
+    return relevance * n_added / total if quotient else relevance - total / n_added
+
+
+def _standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of ``X`` as rows, centred and of length one, and the F statistic of each.
+
+    Constant columns become zero. A column that is constant inside the classes but not between
+    them separates them perfectly; its F statistic, which would be infinite, is the greatest
+    number that still has a mean with others.
+    """
+    n, n_classes = len(X), int(y.max()) + 1
+    Z = np.ascontiguousarray(X.T)
+    scale = np.abs(Z).max(axis=1, keepdims=True)
+    Z -= Z.mean(axis=1, keepdims=True)
+    total = np.einsum("ij,ij->i", Z, Z)
+    # What rounding leaves of a constant column is not variation.
+    constant = total <= n * (8 * np.finfo(float).eps * scale[:, 0]) ** 2
+    total[constant] = 1.0
+    Z /= np.sqrt(total)[:, None]
+    Z[constant] = 0.0
+    indicator = np.zeros((n, n_classes))
+    indicator[np.arange(n), y] = 1.0
+    sums = Z @ indicator
+    between = (sums**2 / np.bincount(y)).sum(axis=1)  # share of the variance, from 0 to 1
+    within = np.maximum(1.0 - between, np.finfo(float).eps)
+    if n == n_classes:  # every sample its own class: nothing inside the classes
+        return Z, between
+    relevance = between / within * ((n - n_classes) / max(1, n_classes - 1))
+    return Z, np.where(constant, 0.0, relevance)
