@@ -18,7 +18,7 @@ def test_worked_example(d8):
     assert SignalToNoise().fit(d8.X[:, :2], d8.y).scores_ == pytest.approx(
         [4.4470, 0.9089], abs=5e-5
     )
-    assert FisherScore(n_features_to_select=1).fit(d8.X, d8.y).order_.tolist() == [0, 1, 2]
+    assert SignalToNoise(n_features_to_select=1).fit(d8.X, d8.y).order_.tolist() == [0, 1, 2]
 
 
 @st.composite

@@ -34,10 +34,10 @@ def test_equal_to_trying_all_thresholds(n, n_classes, seed, weighted):
 
 
 def test_worked_data(d8):
-    """Height separates tall from short; weight at 80.5 errs twice of eight."""
+    """Height separates tall from short; weight, cut at 81.5, errs once in eight."""
     got = StumpError().fit(d8.X, d8.y)
-    assert got.errors_.tolist() == [0.0, 0.25, 0.375]
-    assert got.scores_.tolist() == [0.5, 0.25, 0.125]
+    assert got.errors_.tolist() == [0.0, 0.125, 0.25]
+    assert got.scores_.tolist() == [0.5, 0.375, 0.25]
 
 
 def test_balanced_classes_make_a_rare_one_worth_finding():

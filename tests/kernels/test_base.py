@@ -130,7 +130,13 @@ def test_numpy_scalars_multiply_kernels():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: Linear() + 1, lambda: Linear() * "a", lambda: 1 + Linear()]
+    "make",
+    [
+        lambda: Linear() + 1,
+        lambda: Linear() * "a",
+        lambda: 1 + Linear(),
+        lambda: np.ones(2) * Linear(),
+    ],
 )
 def test_what_is_no_kernel_does_not_combine(make):
     with pytest.raises(TypeError):

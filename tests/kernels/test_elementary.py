@@ -77,12 +77,18 @@ def test_sparse_equals_dense(kernel):
     assert np.array_equal(kernel(X), kernel(X).T)
 
 
-def test_unsorted_sparse_input_is_left_alone_and_gives_symmetry():
-    X = sparse.csr_matrix(([1.1, 2.3, 0.7], [2, 0, 1], [0, 3, 3]), shape=(2, 3))
-    indices = X.indices.copy()
-    gram = Linear()(X)
-    assert np.array_equal(gram, gram.T)
-    assert np.array_equal(X.indices, indices)
+def test_unsorted_sparse_input_with_duplicates_is_left_alone_and_understood():
+    rng = np.random.default_rng(0)
+    indices = np.concatenate([rng.permutation(40)[:30] for _ in range(20)])
+    indices[1::30] = indices[::30]  # one feature of every row in two pieces
+    X = sparse.csr_matrix((rng.normal(size=600), indices, np.arange(21) * 30), shape=(20, 40))
+    before = X.indices.copy()
+    for kernel in (Linear(), RBF(gamma=0.01)):
+        gram = kernel(X)
+        assert np.array_equal(gram, gram.T)
+        close(gram, kernel(X.toarray()), 1e-13)
+        close(kernel.diag(X), kernel.diag(X.toarray()), 1e-13)
+    assert np.array_equal(X.indices, before)
 
 
 @pytest.mark.parametrize("word", ["scale", "auto"])

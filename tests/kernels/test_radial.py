@@ -107,20 +107,21 @@ def test_callers_on_several_threads_do_not_disturb_each_other():
 
 
 def test_blas_threads_are_restored():
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     def blas_threads():
         return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
 
-    before = blas_threads()
-    with _blas.one_blas_thread():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
         with _blas.one_blas_thread():
-            pass
-        assert set(blas_threads()) <= {1}
-    assert blas_threads() == before
-    with pytest.raises(RuntimeError), _blas.one_blas_thread():
-        raise RuntimeError
-    assert blas_threads() == before
+            with _blas.one_blas_thread():
+                pass
+            assert set(blas_threads()) <= {1}
+        assert blas_threads() == before
+        with pytest.raises(RuntimeError), _blas.one_blas_thread():
+            raise RuntimeError
+        assert blas_threads() == before
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

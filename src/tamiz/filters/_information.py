@@ -240,19 +240,11 @@ class GreedyFilter(InformationFilter):
         """Check the input and prepare the criterion."""
 
     def _search(self, criterion: Criterion, watch: Stopwatch) -> Any:
-        relevance = self.relevance_ = criterion.relevance
-        floor = self._floor()
-        wanted = self.n_features_to_select
-        own = floor is not None and wanted in (None, "auto")
-        n_selected = len(relevance) if own else number_to_select(wanted, len(relevance), None)
-        proceed = (lambda _n, _k, value: value > floor) if own and not self.full_ranking else None
-        n_steps = len(relevance) if self.full_ranking else n_selected
-        found = greedy(criterion, n_steps, proceed=proceed, verbose=self.verbose)
-        if own:
-            n_selected = found.n_added
-            if self.full_ranking:
-                stays = [step.value is not None and step.value > floor for step in found.path]
-                n_selected = max(1, stays.index(False) if False in stays else len(stays))
+        self.relevance_ = criterion.relevance
+        n_features = len(self.relevance_)
+        n_selected = number_to_select(self.n_features_to_select, n_features, None)
+        n_steps = n_features if self.full_ranking else n_selected
+        found = greedy(criterion, n_steps, verbose=self.verbose)
         self._finish(
             order=found.order,
             n_selected=n_selected,
@@ -261,7 +253,3 @@ class GreedyFilter(InformationFilter):
             seconds=watch.seconds,
         )
         return self
-
-    def _floor(self) -> float | None:
-        """Value of the criterion at which the method stops by itself; None if it never does."""
-        return None

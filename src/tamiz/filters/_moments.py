@@ -169,7 +169,7 @@ def _dense_moments(
     tasks = row_chunks * column_chunks
     run_tiles(_sum_chunks, tasks, X, codes, weight, shift, count, mean, m2, min_items=least)
     average, deviation = _merged(count[:, :, None], mean, m2)
-    return count.sum(axis=0), average + shift, deviation
+    return _placed(count.sum(axis=0), average, shift, deviation)
 
 
 @njit(cache=True, nogil=True)
@@ -243,7 +243,15 @@ def _sparse_moments(
     X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     shift = X[_first_of_class(codes, n_classes)].toarray()
-    return _sum_sparse(X.data, X.indices, X.indptr, codes, weight, shift)
+    count, mean, m2 = _sum_sparse(X.data, X.indices, X.indptr, codes, weight, shift)
+    return _placed(count, mean, shift, m2)
+
+
+def _placed(
+    count: np.ndarray, mean: np.ndarray, shift: np.ndarray, m2: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add what the means are relative to; a class without samples has mean zero."""
+    return count, np.where(count[:, None] > 0, mean + shift, 0.0), m2
 
 
 @njit(cache=True, nogil=True)
@@ -272,4 +280,4 @@ def _sum_sparse(data, indices, indptr, codes, weight, shift):  # type: ignore[no
             j = indices[q]
             d = data[q] - shift[k, j] - mean[k, j]
             m2[k, j] += weight[i] * d * d
-    return count, mean + shift, m2
+    return count, mean, m2

@@ -86,7 +86,8 @@ def exact(similarity: Similarity) -> Redundancy:
 def subspace(similarity: Similarity, rank_tol: float) -> Redundancy:
     """Keep the eigenvalues above ``rank_tol``."""
     matrix = similarity.dense()
-    values, vectors = linalg.eigh(matrix, check_finite=False)
+    with one_blas_thread():
+        values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
     keep = values > rank_tol
     lost, norm = float(np.linalg.norm(values[~keep])), float(np.linalg.norm(values))
     return Redundancy(

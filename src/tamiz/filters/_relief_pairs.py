@@ -85,7 +85,7 @@ def nearest(
     n_groups = groups.shape[1]
     neighbours = np.full((m, n_groups, k), -1, dtype=np.int32)
     single = table.numbers.astype(np.float32)
-    symmetric = m == n and n * n <= _MOST_KEPT
+    symmetric = np.array_equal(samples, np.arange(n)) and n * n <= _MOST_KEPT
     height = n if symmetric else max(_SIDE, min(m, _MOST_KEPT // n // _SIDE * _SIDE))
     distances = np.empty((min(height, m), n), dtype=np.float32)
     columns = -(-n // _SIDE)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse, special
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import check_classes
+from tamiz._validation import _refuse_duplicate_names, check_classes
 from tamiz.base import Stopwatch
 from tamiz.filters._moments import ClassMoments
 from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter
@@ -54,7 +54,8 @@ class ChiSquared(UnivariateFilter):
         Whether missing values are a level of their own, or not counted.
     rank_by : {"statistic", "cramers_v"}, default="statistic"
         What to rank by. The statistic grows with the number of levels; Cramér's V, between 0 and
-        1, makes features of different numbers of levels comparable.
+        1, makes features of different numbers of levels comparable (with ``"counts"`` it is
+        Cohen's w, the root of the statistic per count).
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
 
@@ -134,6 +135,7 @@ class ChiSquared(UnivariateFilter):
             return self._fit(X, y)
         self._validate_params()
         watch = Stopwatch()
+        _refuse_duplicate_names(X)
         codes = encode(
             X,
             bins=self.bins,

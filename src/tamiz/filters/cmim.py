@@ -30,8 +30,7 @@ class CMIM(GreedyFilter):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select. By default, features are added as long as they
-        tell anything beyond those before: as long as the criterion is positive.
+        Number or fraction of features to select; half of them by default.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
         How to cut continuous features, see :class:`tamiz.information.Discretiser`; None if all
         are discrete already.
@@ -81,7 +80,7 @@ class CMIM(GreedyFilter):
     >>> selector = CMIM(n_features_to_select=4).fit(X, y)
     >>> selector.order_
     array([2, 3, 1, 0, 4])
-    >>> selector.scores_[4]
+    >>> selector.scores_[4].item()
     0.0
     """
 
@@ -106,9 +105,6 @@ class CMIM(GreedyFilter):
 
     def _criterion(self, X: Any, y: Any) -> Criterion:
         return _LeastConditional(*self._encode(X, y))
-
-    def _floor(self) -> float:
-        return 0.0
 
 
 class _LeastConditional(CountedCriterion):

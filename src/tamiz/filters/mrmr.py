@@ -45,10 +45,7 @@ class MRMR(GreedyFilter):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select. By default, with mutual information, features
-        are added as long as they tell more about the class than they share with those before:
-        difference above 0, quotient above 1. With "f_pearson", whose two terms have different
-        units, half are selected.
+        Number or fraction of features to select; half of them by default.
     scheme : {"difference", "quotient"}, default="difference"
         How relevance and redundancy are combined.
     measure : {"mutual_information", "f_pearson"}, default="mutual_information"
@@ -97,8 +94,8 @@ class MRMR(GreedyFilter):
 
     Examples
     --------
-    A second, noisier measurement of the first feature tells more about the class than the third
-    feature does, but little that is new:
+    The first two features are measurements of the same thing; one of them is enough, although the
+    other tells more about the class than the third feature does:
 
     >>> import numpy as np
     >>> from tamiz.filters.mrmr import MRMR
@@ -110,9 +107,9 @@ class MRMR(GreedyFilter):
     ... ])
     >>> selector = MRMR(n_features_to_select=2).fit(X, y)
     >>> selector.relevance_.round(2)
-    array([0.17, 0.16, 0.03])
+    array([0.12, 0.13, 0.03])
     >>> selector.order_
-    array([0, 2, 1])
+    array([1, 2, 0])
     """
 
     _parameter_constraints = {
@@ -158,11 +155,6 @@ class MRMR(GreedyFilter):
         self.classes_ = labels.classes
         X = X.toarray() if sparse.issparse(X) else X
         return _Correlated(X, labels.codes, quotient)
-
-    def _floor(self) -> float | None:
-        if self.measure == "f_pearson":
-            return None
-        return 1.0 if self.scheme == "quotient" else 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,9 +211,7 @@ class _Correlated(Criterion):
         self.relevance = self.relevance[which]
 
 
-def _combined(
-    relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: bool
-) -> np.ndarray:
+def _combined(relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: bool) -> np.ndarray:
     if n_added == 0:
         return relevance
     return relevance * n_added / total if quotient else relevance - total / n_added

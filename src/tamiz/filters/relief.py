@@ -41,7 +41,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import check_classes, check_regression_target, check_X
+from tamiz._validation import (
+    _refuse_duplicate_names,
+    check_classes,
+    check_regression_target,
+    check_X,
+)
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._relief_pairs import nearest, summed_differences
 from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
@@ -72,6 +77,7 @@ class _ReliefBase(Selector):
     def _start(self, X: Any) -> Any:
         """Check the parameters and the table."""
         self._validate_params()
+        _refuse_duplicate_names(X)
         if sparse.issparse(X):  # scikit-learn has the sentence
             check_X(self, X, reset=True)
         return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
@@ -93,12 +99,11 @@ class _ReliefBase(Selector):
         self.sample_indices_ = chosen
         seed = int(random.randint(2**31 - 1)) if self.ties == "random" else -1
         squared = self.metric == "euclidean"
-        found = nearest(
-            distance, codes, place[chosen], self._groups(counts), k, order, seed, squared
-        )
+        rows = np.sort(place[chosen])
+        found = nearest(distance, codes, rows, self._groups(counts), k, order, seed, squared)
         scores = np.zeros(X.shape[1])
         scores[feature_order(columns)] = self._weigh(
-            diff, codes, counts, place[chosen], found, None if y is None else y[order]
+            diff, codes, counts, rows, found, None if y is None else y[order]
         )
         return np.clip(np.where(columns.constant, 0.0, scores), -1.0, 1.0), columns.constant
 

@@ -106,7 +106,6 @@ class State:
     ):
         self.free = free
         b = free.feasible_start(start)
-        self.warm = start is not None and bool(b.any())
         multiply = dot or free.Q.dot
         self.point = b, (free.p + multiply(b) if b.any() else free.p.copy())
         self.iterations = 0

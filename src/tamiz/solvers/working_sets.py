@@ -24,7 +24,6 @@ from numba import njit
 from tamiz._parallel import run_tiles
 from tamiz._progress import Progress
 from tamiz.qp.matrices import QMatrix
-from tamiz.solvers.newton import newton_step
 from tamiz.solvers.result import Status
 from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, State, run_pairs, slice_steps
 
@@ -194,11 +193,6 @@ def _minimise_block(
     lower, upper = state.free.lower[variables], state.free.upper[variables]
     local_b, local_g = b[variables], g[variables]
     inner_tol = max(0.5 * tol, 0.05 * violation)
-    if state.warm and copies == 1:
-        # The previous support vectors are nearly right, all of them a little off: one Newton step
-        # moves them together where pair steps would take thousands.
-        newton_step(block, local_b, local_g, lower, upper)
-        state.warm = False
     while True:
         steps = min(slice_steps(len(variables)), limit - state.iterations)
         code, done, _, _ = run_pairs(
