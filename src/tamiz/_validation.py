@@ -7,8 +7,11 @@ what to do about it.
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -29,7 +32,33 @@ ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
     "anew with fit."
 )
+DATES = "turn it into a number, for instance the days since a fixed date."
+
+#: What to do about the complaints that scikit-learn leaves without an advice.
+_ADVICE = {
+    "0 sample(s)": "Hand over X with at least one row.",
+    "0 feature(s)": "Hand over X with at least one column.",
+    "dim <= 2 is required": "Hand over X with one row for each sample and one column for each "
+    "feature; use reshape if it has more dimensions.",
+    "is expecting": "Hand over X with the features that fit saw, in the same order.",
+    "feature names should match": "Hand over X with the columns that fit saw, in the same order.",
+}
 ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
+
+
+_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Let a fit that fails leave the estimator as it was: an earlier fit stays usable."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 class Labels(NamedTuple):
@@ -53,6 +82,7 @@ def check_X(
     ``reset`` is true in ``fit``: names and number of features are then recorded, otherwise
     compared with those recorded.
     """
+    _refuse_what_is_no_table(X)
     _refuse_duplicate_names(X)
     _refuse_text(X)
     try:
@@ -68,9 +98,14 @@ def check_X(
         )
     except ValueError as error:
         place = _first_non_finite(X, allow_nan) if _speaks_of_non_finite(error) else None
-        if place is None:
-            raise
-        raise ValueError(place) from None
+        if place is not None:
+            raise ValueError(place) from None
+        text = str(error).rstrip()
+        for complaint, advice in _ADVICE.items():
+            if complaint in text:
+                separator = "\n" if "\n" in text else " "
+                raise type(error)(text + separator + advice) from None
+        raise
     if sparse.issparse(X):
         X = X.tocsr()
         X.sum_duplicates()
@@ -97,7 +132,13 @@ def check_classes(
     samples are meaningless.
     """
     y = _check_target_shape(y, n_samples)
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} Here y[0] is {y[:1].tolist()[0]!r}: use a regression such as SVR, or turn y "
+            "into classes first."
+        ) from None
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:
@@ -199,6 +240,8 @@ def check_class_weight(
 def check_regression_target(y: Any, n_samples: int) -> np.ndarray:
     """Return ``y`` as finite float64 numbers."""
     y = _check_target_shape(y, n_samples)
+    if y.dtype.kind in "mM":
+        raise ValueError(f"y holds dates or times ({y.dtype}) where numbers are needed; {DATES}")
     try:
         values = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
@@ -216,9 +259,11 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_samples, float(sample_weight))  # type: ignore[arg-type]
     try:
+        if np.iscomplexobj(sample_weight):
+            raise TypeError
         weight = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, one for each sample.") from None
+        raise ValueError("sample_weight must hold real numbers, one for each sample.") from None
     if weight.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar; sample_weight has shape {weight.shape}."
@@ -238,6 +283,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(
             "sample_weight is zero for every sample; at least one weight must be positive."
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise ValueError(
+                f"sample_weight has entries as large as {weight.max():.3g}, and their sum is beyond "
+                "what float64 holds; divide the weights by a common factor."
+            )
     return weight
 
 
@@ -273,6 +324,7 @@ def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
         )
     from sklearn.utils import column_or_1d
 
+    _refuse_complex(y, "y")
     if not isinstance(y, np.ndarray) and nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
     y = column_or_1d(y, warn=True)
@@ -332,6 +384,23 @@ def _refuse_duplicate_names(X: Any) -> None:
         )
 
 
+def _refuse_what_is_no_table(X: Any) -> None:
+    if X is None or isinstance(X, (str, bytes)):
+        raise ValueError(
+            f"Expected 2D array, but X is {X!r}; hand over a table with one row for each sample."
+        )
+    _refuse_complex(X, "X")
+
+
+def _refuse_complex(values: Any, name: str) -> None:
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} is of type {dtype}. Hand over real numbers, for "
+            "instance the real and the imaginary parts as features of their own."
+        )
+
+
 def _refuse_text(X: Any) -> None:
     """Name the first cell that holds text which is not a number."""
     if _is_frame(X):
@@ -343,11 +412,13 @@ def _refuse_text(X: Any) -> None:
             elif dtype in (nw.Datetime, nw.Date, nw.Duration):
                 raise ValueError(
                     f"X column {name!r} holds dates or times ({dtype}) where numbers are needed; "
-                    "turn it into a number, for instance the days since a fixed date."
+                    f"{DATES}"
                 )
         return
     if sparse.issparse(X) or not isinstance(X, (list, tuple, np.ndarray)):
         return
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(f"X holds dates or times ({X.dtype}) where numbers are needed; {DATES}")
     if isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
         return
     try:
@@ -369,6 +440,11 @@ def _refuse_text_column(values: Any, where: str) -> None:
                     f"X {where} holds text where numbers are needed: {value!r} at row {i}. "
                     f"{ENCODE}"
                 ) from None
+        elif isinstance(value, _MOMENTS):
+            raise ValueError(
+                f"X {where} holds dates or times where numbers are needed: {value} at row {i}; "
+                f"{DATES}"
+            )
 
 
 def _speaks_of_non_finite(error: ValueError) -> bool:
@@ -405,7 +481,7 @@ def _first_non_finite(X: Any, allow_nan: bool) -> str | None:
 
 
 def _first_text(y: np.ndarray) -> Any:
-    for value in y:
+    for value in y.tolist():
         try:
             float(value)
         except (TypeError, ValueError):

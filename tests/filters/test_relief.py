@@ -17,7 +17,8 @@ from tamiz.filters.chi_squared import ChiSquared
 from tamiz.filters.fisher import FisherScore, SignalToNoise
 from tamiz.filters.kolmogorov_smirnov import KolmogorovSmirnov
 from tamiz.filters.pearson import PearsonScore
-from tamiz.filters.relief import Relief, ReliefF, RReliefF
+from tamiz.filters.relief import Relief, ReliefF
+from tamiz.filters.rrelieff import RReliefF
 from tamiz.filters.single_error import StumpError
 from tamiz.filters.welch import WelchT
 from tests.naive import relief as naive

@@ -1,4 +1,4 @@
-"""Entropy, mutual information, discretisation and greedy filters from their formulas: slow, obvious.
+"""Entropy, information, discretisation and greedy filters from their formulas: slow, obvious.
 
 Columns are lists; missing values are None or NaN. Probabilities are fractions of counts.
 """
@@ -28,9 +28,7 @@ def mutual_information(x, z):
     """I(x; z) = sum p(a, b) log(p(a, b) / (p(a) p(b)))."""
     n = len(x)
     joint, first, second = Counter(zip(x, z, strict=True)), Counter(x), Counter(z)
-    return sum(
-        k / n * math.log(k * n / (first[a] * second[b])) for (a, b), k in joint.items()
-    )
+    return sum(k / n * math.log(k * n / (first[a] * second[b])) for (a, b), k in joint.items())
 
 
 def conditional_mutual_information(x, z, given):
@@ -135,9 +133,7 @@ def greedy(columns, y, steps, value):
         best = max(scored.values())
         ties = [j for j in rest if scored[j] > best - 1e-12]
         relevance = [mutual_information(columns[j], y) for j in ties]
-        pick = next(
-            j for j, r in zip(ties, relevance, strict=True) if r > max(relevance) - 1e-12
-        )
+        pick = next(j for j, r in zip(ties, relevance, strict=True) if r > max(relevance) - 1e-12)
         selected.append(pick)
         values.append(best)
     return selected, values

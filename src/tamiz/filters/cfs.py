@@ -94,8 +94,9 @@ class CFS(Selector):
         Number of features whose correlations with all others were computed.
     support_, ranking_, order_, selection_
         As in every selector. The ranking begins with ``subset_``; the other features follow by the
-        merit of the subset with each of them added, and by relevance where that is equal. The path
-        lists the subsets visited with their merit.
+        merit of the subset with each of them added, and by relevance where that is equal; those
+        without any correlation with the target come last. The path lists the subsets visited with
+        their merit.
 
     See Also
     --------
@@ -252,6 +253,8 @@ class CFS(Selector):
         """The subset, then the others by what the subset would be worth with each of them."""
         node = correlations.node(self.subset_)
         children = Merit(self.merit).of_children(node, correlations.relevance)
+        # Nothing to gain from the irrelevant, though they may do less harm than the redundant.
+        children[correlations.relevance <= 0.0] = -np.inf
         children[self.subset_] = np.inf
         others = order_by(children, correlations.relevance)[len(self.subset_) :]
         return np.concatenate([self.subset_, others])

@@ -23,14 +23,19 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numba import njit
+from numba.extending import intrinsic
 from scipy import sparse, special
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import run_tiles
 from tamiz._validation import _refuse_duplicate_names, check_classes
 from tamiz.base import Stopwatch
-from tamiz.filters._moments import ClassMoments
 from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter
 from tamiz.information import encode
+
+#: Columns that are summed together.
+_TILE = 512
 
 
 class ChiSquared(UnivariateFilter):
@@ -156,23 +161,22 @@ class ChiSquared(UnivariateFilter):
         return self._conclude(Scored(scores, pvalues, codes.n_levels <= 1), watch)
 
     def _score(self, samples: Samples) -> Scored:
-        X, (classes, codes), _ = samples
-        least = (X.data if sparse.issparse(X) else X).min(initial=0.0)
+        observed, low, high = class_sums(samples)
+        least = low.min(initial=0.0)
         if least < 0:
             raise ValueError(
-                f'Negative values in data passed to ChiSquared(test="counts"): X holds {least:.6g}, '
-                'but counts cannot be negative. Use test="independence" for measurements.'
+                f'Negative values in data passed to ChiSquared(test="counts"): X holds '
+                f'{least:.6g}, and nothing is counted below zero. Use test="independence" for '
+                "measurements."
             )
-        moments = ClassMoments.of(X, codes, len(classes))
-        observed = moments.mean * moments.count[:, None]
         total = observed.sum(axis=0)
-        share = moments.count / moments.count.sum()
-        expected = share[:, None] * total
-        constant = moments.constant()
+        counts = samples.class_weight()
+        expected = (counts / counts.sum())[:, None] * total
+        constant = low == high
         safe = np.where(total > 0, expected, 1.0)
         statistic = ((observed - expected) ** 2 / safe).sum(axis=0)
         statistic = np.where(constant, 0.0, statistic)
-        self.dof_ = np.full(len(statistic), len(classes) - 1)
+        self.dof_ = np.full(len(statistic), len(counts) - 1)
         scores = statistic
         if self.rank_by == "cramers_v":
             scores = np.sqrt(statistic / np.where(total > 0, total, 1.0))
@@ -190,6 +194,56 @@ class ChiSquared(UnivariateFilter):
 def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> np.ndarray:
     """Probability of a larger value; without the overhead of the distribution's object."""
     return special.chdtrc(dof, statistic)
+
+
+def class_sums(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sum of every feature over every class, and its least and greatest value."""
+    X, codes = samples.X, samples.labels.codes
+    n, p = X.shape
+    if sparse.issparse(X):
+        indicator = sparse.csr_array((np.ones(n), (codes, np.arange(n))))
+        low, high = (np.asarray(side.todense()).ravel() for side in (X.min(axis=0), X.max(axis=0)))
+        return (indicator @ X).toarray(), low, high
+    sums = np.zeros((samples.n_classes, p))
+    low, high = X[0].copy(), X[0].copy()
+    tiles = -(-p // _TILE)
+    least = max(1, 2**17 // (n * min(p, _TILE)))
+    run_tiles(_sum_tiles, tiles, X, codes, sums, low, high, min_items=least)
+    return sums, low, high
+
+
+@njit(cache=True, nogil=True)
+def _sum_tiles(start, stop, X, codes, sums, low, high):  # type: ignore[no-untyped-def]
+    for left in range(start * _TILE, min(stop * _TILE, X.shape[1]), _TILE):
+        right = min(left + _TILE, X.shape[1])
+        least, most = low[left:right], high[left:right]
+        for i in range(len(codes)):
+            x, total = X[i, left:right], sums[codes[i], left:right]
+            for j in range(right - left):
+                total[j] += x[j]
+                least[j] = _lesser(x[j], least[j])
+                most[j] = _greater(x[j], most[j])
+
+
+@intrinsic
+def _lesser(typing_context, x, y):  # type: ignore[no-untyped-def]
+    return x(x, x), _select("<")
+
+
+@intrinsic
+def _greater(typing_context, x, y):  # type: ignore[no-untyped-def]
+    return x(x, x), _select(">")
+
+
+def _select(comparison):  # type: ignore[no-untyped-def]
+    """An instruction that keeps one of two numbers, neither of them NaN: so vector code is used."""
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        flags = ("nnan", "nsz")
+        first = builder.fcmp_ordered(comparison, args[0], args[1], flags=flags)
+        return builder.select(first, args[0], args[1], flags=flags)
+
+    return generate
 
 
 def contingency_chi2(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters._moments import ClassMoments, divide_scores
@@ -109,7 +109,7 @@ class FisherScore(MomentFilter):
         if n <= n_classes:
             return scores, np.ones(len(scores))
         f = scores * ((n - n_classes) / (n_classes - 1))
-        return scores, stats.f.sf(f, n_classes - 1, n - n_classes)
+        return scores, special.fdtrc(n_classes - 1, n - n_classes, f)
 
 
 class SignalToNoise(MomentFilter):

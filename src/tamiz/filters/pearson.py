@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from scipy import sparse, stats
+from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 
@@ -131,7 +131,7 @@ def correlation_pvalues(rho: np.ndarray, n: float) -> np.ndarray:
         return np.ones(len(rho))
     with np.errstate(divide="ignore"):
         t = np.abs(rho) * np.sqrt((n - 2) / (1 - rho**2))
-    return 2 * stats.t.sf(t, n - 2)
+    return 2 * special.stdtr(n - 2, -t)
 
 
 def correlate(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -13,14 +13,6 @@ no score of single features can do. With ``diff`` in [0, 1] (see
         - \frac1k \sum_{z \in H(x)} \mathrm{diff}(f, x, z) \Bigr] \in [-1, 1].
 
 Relief is the case of one hit and one miss, the miss being the nearest sample of any other class.
-For a numeric target RReliefF replaces "another class" by the difference of the target,
-
-.. math::
-
-    J(f) = \frac{N_{dY \wedge dF}}{N_{dY}} - \frac{N_{dF} - N_{dY \wedge dF}}{m - N_{dY}},
-
-where the N are sums over samples and neighbours of ``diff(y)``, ``diff(f)`` and their product,
-each pair with weight ``1/k``.
 
 References
 ----------
@@ -32,150 +24,19 @@ References
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from tamiz._validation import (
-    _refuse_duplicate_names,
-    check_classes,
-    check_regression_target,
-    check_X,
-)
-from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._relief_pairs import nearest, summed_differences
-from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
-from tamiz.filters.univariate_base import HOW_MANY
-from tamiz.information._columns import read_columns
-from tamiz.selector import Selector
+from tamiz._validation import check_classes
+from tamiz.base import Stopwatch
+from tamiz.filters._relief_base import ReliefBase
+from tamiz.filters._relief_pairs import summed_differences
 
 
-class _ReliefBase(Selector):
-    """What the three have in common."""
-
-    _parameter_constraints: dict[str, list[Any]] = {
-        "n_samples": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-            "array-like",
-            None,
-        ],
-        "metric": [StrOptions({"manhattan", "euclidean"})],
-        "scaling": [StrOptions({"range", "none"})],
-        "ties": [StrOptions({"random", "index"})],
-        "categorical_features": ["array-like", str, None],
-        "threshold": [Interval(Real, None, None, closed="neither"), None],
-        "n_features_to_select": HOW_MANY,
-        "random_state": ["random_state"],
-    }
-
-    def _start(self, X: Any) -> Any:
-        """Check the parameters and the table."""
-        self._validate_params()
-        _refuse_duplicate_names(X)
-        if sparse.issparse(X):  # scikit-learn has the sentence
-            check_X(self, X, reset=True)
-        return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
-
-    def _score(self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any) -> Any:
-        """Sample, find neighbours, sum up differences; returns scores and constant features."""
-        random = check_random_state(self.random_state)
-        k, n = self._n_neighbors(len(codes)), len(codes)
-        order = np.argsort(codes, kind="stable")  # classes become ranges
-        codes = codes[order]
-        counts = np.bincount(codes)
-        columns = scale_columns(X, symbolic)
-        columns = columns._replace(values=columns.values[order])
-        distance, diff = build_table(columns, codes, len(counts), self.scaling == "range")
-        place = np.empty(n, dtype=np.intp)
-        place[order] = np.arange(n)
-        usable = np.sort(order[counts[codes] > 1]) if self._needs_hits else np.arange(n)
-        chosen = self._sample(usable, n, random)
-        self.sample_indices_ = chosen
-        seed = int(random.randint(2**31 - 1)) if self.ties == "random" else -1
-        squared = self.metric == "euclidean"
-        rows = np.sort(place[chosen])
-        found = nearest(distance, codes, rows, self._groups(counts), k, order, seed, squared)
-        scores = np.zeros(X.shape[1])
-        scores[feature_order(columns)] = self._weigh(
-            diff, codes, counts, rows, found, None if y is None else y[order]
-        )
-        return np.clip(np.where(columns.constant, 0.0, scores), -1.0, 1.0), columns.constant
-
-    def _sample(self, usable: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:
-        """Indices of the samples whose neighbours are looked at."""
-        wanted = self.n_samples
-        if wanted is None:
-            return usable
-        if np.ndim(wanted) == 0:
-            m = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * len(usable)))
-            if m > n:
-                raise ValueError(
-                    f"n_samples={m} exceeds the {n} rows of X; use at most {n}, or None for all."
-                )
-            m = min(m, len(usable))
-            return np.sort(random.choice(usable, m, replace=False))
-        given = np.asarray(wanted)
-        whole = given.ndim == 1 and len(given) and given.dtype.kind in "iu"
-        if not whole or given.min() < 0 or given.max() >= n:
-            raise ValueError(
-                f"n_samples={wanted!r} is not understood; as a list it must hold row numbers from "
-                f"0 to {n - 1}."
-            )
-        alone = np.setdiff1d(given, usable)
-        if len(alone):
-            raise ValueError(
-                f"n_samples names row {alone[0]}, the only one of its class: it has no nearest "
-                "hit. Leave it out."
-            )
-        return given.astype(np.intp)
-
-    def _conclude(self, scores: np.ndarray, constant: np.ndarray, watch: Stopwatch) -> Any:
-        order = order_by(np.where(constant, -np.inf, scores), scores)
-        wanted, chosen = self.n_features_to_select, None
-        if self.threshold is not None and wanted in (None, "auto"):
-            chosen = (scores > self.threshold) & ~constant
-        n_selected = number_to_select(wanted, len(scores), None)
-        notes = {"n_samples": len(self.sample_indices_)}
-        self._finish(
-            order=order,
-            n_selected=n_selected,
-            support=chosen,
-            scores=scores,
-            seconds=watch.seconds,
-            notes=notes,
-        )
-        return self
-
-    _needs_hits = True
-
-    def _n_neighbors(self, n: int) -> int:
-        return min(getattr(self, "n_neighbors", 1), n - 1)
-
-    @abstractmethod
-    def _groups(self, counts: np.ndarray) -> np.ndarray:
-        """Ranges in which a sample of each class looks for neighbours."""
-
-    @abstractmethod
-    def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
-    ) -> np.ndarray:
-        """Scores in the order of the table."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
-
-
-class ReliefF(_ReliefBase):
+class ReliefF(ReliefBase):
     """ReliefF: k nearest hits, and k nearest misses of every other class.
 
     Parameters
@@ -243,7 +104,7 @@ class ReliefF(_ReliefBase):
     """
 
     _parameter_constraints = {
-        **_ReliefBase._parameter_constraints,
+        **ReliefBase._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -291,7 +152,7 @@ class ReliefF(_ReliefBase):
                 f"Every class of y has one sample only ({len(codes)} classes); "
                 f"{type(self).__name__} needs a class with at least two, for the nearest hit."
             )
-        return self._conclude(*self._score(table.X, table.categorical, codes, None), watch)
+        return self._conclude(self._score(table.X, table.categorical, codes, None), watch)
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops = np.cumsum(counts)
@@ -366,7 +227,7 @@ class Relief(ReliefF):
     [0.4833, 0.25]
     """
 
-    _parameter_constraints = {**_ReliefBase._parameter_constraints}
+    _parameter_constraints = {**ReliefBase._parameter_constraints}
 
     def __init__(
         self,
@@ -400,128 +261,6 @@ class Relief(ReliefF):
         self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
     ) -> np.ndarray:
         return _weighted(diff, codes, rows, found, np.tile([-1.0, 1.0], (len(rows), 1)))
-
-
-class RReliefF(_ReliefBase):
-    """RReliefF: ReliefF for a numeric target.
-
-    Parameters
-    ----------
-    n_neighbors : int, default=10
-        Number of nearest neighbours.
-    n_samples : int, float, array of row numbers or None, default=None
-        Samples whose neighbours are looked at: a number or a fraction drawn at random, or certain
-        rows; all by default.
-    metric : {"manhattan", "euclidean"}, default="manhattan"
-        Distance that decides who is near.
-    scaling : {"range", "none"}, default="range"
-        Whether features enter the distance divided by their range, or as they are (a differing
-        symbol then counts 1).
-    ties : {"random", "index"}, default="random"
-        Which of several samples at the same distance is the nearer one.
-    categorical_features : array-like, optional
-        Columns that hold symbols: indices, names or a mask. Columns of a data frame that hold text
-        or categories always do.
-    threshold : float, optional
-        Select the features whose score exceeds it, if ``n_features_to_select`` is not given.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them if there is no threshold either.
-    random_state : int, RandomState or None, default=None
-        Draws samples and breaks ties.
-
-    Attributes
-    ----------
-    scores_ : array of shape (n_features,)
-        J(f), between -1 and 1. Constant features score 0 and are ranked last.
-    sample_indices_ : array
-        Rows whose neighbours were looked at.
-    support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
-
-    See Also
-    --------
-    ReliefF : for classes.
-
-    References
-    ----------
-    .. [1] M. Robnik-Šikonja, I. Kononenko (2003). Theoretical and empirical analysis of ReliefF
-           and RReliefF. Machine Learning 53.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tamiz.filters.relief import RReliefF
-    >>> X = np.random.default_rng(0).random((300, 4))
-    >>> y = np.abs(X[:, 0] - X[:, 1])
-    >>> RReliefF(n_features_to_select=2, random_state=0).fit(X, y).support_.tolist()
-    [True, True, False, False]
-    """
-
-    _parameter_constraints = {
-        **_ReliefBase._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    }
-    _needs_hits = False
-
-    def __init__(
-        self,
-        n_neighbors: int = 10,
-        n_samples: Any = None,
-        metric: str = "manhattan",
-        scaling: str = "range",
-        ties: str = "random",
-        categorical_features: Any = None,
-        threshold: float | None = None,
-        n_features_to_select: int | float | str | None = None,
-        random_state: Any = None,
-    ):
-        self.n_neighbors = n_neighbors
-        self.n_samples = n_samples
-        self.metric = metric
-        self.scaling = scaling
-        self.ties = ties
-        self.categorical_features = categorical_features
-        self.threshold = threshold
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any) -> RReliefF:
-        """Score the features and select the best.
-
-        Parameters
-        ----------
-        X : array or dataframe of shape (n_samples, n_features)
-            Numbers, symbols and missing values.
-        y : array of shape (n_samples,)
-            Numbers.
-
-        Returns
-        -------
-        self
-        """
-        watch = Stopwatch()
-        table = self._start(X)
-        y = check_regression_target(y, len(table.X))
-        codes = np.zeros(len(y), dtype=np.intp)
-        return self._conclude(*self._score(table.X, table.categorical, codes, y), watch)
-
-    def _groups(self, counts: np.ndarray) -> np.ndarray:
-        return np.array([[[[0, counts[0]], [0, 0]]]], dtype=np.intp)
-
-    def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
-    ) -> np.ndarray:
-        found = found[:, 0]
-        span = np.ptp(y)
-        apart = np.abs(y[rows][:, None] - y[found]) / (span if span > 0 else 1.0)
-        share = np.full(found.shape, 1 / found.shape[1])
-        n_y = (share * apart).sum()
-        n_f = summed_differences(diff, codes, rows, found, share)
-        n_both = summed_differences(diff, codes, rows, found, share * apart)
-        # without any difference in y, or with nothing but differences, one term has no meaning
-        near = n_both / n_y if n_y > 0 else np.zeros(len(n_f))
-        same = len(rows) - n_y
-        return near - ((n_f - n_both) / same if same > 0 else 0.0)
 
 
 def _weighted(

@@ -45,7 +45,7 @@ class Samples(NamedTuple):
 class Scored(NamedTuple):
     """Scores of all features, and what the method knows besides."""
 
-    scores: np.ndarray  # higher is better; never NaN
+    scores: np.ndarray  # higher is better; neither negative nor NaN
     pvalues: np.ndarray | None = None
     constant: np.ndarray | None = None  # features to rank behind all others
 
@@ -96,10 +96,10 @@ class UnivariateFilter(Selector):
         """Rank by score, constant features last, and set the fitted attributes."""
         scores, constant = scored.scores, scored.constant
         self.pvalues_ = scored.pvalues
-        keys = (scores,) if constant is None else (np.where(constant, -np.inf, scores), scores)
+        key = scores if constant is None else np.where(constant, -1.0, scores)
         n_selected = number_to_select(self.n_features_to_select, len(scores), None)
         self._finish(
-            order=order_by(*keys),
+            order=order_by(key),
             n_selected=n_selected,
             scores=scores,
             seconds=watch.seconds,

@@ -9,7 +9,8 @@ vector instructions:
 * k is found by adding a number so large that its last bit is worth one, which rounds; the compiler
   must therefore not reassociate sums (of the liberties of ``fastmath`` only the fusing of
   a product and a sum is granted);
-* exp(r) by a polynomial of degree 7 whose first coefficients are exact, fitted on |r| <= ln(2)/2;
+* exp(r) = 1 + r + r**2 q(r), the polynomial q of degree 5 interpolating at the Chebyshev points
+  of |r| <= ln(2)/2;
 * 2**k by writing k into the exponent bits.
 
 The relative error is below 1.5e-7; arguments of -87 and less, where the result leaves the range of
@@ -37,13 +38,13 @@ _ROUNDER = np.float32(1.5 * 2.0**23)
 _ROUNDER_BITS = np.int32(np.float32(1.5 * 2.0**23).view(np.int32) - 127)
 _MANTISSA = np.int32(23)
 _LN2_HIGH = np.float32(0.693359375)
-_LN2_LOW = np.float32(-2.12194440e-4)
-_C2 = np.float32(5.0000001201e-1)
-_C3 = np.float32(1.6666665459e-1)
-_C4 = np.float32(4.1665795894e-2)
-_C5 = np.float32(8.3334519073e-3)
-_C6 = np.float32(1.3981999507e-3)
-_C7 = np.float32(1.9875691500e-4)
+_LN2_LOW = np.float32(-2.1219444005471377e-4)
+_C2 = np.float32(5.00000001346581e-1)
+_C3 = np.float32(1.6666666681623232e-1)
+_C4 = np.float32(4.1666464925285904e-2)
+_C5 = np.float32(8.3333109254809e-3)
+_C6 = np.float32(1.3933649996309251e-3)
+_C7 = np.float32(1.9890990824673654e-4)
 
 MIRROR_TILE = 32
 

@@ -118,7 +118,8 @@ def radial_norms(start: int, stop: int, rows: Any, base: Any, coef: Any, out: An
     for k in range(start, stop):
         for i in (k, s - 1 - k):
             _radial_row(rows[i], rows, i, base[i], coef, 2.0 * coef[i], out[i])
-            out[i] += coef[i] * coef[i]  # K(x, x) = 1
+            for j in range(out.shape[1]):
+                out[i, j] += coef[i] * coef[i]  # K(x, x) = 1
             if 2 * k == s - 1:
                 break  # the middle row is its own partner
 
@@ -141,7 +142,7 @@ def _polynomial_row(
 ) -> None:
     """As ``_radial_row``, with powers by repeated squaring of a whole row of features."""
     gamma, coef0, degree = shape
-    value, square = np.empty_like(total), np.empty_like(total)
+    value, square = np.empty(len(total)), np.empty(len(total))
     for m in range(count):
         inner = base[m]
         weight = factor * coef[m]

@@ -21,6 +21,7 @@ from tamiz.kernels.elementary import InnerProductKernel
 from tamiz.kernels.features import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
 
 EPS = float(np.finfo(np.float64).eps)
+LANES = 8  # numbers that a vector instruction of the widest kind takes at once
 DRIFT = 1e-12  # rounding, relative to the largest entry, that is allowed to pile up
 
 
@@ -162,18 +163,32 @@ def sum_norms(
     loop: Callable[..., None], samples: Array, base: Array, coef: Array, *shape: Any
 ) -> Array:
     """Run a compiled loop over pairs of rows and add up what it leaves in each row."""
+    width = samples.shape[1]
+    samples = _padded(samples)
     partial = np.zeros_like(samples)
     items = (len(coef) + 1) // 2
     least = max(1, MIN_WORK * items // max(1, len(coef) ** 2 * samples.shape[1] // 2))
     run_tiles(loop, items, samples, base, coef, partial, *shape, min_items=least)
-    return np.asarray(partial.sum(axis=0))
+    return np.asarray(partial.sum(axis=0)[:width])
 
 
 def sum_decisions(
     loop: Callable[..., None], left: Array, right: Array, base: Array, coef: Array, *shape: Any
 ) -> Array:
     """Run a compiled loop over new samples and training samples."""
+    width = left.shape[1]
+    left, right = _padded(left), _padded(right)
     out = np.zeros_like(left)
     least = max(1, MIN_WORK // max(1, right.size))
     run_tiles(loop, len(left), left, right, base, coef, out, *shape, min_items=least)
-    return out
+    return out[:, :width]
+
+
+def _padded(samples: Array) -> Array:
+    """Samples with features of zeros up to a multiple of what vector instructions take at once."""
+    missing = -samples.shape[1] % LANES
+    if not missing:
+        return samples
+    wide = np.zeros((len(samples), samples.shape[1] + missing))
+    wide[:, : samples.shape[1]] = samples
+    return wide

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_square, check_symmetric, check_X
+from tamiz._validation import TOO_LARGE, check_square, check_squares, check_symmetric, check_X
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import SOLVERS, Status
@@ -68,7 +68,11 @@ class KernelMachine(BaseEstimator):
 
     def _resolve_kernel(self, X: Any, weight: np.ndarray) -> Kernel:
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        return kernel if isinstance(kernel, Precomputed) else kernel.resolve(X, weight)
+        if isinstance(kernel, Precomputed):
+            return kernel
+        if kernel._pending:  # gamma will be one over a variance
+            check_squares(X)
+        return kernel.resolve(X, weight)
 
     def _gram_matrix(self, X: Any) -> QMatrix:
         """The quadratic term of the training samples, in a type that suits the tolerance."""
@@ -78,7 +82,12 @@ class KernelMachine(BaseEstimator):
         dtype = None
         if self.tol < 1e-4 and 8 * X.shape[0] ** 2 <= self.cache_mb * 2**20:
             dtype = np.float64
-        return KernelQ(self.kernel_, X, dtype)
+        K = KernelQ(self.kernel_, X, dtype)
+        if np.isinf(self.kernel_.bound):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if not np.isfinite(K.diag()).all():
+                    raise ValueError(TOO_LARGE)
+        return K
 
     def _solver_options(self) -> dict[str, Any]:
         return {
@@ -115,15 +124,18 @@ class KernelMachine(BaseEstimator):
 
     def _expansion(self, X: Any) -> np.ndarray:
         """``sum_i coef_i K(x, x_i) + intercept`` for each row of ``X`` and each machine."""
-        if self._prepared is None:
-            values = X[:, self.support_] @ self.dual_coef_.T
-        elif not len(self.support_):
-            values = np.zeros((X.shape[0], len(self.dual_coef_)))
-        else:
-            values = np.asarray(
-                self._prepared.decision(X, np.ascontiguousarray(self.dual_coef_.T)),
-                dtype=np.float64,
-            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._prepared is None:
+                values = X[:, self.support_] @ self.dual_coef_.T
+            elif not len(self.support_):
+                values = np.zeros((X.shape[0], len(self.dual_coef_)))
+            else:
+                values = np.asarray(
+                    self._prepared.decision(X, np.ascontiguousarray(self.dual_coef_.T)),
+                    dtype=np.float64,
+                )
+        if np.isnan(values).any():
+            raise ValueError(TOO_LARGE)
         return values + self.intercept_
 
     def _report(self, statuses: Iterable[Status]) -> None:
@@ -132,7 +144,10 @@ class KernelMachine(BaseEstimator):
 
 
 def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol: float) -> None:
-    """Say in one sentence which solver stopped before the tolerance was reached, and what to do."""
+    """Say in one sentence which solver stopped before the tolerance was reached, and what to do.
+
+    The warning points at the caller of ``fit``, four calls up: ``_report``, ``_fit``, ``fit``, user.
+    """
     advice = {
         Status.MAX_ITER: f"reached max_iter={max_iter} before the tolerance tol={tol:g}; raise "
         "max_iter, or scale the features (sklearn.preprocessing.StandardScaler)",
@@ -147,4 +162,4 @@ def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol:
         count = sum(s is status for s in statuses)
         if count:
             who = "the solver" if len(statuses) == 1 else f"{count} of {len(statuses)} solvers"
-            warnings.warn(f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=3)
+            warnings.warn(f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=5)

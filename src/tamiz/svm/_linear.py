@@ -69,7 +69,10 @@ class LinearMachine(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False, accept_sparse=True)
-        values = X @ self.coef_.T + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = X @ self.coef_.T + self.intercept_
+        if np.isnan(values).any():
+            raise ValueError(TOO_LARGE)
         return values.ravel() if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from tamiz._validation import check_sample_weight
+from tamiz._validation import check_sample_weight, unchanged_on_error
 from tamiz.qp import QMatrix, QuadraticProblem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm._kernel_machine import KernelMachine
@@ -47,6 +47,11 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         -------
         self
         """
+        with unchanged_on_error(self):
+            self._fit(X, sample_weight)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         self._validate_params()
         X = self._check_table(X, reset=True)
         n = X.shape[0]
@@ -71,7 +76,6 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)
         self._report([result.status])
-        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """``score_samples(X) - offset_``: not negative for samples of the described class."""

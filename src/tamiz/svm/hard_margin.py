@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from tamiz._validation import unchanged_on_error
 from tamiz.qp import QMatrix, svc_problem
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm._binary import BinaryFit, describe
@@ -114,7 +115,8 @@ class HardMarginSVC(KernelClassifier):
         NotSeparableError
             If the classes cannot be separated.
         """
-        self._fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
         return self
 
     def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from tamiz._validation import (
     check_classes,
     check_known_classes,
     check_X,
+    unchanged_on_error,
 )
 from tamiz.solvers.pegasos import (
     Averaging,
@@ -217,45 +218,46 @@ class PegasosClassifier(LinearMachine):
         -------
         self : PegasosClassifier
         """
-        self._validate_params()
-        if self.sampling == "replacement" and not self.shuffle:
-            raise ValueError(
-                'sampling="replacement" draws at random, which shuffle=False forbids; use '
-                'sampling="permutation" to keep the order of the rows, or shuffle=True.'
-            )
-        X = check_X(self, X, reset=True, accept_sparse=True)
-        labels = check_classes(y, X.shape[0])
-        samples = self._samples(X, labels)
-        self.classes_ = labels.classes
-        self._setting = self._new_setting(lambda_of(self.lambda_, self.C, X.shape[0]))
-        self._random = check_random_state(self.random_state)
-        with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
-            result = solve_pegasos(
-                samples,
-                self._setting,
-                self._order_of(X.shape[0]),
-                epochs=self.max_iter,
-                batch_size=self.batch_size,
-                tol=self.tol,
-                verbose=self.verbose,
-            )
-        self._state = result.state
-        self._set_weights(result.solution, in_range=np.isfinite(result.state.rho2).all())
-        self.t_ = result.iterations
-        self.n_iter_ = result.epochs
-        self.objective_ = per_machine(result.objective)
-        self.bound_ = None if result.bound is None else per_machine(result.bound)
-        self.status_ = result.status
-        if self.status_ == "interrupted":
-            self._warn(
-                f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
-            )
-        elif self.status_ == "limit" and self.tol is not None:
-            self._warn(
-                f"after max_iter={self.max_iter} passes the objective still falls by more than "
-                f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, or "
-                "scale the features."
-            )
+        with unchanged_on_error(self):
+            self._validate_params()
+            if self.sampling == "replacement" and not self.shuffle:
+                raise ValueError(
+                    'sampling="replacement" draws at random, which shuffle=False forbids; use '
+                    'sampling="permutation" to keep the order of the rows, or shuffle=True.'
+                )
+            X = check_X(self, X, reset=True, accept_sparse=True)
+            labels = check_classes(y, X.shape[0])
+            samples = self._samples(X, labels)
+            self.classes_ = labels.classes
+            self._setting = self._new_setting(lambda_of(self.lambda_, self.C, X.shape[0]))
+            self._random = check_random_state(self.random_state)
+            with np.errstate(over="ignore", invalid="ignore"):  # _set_weights speaks of it
+                result = solve_pegasos(
+                    samples,
+                    self._setting,
+                    self._order_of(X.shape[0]),
+                    epochs=self.max_iter,
+                    batch_size=self.batch_size,
+                    tol=self.tol,
+                    verbose=self.verbose,
+                )
+            self._state = result.state
+            self._set_weights(result.solution, in_range=np.isfinite(result.state.rho2).all())
+            self.t_ = result.iterations
+            self.n_iter_ = result.epochs
+            self.objective_ = per_machine(result.objective)
+            self.bound_ = None if result.bound is None else per_machine(result.bound)
+            self.status_ = result.status
+            if self.status_ == "interrupted":
+                self._warn(
+                    f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
+                )
+            elif self.status_ == "limit" and self.tol is not None:
+                self._warn(
+                    f"after max_iter={self.max_iter} passes the objective still falls by more than "
+                    f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, or "
+                    "scale the features."
+                )
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosClassifier:

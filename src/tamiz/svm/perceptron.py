@@ -12,7 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_classes, check_known_classes, check_squares, check_X
+from tamiz._validation import (
+    check_classes,
+    check_known_classes,
+    check_squares,
+    check_X,
+    unchanged_on_error,
+)
 from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
 from tamiz.svm._linear import LinearMachine, per_machine, positive_classes
 
@@ -137,38 +143,39 @@ class PerceptronClassifier(LinearMachine):
         -------
         self : PerceptronClassifier
         """
-        self._validate_params()
-        X = check_X(self, X, reset=True, accept_sparse=True)
-        check_squares(X)
-        labels = check_classes(y, X.shape[0])
-        self.classes_ = labels.classes
-        results: list[PerceptronResult] = []
-        for k in positive_classes(len(labels.classes)):
-            results.append(
-                solve_perceptron(
-                    X,
-                    np.where(labels.codes == k, 1.0, -1.0),
-                    intercept=self.fit_intercept,
-                    learning_rate=float(self.learning_rate),
-                    max_iter=0 if self._stopped(results) else self.max_iter,
-                    pocket=self.keep == "best",
-                    draw=self._order_of(X.shape[0]),
-                    verbose=self.verbose,
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = check_X(self, X, reset=True, accept_sparse=True)
+            check_squares(X)
+            labels = check_classes(y, X.shape[0])
+            self.classes_ = labels.classes
+            results: list[PerceptronResult] = []
+            for k in positive_classes(len(labels.classes)):
+                results.append(
+                    solve_perceptron(
+                        X,
+                        np.where(labels.codes == k, 1.0, -1.0),
+                        intercept=self.fit_intercept,
+                        learning_rate=float(self.learning_rate),
+                        max_iter=0 if self._stopped(results) else self.max_iter,
+                        pocket=self.keep == "best",
+                        draw=self._order_of(X.shape[0]),
+                        verbose=self.verbose,
+                    )
                 )
+            self._set_weights(np.array([result.solution for result in results]))
+            self.n_mistakes_ = per_machine(np.array([result.mistakes for result in results]))
+            self.n_iter_ = max(result.iterations for result in results)
+            statuses = [result.status for result in results]
+            self.converged_ = all(status == "separated" for status in statuses)
+            self.status_ = next(
+                s for s in ("interrupted", "limit", "cycles", "separated") if s in statuses
             )
-        self._set_weights(np.array([result.solution for result in results]))
-        self.n_mistakes_ = per_machine(np.array([result.mistakes for result in results]))
-        self.n_iter_ = max(result.iterations for result in results)
-        statuses = [result.status for result in results]
-        self.converged_ = all(status == "separated" for status in statuses)
-        self.status_ = next(
-            s for s in ("interrupted", "limit", "cycles", "separated") if s in statuses
-        )
-        self.bound_ = None
-        if self.status_ == "interrupted":
-            self._warn_interrupted(results)
-        elif not self.converged_:
-            self._say_what_failed(statuses)
+            self.bound_ = None
+            if self.status_ == "interrupted":
+                self._warn_interrupted(results)
+            elif not self.converged_:
+                self._say_what_failed(statuses)
         return self
 
     def mistake_bound(self, machine: Any, X: Any, y: Any) -> Any:

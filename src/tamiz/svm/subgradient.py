@@ -14,6 +14,7 @@ from tamiz._validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    unchanged_on_error,
 )
 from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
 from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
@@ -160,47 +161,48 @@ class SubgradientClassifier(LinearMachine):
         -------
         self : SubgradientClassifier
         """
-        self._validate_params()
-        X = check_X(self, X, reset=True, accept_sparse=True)
-        check_squares(X)
-        own = check_sample_weight(sample_weight, X.shape[0])
-        labels = check_classes(y, X.shape[0], weight=own)
-        if not own.all():
-            kept = np.flatnonzero(own)
-            X, own = X[kept], own[kept]
-            labels = labels._replace(codes=labels.codes[kept])
-        total = own.sum()
-        lambda_ = lambda_of(self.lambda_, self.C, total)
-        weight = own * check_class_weight(self.class_weight, labels, own)[labels.codes] / total
-        self.classes_ = labels.classes
-        results: list[SubgradientResult] = []
-        for k in positive_classes(len(labels.classes)):
-            signs = np.where(labels.codes == k, 1.0, -1.0)
-            results.append(
-                solve_subgradient(
-                    Machine(X, signs, weight, lambda_, self.fit_intercept),
-                    step=self.step,
-                    radius=self.radius,
-                    n_iter=0 if self._stopped(results) else self.max_iter,
-                    average=self.average,
-                    tol=self.tol,
-                    verbose=self.verbose,
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = check_X(self, X, reset=True, accept_sparse=True)
+            check_squares(X)
+            own = check_sample_weight(sample_weight, X.shape[0])
+            labels = check_classes(y, X.shape[0], weight=own)
+            if not own.all():
+                kept = np.flatnonzero(own)
+                X, own = X[kept], own[kept]
+                labels = labels._replace(codes=labels.codes[kept])
+            total = own.sum()
+            lambda_ = lambda_of(self.lambda_, self.C, total)
+            weight = own * check_class_weight(self.class_weight, labels, own)[labels.codes] / total
+            self.classes_ = labels.classes
+            results: list[SubgradientResult] = []
+            for k in positive_classes(len(labels.classes)):
+                signs = np.where(labels.codes == k, 1.0, -1.0)
+                results.append(
+                    solve_subgradient(
+                        Machine(X, signs, weight, lambda_, self.fit_intercept),
+                        step=self.step,
+                        radius=self.radius,
+                        n_iter=0 if self._stopped(results) else self.max_iter,
+                        average=self.average,
+                        tol=self.tol,
+                        verbose=self.verbose,
+                    )
                 )
-            )
-        self._set_weights(np.array([result.solution for result in results]))
-        self.objective_ = per_machine(np.array([result.objective for result in results]))
-        bounds = [result.bound for result in results]
-        self.bound_ = None if None in bounds else per_machine(np.array(bounds, dtype=np.float64))
-        self.n_iter_ = max(result.iterations for result in results)
-        statuses = {result.status for result in results}
-        # the worst of the machines
-        self.status_ = next(s for s in ("interrupted", "limit", "converged") if s in statuses)
-        if self.status_ == "interrupted":
-            self._warn_interrupted(results)
-        elif self.status_ == "limit" and self.tol is not None:
-            worst = "unknown" if self.bound_ is None else f"{np.max(self.bound_):.3g}"
-            self._warn(
-                f"after max_iter={self.max_iter} steps the bound on the gap is {worst}, above "
-                f"tol={self.tol:g}; increase max_iter, lambda_ or tol, or scale the features."
-            )
+            self._set_weights(np.array([result.solution for result in results]))
+            self.objective_ = per_machine(np.array([result.objective for result in results]))
+            bounds = [result.bound for result in results]
+            self.bound_ = None if None in bounds else per_machine(np.array(bounds, dtype=np.float64))
+            self.n_iter_ = max(result.iterations for result in results)
+            statuses = {result.status for result in results}
+            # the worst of the machines
+            self.status_ = next(s for s in ("interrupted", "limit", "converged") if s in statuses)
+            if self.status_ == "interrupted":
+                self._warn_interrupted(results)
+            elif self.status_ == "limit" and self.tol is not None:
+                worst = "unknown" if self.bound_ is None else f"{np.max(self.bound_):.3g}"
+                self._warn(
+                    f"after max_iter={self.max_iter} steps the bound on the gap is {worst}, above "
+                    f"tol={self.tol:g}; increase max_iter, lambda_ or tol, or scale the features."
+                )
         return self

@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import Labels, check_class_weight, check_classes, check_sample_weight
+from tamiz._validation import (
+    Labels,
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    unchanged_on_error,
+)
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import Status
 from tamiz.solvers.working_sets import take_block
@@ -309,7 +315,8 @@ class SVC(KernelClassifier):
         -------
         self : SVC
         """
-        self._fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
         return self
 
     def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -128,7 +128,8 @@ class SVDD(NoveltyMachine):
         X = self._check_table(X, reset=False)
         values = self._expansion(X)[:, 0]
         if not self._is_precomputed():
-            own = self.kernel_.diag(X)
+            with np.errstate(over="ignore"):  # an infinite distance is outside, as it should be
+                own = self.kernel_.diag(X)
         elif self._constant_diag is not None:
             own = self._constant_diag
         else:

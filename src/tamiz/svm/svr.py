@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import check_regression_target, check_sample_weight
+from tamiz._validation import (
+    TOO_LARGE,
+    check_regression_target,
+    check_sample_weight,
+    unchanged_on_error,
+)
 from tamiz.qp import svr_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
@@ -128,6 +133,11 @@ class SVR(RegressorMixin, KernelMachine):
         -------
         self : SVR
         """
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._validate_params()
         X = self._check_table(X, reset=True)
         n = X.shape[0]
@@ -146,7 +156,6 @@ class SVR(RegressorMixin, KernelMachine):
         result = solve(problem, start=start, **self._solver_options())
         self._describe(result, X, active, target, C)
         self._report([result.status])
-        return self
 
     def _describe(
         self, result: QPResult, X: Any, active: np.ndarray, target: np.ndarray, C: np.ndarray
@@ -181,4 +190,7 @@ class SVR(RegressorMixin, KernelMachine):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted values at the rows of ``X``."""
-        return self._expansion(self._check_table(X, reset=False))[:, 0]
+        values = self._expansion(self._check_table(X, reset=False))[:, 0]
+        if not np.isfinite(values).all():
+            raise ValueError(TOO_LARGE)
+        return values

@@ -1,0 +1,149 @@
+"""What the members of the Relief family share: sampling, neighbours, ranking."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._validation import _refuse_duplicate_names, check_X
+from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._relief_pairs import nearest
+from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
+from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.information._columns import read_columns
+from tamiz.selector import Selector
+
+
+class Scored(NamedTuple):
+    """Scores of all features, and which of them are constant."""
+
+    scores: np.ndarray
+    constant: np.ndarray
+
+
+class ReliefBase(Selector):
+    """What the three have in common."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            "array-like",
+            None,
+        ],
+        "metric": [StrOptions({"manhattan", "euclidean"})],
+        "scaling": [StrOptions({"range", "none"})],
+        "ties": [StrOptions({"random", "index"})],
+        "categorical_features": ["array-like", str, None],
+        "threshold": [Interval(Real, None, None, closed="neither"), None],
+        "n_features_to_select": HOW_MANY,
+        "random_state": ["random_state"],
+    }
+
+    def _start(self, X: Any) -> Any:
+        """Check the parameters and the table."""
+        self._validate_params()
+        _refuse_duplicate_names(X)
+        if sparse.issparse(X):  # scikit-learn has the sentence
+            check_X(self, X, reset=True)
+        return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
+
+    def _score(self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any) -> Scored:
+        """Sample, find neighbours, sum up differences; returns scores and constant features."""
+        random = check_random_state(self.random_state)
+        k, n = self._n_neighbors(len(codes)), len(codes)
+        order = np.argsort(codes, kind="stable")  # classes become ranges
+        codes = codes[order]
+        counts = np.bincount(codes)
+        columns = scale_columns(X, symbolic)
+        columns = columns._replace(values=columns.values[order])
+        distance, diff = build_table(columns, codes, len(counts), self.scaling == "range")
+        place = np.empty(n, dtype=np.intp)
+        place[order] = np.arange(n)
+        usable = np.sort(order[counts[codes] > 1]) if self._needs_hits else np.arange(n)
+        chosen = self._sample(usable, n, random)
+        self.sample_indices_ = chosen
+        seed = int(random.randint(2**31 - 1)) if self.ties == "random" else -1
+        squared = self.metric == "euclidean"
+        rows = np.sort(place[chosen])
+        found = nearest(distance, codes, rows, self._groups(counts), k, order, seed, squared)
+        scores = np.zeros(X.shape[1])
+        scores[feature_order(columns)] = self._weigh(
+            diff, codes, counts, rows, found, None if y is None else y[order]
+        )
+        scores = np.where(columns.constant, 0.0, np.clip(scores, -1.0, 1.0))
+        return Scored(scores, columns.constant)
+
+    def _sample(self, usable: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:
+        """Indices of the samples whose neighbours are looked at."""
+        wanted = self.n_samples
+        if wanted is None:
+            return usable
+        if np.ndim(wanted) == 0:
+            m = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * len(usable)))
+            if m > n:
+                raise ValueError(
+                    f"n_samples={m} exceeds the {n} rows of X; use at most {n}, or None for all."
+                )
+            m = min(m, len(usable))
+            return np.sort(random.choice(usable, m, replace=False))
+        given = np.asarray(wanted)
+        whole = given.ndim == 1 and len(given) and given.dtype.kind in "iu"
+        if not whole or given.min() < 0 or given.max() >= n:
+            raise ValueError(
+                f"n_samples={wanted!r} is not understood; as a list it must hold row numbers from "
+                f"0 to {n - 1}."
+            )
+        alone = np.setdiff1d(given, usable)
+        if len(alone):
+            raise ValueError(
+                f"n_samples names row {alone[0]}, the only one of its class: it has no nearest "
+                "hit. Leave it out."
+            )
+        return given.astype(np.intp)
+
+    def _conclude(self, scored: Scored, watch: Stopwatch) -> Any:
+        scores, constant = scored
+        order = order_by(np.where(constant, -np.inf, scores), scores)
+        wanted, chosen = self.n_features_to_select, None
+        if self.threshold is not None and wanted in (None, "auto"):
+            chosen = (scores > self.threshold) & ~constant
+        n_selected = number_to_select(wanted, len(scores), None)
+        notes = {"n_samples": len(self.sample_indices_)}
+        self._finish(
+            order=order,
+            n_selected=n_selected,
+            support=chosen,
+            scores=scores,
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        return self
+
+    _needs_hits = True
+
+    def _n_neighbors(self, n: int) -> int:
+        return min(getattr(self, "n_neighbors", 1), n - 1)
+
+    @abstractmethod
+    def _groups(self, counts: np.ndarray) -> np.ndarray:
+        """Ranges in which a sample of each class looks for neighbours."""
+
+    @abstractmethod
+    def _weigh(
+        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
+    ) -> np.ndarray:
+        """Scores in the order of the table."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
