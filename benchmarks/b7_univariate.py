@@ -4,42 +4,23 @@ Ours is the whole ``fit`` (checks, scores, p-values, ranking, result); the peer'
 scoring function with its own checks. Same data in the same process, alternating, best of three
 after a warm-up. Agreement: the statistics computed from our scores equal the peer's.
 
-    python benchmarks/b7_univariate.py [--quick]
+    python -m benchmarks.b7_univariate [--quick]
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.feature_selection import chi2, f_classif
 
+from benchmarks.common import alternate, print_table, row
 from tamiz.filters.chi_squared import ChiSquared
 from tamiz.filters.fisher import FisherScore
 
 BAR = 1.0
-REPEATS = 3
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def contest(ours: Callable[[], Any], peer: Callable[[], Any]) -> tuple[float, float, float]:
-    """Seconds of our first call, our best and the peer's best call."""
-    first = seconds(ours)
-    seconds(peer)
-    times = []
-    for turn in range(REPEATS):
-        pair = (ours, peer) if turn % 2 else (peer, ours)
-        spent = [seconds(call) for call in pair]
-        times.append(spent if turn % 2 else spent[::-1])
-    return first, min(t[0] for t in times), min(t[1] for t in times)
 
 
 def run(quick: bool) -> list[dict[str, Any]]:
@@ -57,40 +38,25 @@ def run(quick: bool) -> list[dict[str, Any]]:
                 lambda: FisherScore("multiclass").fit(X, y),  # noqa: B023
                 lambda: f_classif(X, y),  # noqa: B023
                 lambda f: f.scores_ * factor,  # noqa: B023
-                lambda result: result[0],
             ),
             (
                 "chi2",
                 lambda: ChiSquared(test="counts").fit(counts, y),  # noqa: B023
                 lambda: chi2(counts, y),  # noqa: B023
                 lambda f: f.scores_,
-                lambda result: result[0],
             ),
         ]
-        for name, ours, peer, our_value, peer_value in cases:
-            agree = np.allclose(our_value(ours()), peer_value(peer()), rtol=1e-6, atol=1e-9)
-            first, ours_s, peer_s = contest(ours, peer)
-            rows.append(
-                {
-                    "row": "B7",
-                    "workload": f"{n:,} x {p:,}, {n_classes} classes",
-                    "peer": f"scikit-learn {name}",
-                    "ours_s": ours_s,
-                    "peer_s": peer_s,
-                    "ratio": peer_s / ours_s,
-                    "bar": BAR,
-                    "agree": bool(agree),
-                    "note": f"{X.nbytes / 2**30 / ours_s:.1f} GB/s; first call {first:.2f} s",
-                }
-            )
+        for name, ours, peer, our_value in cases:
+            start = time.perf_counter()
+            ours()
+            first = time.perf_counter() - start
+            a, b, mine, theirs = alternate(ours, peer)
+            agree = np.allclose(our_value(mine), theirs[0], rtol=1e-6, atol=1e-9)
+            note = f"{X.nbytes / 1e9 / a:.1f} GB/s; first call {first:.2f} s"
+            workload = f"{n:,} x {p:,}, {n_classes} classes"
+            rows.append(row("B7", workload, f"scikit-learn {name}", a, b, BAR, bool(agree), note))
     return rows
 
 
 if __name__ == "__main__":
-    for result in run(quick="--quick" in sys.argv[1:]):
-        print(
-            f"{result['row']} {result['workload']} against {result['peer']}: "
-            f"{result['ours_s']:.4f} s, peer {result['peer_s']:.4f} s, ratio "
-            f"{result['ratio']:.1f} (bar {result['bar']:g}), agree {result['agree']}; "
-            f"{result['note']}"
-        )
+    print_table(run(quick="--quick" in sys.argv[1:]))

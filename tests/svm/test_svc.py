@@ -103,10 +103,10 @@ def test_warm_start_with_other_samples_is_a_cold_start():
 
 def test_small_cache_takes_decomposition_and_agrees():
     X, y = make_classification(1200, 10, random_state=1)
-    roomy = SVC(gamma=0.1, tol=1e-5).fit(X, y)
-    tight = SVC(gamma=0.1, tol=1e-5, cache_mb=0.5).fit(X, y)
+    roomy = SVC(gamma=0.1, tol=1e-4).fit(X, y)
+    tight = SVC(gamma=0.1, tol=1e-4, cache_mb=1).fit(X, y)
     assert tight.status_ == "converged"
-    assert tight.dual_objective_ == pytest.approx(roomy.dual_objective_, rel=1e-7)
+    assert tight.dual_objective_ == pytest.approx(roomy.dual_objective_, rel=1e-6)
 
 
 def test_kernel_objects_and_functions():

@@ -139,7 +139,7 @@ def test_same_optimum(problem):
     name, kernel, C, class_weight = problem
     X, y = DATA[name]()
     K = gram(X, **kernel)
-    peer = PeerSVC(C=C, tol=TOL, class_weight=class_weight, max_iter=20_000_000, **kernel)
+    peer = PeerSVC(C=C, tol=TOL, class_weight=class_weight, max_iter=4_000_000, **kernel)
     peer.fit(X, y)
     peer_coef = np.zeros(len(y))
     peer_coef[peer.support_] = peer.dual_coef_[0]

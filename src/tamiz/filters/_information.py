@@ -125,6 +125,13 @@ class Criterion(ABC):
     def add(self, k: int) -> None:
         """Take note that ``features[k]`` has been added."""
 
+    def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
+        """Add up to ``n_steps`` features at once, if there is a fast way; else None.
+
+        Returns their places and values, and clears their marks in ``alive``.
+        """
+        return None
+
     @abstractmethod
     def keep(self, which: np.ndarray) -> None:
         """Forget all features but ``features[which]``."""
@@ -174,35 +181,41 @@ def greedy(
     path: list[PathStep] = []
     scores = np.empty(n_features)
     with Progress("selecting", verbose) as progress:
-        while True:
-            values = np.where(alive, criterion.values(), -np.inf)
-            best = float(values.max())
-            ties = np.flatnonzero(values == best)
-            k = int(ties[np.argmax(criterion.relevance[ties])])
-            if added and proceed is not None and not proceed(len(added), k, best):
-                break
-            feature = int(criterion.features[k])
-            added.append(feature)
-            scores[feature] = best
-            path.append(PathStep("add", (feature,), len(added), best))
-            alive[k] = False
+        while len(added) < n_steps:
             left = n_features - len(added)
-            if len(added) == n_steps and left == 0:
-                break
-            criterion.add(k)
-            if len(added) == n_steps:
-                values = criterion.values()
-                break
             if left < _COMPACT * len(alive):
                 criterion.keep(np.flatnonzero(alive))
                 alive = np.ones(left, dtype=bool)
+            limit = min(n_steps - len(added), 1 + int((1 - _COMPACT) * left))
+            steps = criterion.several(alive, limit) if proceed is None else None
+            if steps is None:
+                k, value = _best(criterion, alive)
+                if proceed is not None and added and not proceed(len(added), k, value):
+                    break
+                steps = [(k, value)]
+                alive[k] = False
+                if left > 1:
+                    criterion.add(k)
+            for k, value in steps:
+                feature = int(criterion.features[k])
+                added.append(feature)
+                scores[feature] = value
+                path.append(PathStep("add", (feature,), len(added), value))
             progress.update(f"{len(added):,} of {n_steps:,} features")
     if len(added) == n_features:
         return Greedy(np.array(added), scores, len(added), path)
-    rest = criterion.features[alive]
-    scores[rest] = values[alive]
-    order = order_by(values[alive], criterion.relevance[alive])
+    rest, values = criterion.features[alive], criterion.values()[alive]
+    scores[rest] = values
+    order = order_by(values, criterion.relevance[alive])
     return Greedy(np.concatenate([added, rest[order]]).astype(np.intp), scores, len(added), path)
+
+
+def _best(criterion: Criterion, alive: np.ndarray) -> tuple[int, float]:
+    """The feature to add next, and its value."""
+    values = np.where(alive, criterion.values(), -np.inf)
+    best = values.max()
+    ties = np.flatnonzero(values == best)
+    return int(ties[np.argmax(criterion.relevance[ties])]), float(best)
 
 
 class GreedyFilter(InformationFilter):

@@ -47,7 +47,7 @@ MAX_MATRIX_BYTES = 2**30
 #: An eigenvalue is negative beyond this share of the largest entry times the size.
 _DEFINITE = 1e-12
 _SMALL = 200
-_CHOLESKY_MAX = 4000
+_LARGE = 2000
 _LANCZOS_STEPS = 40
 _BLOCK_ENTRIES = 2**22
 
@@ -62,7 +62,7 @@ class Redundancy(NamedTuple):
     rank: int | None = None  # if it was limited
     error: float = 0.0  # ‖difference‖ / ‖replaced part‖, Frobenius
     error_norm: float = 0.0  # ‖difference‖
-    smallest: float | None = None  # least eigenvalue of the exact matrix, or of A (never below)
+    smallest: float | None = None  # eigenvalue of the exact matrix, or of A (never below)
     is_indefinite: bool | None = False  # the matrix used; None if not known
     n_left_out: int = 0  # eigenvalues not kept
     n_negative: int = 0  # of them negative
@@ -143,7 +143,7 @@ def nystroem(
 
 class _Inverse(NamedTuple):
     G: np.ndarray  # GG' = A⁺
-    smallest: float  # eigenvalue of A
+    smallest: float | None  # eigenvalue of A; None if positive
     n_negative: int
 
 
@@ -157,12 +157,10 @@ def _pseudo_inverse(A: np.ndarray, rank_tol: float) -> _Inverse:
     # no eigenvalue exceeds the largest sum of a row
     floor = _RELATIVE_FLOOR * max(float(np.abs(A).sum(axis=1).max()), np.finfo(float).tiny)
     floor = max(floor, rank_tol)
-    shifted = A.copy()
-    shifted.flat[:: k + 1] -= floor
-    if linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=True)[1] == 0:
+    if _exceeds(A, floor):
         L = linalg.cholesky(A, lower=True, check_finite=False)
         G = linalg.solve_triangular(L, np.eye(k), lower=True, check_finite=False).T
-        return _Inverse(np.ascontiguousarray(G), smallest_eigenvalue(A)[0], 0)
+        return _Inverse(np.ascontiguousarray(G), None, 0)
     values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
     keep = values > max(floor, -_NOISE * float(values[0]))
     negative = values < -_RELATIVE_FLOOR * abs(float(values[-1]))
@@ -232,27 +230,34 @@ class NystroemQ(QMatrix):
 # ------------------------------------------------------------------------------- definiteness
 
 
-def smallest_eigenvalue(Q: np.ndarray) -> tuple[float, bool | None]:
+def smallest_eigenvalue(Q: np.ndarray) -> tuple[float | None, bool | None]:
     """The least eigenvalue of a symmetric matrix, and whether it is negative.
 
-    A large matrix is not decomposed. Lanczos steps give a value that is never below the least
-    eigenvalue, so a negative one proves that there is a negative eigenvalue; a Cholesky
-    factorisation proves that there is none. ``None`` if neither is affordable.
+    Large matrices are not decomposed. A Cholesky factorisation proves that no eigenvalue is
+    negative, and the value remains unknown. Otherwise Lanczos steps give a value that is never
+    below the least eigenvalue. Of very large matrices a principal part is looked at: its
+    eigenvalues lie within those of the whole, so that a negative one proves as much, but nothing
+    follows from their absence.
     """
     n = len(Q)
     floor = _DEFINITE * n * max(float(np.abs(Q).max()), np.finfo(float).tiny)
     if n <= _SMALL:
         value = float(linalg.eigvalsh(Q, subset_by_index=[0, 0], check_finite=False)[0])
         return value, value < -floor
-    value = _lanczos(Q, floor)
-    if value < -floor:
-        return value, True
-    if n > _CHOLESKY_MAX:
-        return value, None
+    if n > _LARGE:
+        part = np.sort(np.random.RandomState(0).choice(n, _LARGE, replace=False))
+        value, negative = smallest_eigenvalue(Q[np.ix_(part, part)])
+        return value, negative or None
+    if _exceeds(Q, -floor):
+        return None, False
+    return min(_lanczos(Q, floor), -floor), True
+
+
+def _exceeds(Q: np.ndarray, bound: float) -> bool:
+    """Whether all eigenvalues are greater than ``bound``."""
     shifted = Q.copy()
-    shifted.flat[:: n + 1] += floor
-    _, info = linalg.lapack.dpotrf(shifted, overwrite_a=True)
-    return value, bool(info > 0)
+    shifted.flat[:: len(Q) + 1] -= bound
+    return bool(linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=True)[1] == 0)
 
 
 def _lanczos(Q: np.ndarray, floor: float) -> float:

@@ -25,6 +25,9 @@ _SIDE = 32
 _STRIP = 1024
 _MOST_KEPT = 2**25
 
+#: Differences that make a thread worth while.
+_WORTH = 2**22
+
 #: Vector lanes assumed by the error bound; wider vectors only make it safer.
 _LANES = 4
 
@@ -89,31 +92,19 @@ def nearest(
     height = n if symmetric else max(_SIDE, min(m, _MOST_KEPT // n // _SIDE * _SIDE))
     distances = np.empty((min(height, m), n), dtype=np.float32)
     columns = -(-n // _SIDE)
+    p = single.shape[1] + table.symbols.shape[1] + 4 * table.gappy.shape[1]
+    blocks = max(1, _WORTH // (_SIDE * _SIDE * p + 1))
+    rows = max(1, _WORTH // (n + 4 * k * n_groups * p))
     for top in range(0, m, height):
         part = samples[top : top + height]
-        if symmetric:
-            pairs = np.array([(r, c) for r in range(columns) for c in range(r, columns)])
-        else:
-            pairs = np.array(
-                [(r, c) for r in range(-(-len(part) // _SIDE)) for c in range(columns)]
-            )
-        run_tiles(
-            _fill, len(pairs), pairs, single, table, codes, part, distances, squared, symmetric
-        )
-        run_tiles(
-            _choose,
-            len(part),
-            distances,
-            table,
-            codes,
-            part,
-            groups,
-            names,
-            np.uint64(max(seed, 0)),
-            seed >= 0,
-            squared,
-            neighbours[top : top + height],
-        )
+        found = neighbours[top : top + height]
+        upper = [(r, r if symmetric else 0) for r in range(-(-len(part) // _SIDE))]
+        pairs = np.array([(r, c) for r, first in upper for c in range(first, columns)])
+        args = pairs, single, table, codes, part, distances, squared, symmetric
+        run_tiles(_fill, len(pairs), *args, min_items=blocks)
+        marks = names, np.uint64(max(seed, 0)), seed >= 0
+        chosen = distances, table, codes, part, groups, *marks, squared, found
+        run_tiles(_choose, len(part), *chosen, min_items=rows)
     return neighbours
 
 
@@ -129,7 +120,7 @@ def summed_differences(
     Numbers come first, then symbols, then features with gaps. The samples are taken in the same
     order whatever the number of threads: the sums do not depend on it.
     """
-    least = max(1, 2**16 // max(1, neighbours.size))
+    least = max(1, _WORTH // max(1, neighbours.size))
     parts = []
     for function, width in (
         (_sum_numbers, table.numbers.shape[1]),
@@ -150,16 +141,19 @@ def _fill(start, stop, pairs, single, table, codes, samples, distances, squared,
     n, p = single.shape
     block = np.empty((_SIDE, _SIDE), dtype=np.float32)
     left = np.empty((_SIDE, min(p, _STRIP)), dtype=np.float32)
+    held = -1  # the row of blocks whose samples are in ``left``
     for task in range(start, stop):
         top, side = pairs[task, 0] * _SIDE, pairs[task, 1] * _SIDE
         rows, columns = min(_SIDE, len(samples) - top), min(_SIDE, n - side)
         block[:] = 0.0
         for first in range(0, p, _STRIP):
             last = min(first + _STRIP, p)
-            for r in range(rows):
-                left[r, : last - first] = single[samples[top + r], first:last]
-            for r in range(rows, _SIDE):
-                left[r, : last - first] = 0.0
+            if p > _STRIP or pairs[task, 0] != held:
+                for r in range(rows):
+                    left[r, : last - first] = single[samples[top + r], first:last]
+                for r in range(rows, _SIDE):
+                    left[r, : last - first] = 0.0
+                held = pairs[task, 0]
             _add_numbers(left, single, side, columns, first, last, rows, squared, block)
         if table.symbols.shape[1] or table.gappy.shape[1]:
             for r in range(rows):

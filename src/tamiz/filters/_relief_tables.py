@@ -31,18 +31,23 @@ class Columns(NamedTuple):
 
 
 def scale_columns(X: np.ndarray, symbolic: np.ndarray) -> Columns:
-    """Bring every numeric feature to [0, 1]; a constant one to 0."""
-    missing = np.isnan(X)
-    low = np.where(missing, np.inf, X).min(axis=0)
-    high = np.where(missing, -np.inf, X).max(axis=0)
+    """Bring every numeric feature to [0, 1]; a constant one to 0. ``X`` is overwritten."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    gappy = np.isnan(low)
+    if gappy.any():
+        part = X[:, gappy]
+        low[gappy] = np.where(np.isnan(part), np.inf, part).min(axis=0)
+        high[gappy] = np.where(np.isnan(part), -np.inf, part).max(axis=0)
     constant = ~(high > low)  # also without any value
-    low = np.where(np.isfinite(low), low, 0.0)
-    half = np.where(constant, 1.0, 0.5 * high - 0.5 * low)  # max − min itself may overflow
-    values = (0.5 * X - 0.5 * low) / half
-    values[:, symbolic] = X[:, symbolic]
-    values[:, constant] = 0.0  # differs from nothing, missing or not
-    span = np.where(constant | symbolic, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
-    return Columns(values, symbolic, missing.any(axis=0) & ~constant, constant, span)
+    still = constant | symbolic
+    low[still] = 0.0
+    half = np.where(still, 0.5, 0.5 * high - 0.5 * low)  # max − min itself may overflow
+    X *= 0.5
+    X -= 0.5 * low
+    X /= half
+    X[:, constant] = 0.0  # differs from nothing, missing or not
+    span = np.where(still, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
+    return Columns(X, symbolic, gappy & ~constant, constant, span)
 
 
 def build_table(
@@ -58,7 +63,7 @@ def build_table(
     filled = values[:, gappy]
     expected, both = expected_differences(filled, symbolic[gappy], codes, n_classes)
     diff = Table(
-        np.ascontiguousarray(values[:, numeric]),
+        values if numeric.all() else np.ascontiguousarray(values[:, numeric]),
         np.ascontiguousarray(values[:, symbolic & ~gappy]).astype(np.int32),
         np.ascontiguousarray(filled),
         symbolic[gappy],

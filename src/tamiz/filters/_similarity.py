@@ -52,6 +52,8 @@ def resolve_task(y: Any, task: str) -> str:
         check_classes(None, 0)  # raises
     if task != "auto":
         return task
+    if getattr(getattr(y, "dtype", None), "kind", "f") in "biuSUT":  # cheaper to see than to ask
+        return "classification"
     try:
         continuous = str(type_of_target(y)).startswith("continuous")
     except (TypeError, ValueError):  # the checks that follow have better sentences

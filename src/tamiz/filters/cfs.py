@@ -43,6 +43,9 @@ from tamiz.filters._similarity import (
 from tamiz.information import encode
 from tamiz.selector import Selector
 
+#: Up to this many features, all correlations take no longer than the calls for single rows.
+_AT_ONCE = 64
+
 
 class CFS(Selector):
     r"""Correlation-based feature selection.
@@ -91,7 +94,7 @@ class CFS(Selector):
     n_expanded_ : int
         Number of subsets expanded (for the exhaustive search, of subsets judged).
     n_correlations_ : int
-        Number of features whose correlations with all others were computed.
+        Number of features whose correlations with all others were asked for.
     support_, ranking_, order_, selection_
         As in every selector. The ranking begins with ``subset_``; the other features follow by the
         merit of the subset with each of them added, and by relevance where that is equal; those
@@ -240,7 +243,10 @@ class CFS(Selector):
         )
         target = read_target(y, codes.n_samples, task)
         require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
-        return Correlations(codes.su_relevance(target.values), codes.su_row)
+        relevance = codes.su_relevance(target.values)
+        if codes.n_features <= _AT_ONCE:
+            return Correlations(relevance, codes.matrix(ratio=True).__getitem__)
+        return Correlations(relevance, codes.su_row)
 
     def _describe(self, found: Found, correlations: Correlations) -> None:
         self.relevance_ = correlations.relevance

@@ -35,7 +35,7 @@ from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter
 from tamiz.information import encode
 
 #: Columns that are summed together.
-_TILE = 512
+_TILE = 256
 
 
 class ChiSquared(UnivariateFilter):

@@ -31,9 +31,18 @@ from sklearn.utils._param_validation import StrOptions
 from tamiz._validation import check_classes, check_X
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
 from tamiz.information import Codes
+from tamiz.information._counting import least_redundant
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
 FLOOR = 1e-3
+
+
+#: With up to this many levels, all features are treated as if they had as many as the richest.
+MOST_LEVELS = 4
+
+#: Cells times words from which threads shorten a step, and words after which Ctrl-C is looked for.
+LONG_STEP = 4_000_000
+SLICE = 20_000_000
 
 
 class MRMR(GreedyFilter):
@@ -173,6 +182,42 @@ class _Counted(CountedCriterion):
         self.total = np.zeros(codes.n_features)
         self.n_added = 0
         self.quotient = quotient
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """One group if that is the faster way: for steps too short to be shared by threads."""
+        self.group = self.codes.in_one_group(MOST_LEVELS)
+        if self.group is not None:
+            r, n_words, p = self.group.planes.shape
+            if r * r * n_words * p > LONG_STEP:
+                self.group = None
+
+    def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
+        if self.group is None:
+            return None
+        n_steps = min(n_steps, 1 + SLICE // self.group.planes.size)
+        order, values = np.empty(n_steps, dtype=np.intp), np.empty(n_steps)
+        least_redundant(
+            n_steps,
+            alive,
+            self.relevance,
+            self.total,
+            self.n_added,
+            self.group.planes,
+            self.group.margins,
+            self.group.sums,
+            self.codes.table,
+            1.0 / self.codes.scale,
+            FLOOR if self.quotient else -1.0,
+            order,
+            values,
+        )
+        self.n_added += n_steps
+        return list(zip(order.tolist(), values.tolist(), strict=True))
+
+    def keep(self, which: np.ndarray) -> None:
+        super().keep(which)
+        self._prepare()
 
     def values(self) -> np.ndarray:
         return _combined(self.relevance, self.total, self.n_added, self.quotient)

@@ -128,8 +128,8 @@ class QPFS(Selector):
         kept; where negative eigenvalues were left out, :math:`(1-\alpha)|\lambda_{min}|/2` more.
         Else ``None``.
     smallest_eigenvalue_ : float or None
-        Of ``Q``, or of its sampled block, where it was computed; for more than 200 features an
-        estimate from above.
+        Of ``Q``, or of its sampled block, if it is negative; for more than 200 features an
+        estimate from above. ``None`` if it was shown not to be negative, or not looked at.
     is_stationary_only_ : bool or None
         True if the matrix that was used is indefinite: the solution is then a stationary point,
         not certainly the global optimum. ``None`` if not known (a very large matrix).

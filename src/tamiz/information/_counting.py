@@ -41,7 +41,6 @@ HEIGHT = 64
 FAINT = 47
 
 _ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -175,6 +174,65 @@ def _write(block, scale, rows, columns, out):  # type: ignore[no-untyped-def]
         else:
             for l in range(width):
                 line[columns[l]] = block[k, l] * scale
+
+
+@njit(cache=True, nogil=True)
+def least_redundant(  # type: ignore[no-untyped-def]
+    n_steps, alive, relevance, total, n_added, planes, margins, sums, f, scale, floor, order, values
+):
+    """Steps of a greedy search: the greatest relevance minus, or over, the mean information shared.
+
+    Parameters
+    ----------
+    n_steps : int
+        Number of columns to add.
+    alive : bool array of shape (n_columns,)
+        Columns that may still be added; changed in place.
+    relevance : float64 array of shape (n_columns,)
+        Relevance of the columns, which also breaks ties.
+    total : float64 array of shape (n_columns,)
+        Information that each column shares with those added so far, summed; changed in place.
+    n_added : int
+        How many those are.
+    planes, margins, sums, f
+        As in ``pairs_rows``; every sample has a level in every column.
+    scale : float
+        Unit of the information, in units of the table.
+    floor : float
+        If not negative, the quotient is taken in place of the difference, and information counts
+        as this much at least.
+    order, values : arrays of shape (n_steps,)
+        The columns added and the value of the criterion of each.
+    """
+    r, n_words, p = planes.shape
+    pivot = np.empty((1, r, n_words), dtype=np.uint64)
+    margin = np.empty(r, dtype=np.uint64)
+    counts = np.empty((1, max(1, r - 1), max(1, r - 1), TILE), dtype=np.uint64)
+    shared = np.empty(TILE, dtype=np.float64)
+    quotient = floor >= 0.0
+    for step in range(n_steps):
+        best, k = -np.inf, -1
+        m = float(n_added + step)
+        for j in range(p):
+            if alive[j]:
+                value = relevance[j]
+                if m > 0.0:
+                    value = value * m / total[j] if quotient else value - total[j] / m
+                if k < 0 or value > best or (value == best and relevance[j] > relevance[k]):
+                    best, k = value, j
+        order[step], values[step] = k, best
+        alive[k] = False
+        for a in range(r):
+            margin[a] = margins[a, k]
+            for w in range(n_words):
+                pivot[0, a, w] = planes[a, w, k]
+        for j in range(0, p, TILE):
+            nj = min(TILE, p - j)
+            _count(pivot, planes, j, nj, r - 1, r - 1, counts)
+            _score(counts[0], margin, margins, sums, j, nj, f, True, False, shared[:nj])
+            for l in range(nj):
+                value = shared[l] * scale
+                total[j + l] += max(value, floor) if quotient else value
 
 
 @njit(cache=True, nogil=True)
@@ -354,84 +412,12 @@ def _score_gappy(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
             for a in range(r):
                 column += counts[a, b, l]
             columns += f[column]
-        out[l] = _measure(cells, rows, columns, f[n], n, ratio)
-
-
-@njit(cache=True, nogil=True)
-def _measure(cells, rows, columns, whole, n, ratio):  # type: ignore[no-untyped-def]
-    """Information or symmetrical uncertainty from the sums of f over a table and its margins."""
-    information = float(whole + cells - rows - columns)
-    least = float(whole >> FAINT)
-    if n == 0 or information < least:
-        return 0.0
-    if ratio:
-        entropy = float(whole - rows) + float(whole - columns)
-        return 2.0 * information / entropy if entropy > least else 0.0
-    return information * (1.0 / float(n))
-
-
-@njit(cache=True, nogil=True)
-def grouped_rows(start, stop, order, bounds, codes, levels, f, ratio, out):  # type: ignore[no-untyped-def]
-    """Information of one pivot with columns given as codes, for any number of levels.
-
-    The samples are walked level by level of the pivot (``order`` from ``bounds[a]`` to
-    ``bounds[a + 1]``), so that one row of the table exists at a time: the work is that of reading
-    the column twice and the memory that of its levels, however many cells the table would have.
-
-    ``codes`` has one row for each column, negative where missing; ``levels`` says how many codes
-    each can have.
-    """
-    cell = np.zeros(levels.max(), dtype=np.int64)
-    margin = np.zeros(levels.max(), dtype=np.int64)
-    for j in range(start, stop):
-        out[j] = _grouped(order, bounds, codes[j], levels[j], f, ratio, cell, margin)
-
-
-@njit(cache=True, nogil=True)
-def grouped_planes(start, stop, order, bounds, planes, n_samples, f, ratio, out):  # type: ignore[no-untyped-def]
-    """The same with columns given as bits."""
-    r = planes.shape[0]
-    codes = np.empty(n_samples, dtype=np.int32)
-    cell = np.zeros(r, dtype=np.int64)
-    margin = np.zeros(r, dtype=np.int64)
-    for j in range(start, stop):
-        unpack(planes, j, codes)
-        out[j] = _grouped(order, bounds, codes, r, f, ratio, cell, margin)
-
-
-@njit(cache=True, nogil=True)
-def unpack(planes, j, codes):  # type: ignore[no-untyped-def]
-    """Write the codes of column ``j``, -1 where no level is set."""
-    codes[:] = -1
-    for b in range(planes.shape[0]):
-        for w in range(planes.shape[1]):
-            word = planes[b, w, j]
-            while word != _ZERO:
-                rest = word & (word - _ONE)
-                codes[64 * w + np.int64(_ones((word ^ rest) - _ONE))] = b
-                word = rest
-
-
-@njit(cache=True, nogil=True)
-def _grouped(order, bounds, codes, levels, f, ratio, cell, margin):  # type: ignore[no-untyped-def]
-    cells, rows, columns = np.int64(0), np.int64(0), np.int64(0)
-    n = 0
-    for a in range(len(bounds) - 1):
-        row = 0
-        for s in range(bounds[a], bounds[a + 1]):
-            b = codes[order[s]]
-            if b >= 0:
-                cell[b] += 1
-                row += 1
-        for s in range(bounds[a], bounds[a + 1]):
-            b = codes[order[s]]
-            if b >= 0 and cell[b] > 0:
-                cells += f[cell[b]]
-                margin[b] += cell[b]
-                cell[b] = 0
-        rows += f[row]
-        n += row
-    for b in range(levels):
-        columns += f[margin[b]]
-        margin[b] = 0
-    return _measure(cells, rows, columns, f[n], n, ratio)
+        information = float(f[n] + cells - rows - columns)
+        entropy = float(f[n] - rows) + float(f[n] - columns)
+        least = float(f[n] >> FAINT)
+        if information < least or n == _ZERO:
+            out[l] = 0.0
+        elif ratio:
+            out[l] = 2.0 * information / entropy if entropy > least else 0.0
+        else:
+            out[l] = information * (1.0 / float(n))

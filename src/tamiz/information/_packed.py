@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tamiz._parallel import run_tiles
-from tamiz.information._counting import unpack
+from tamiz.information._grouped import unpack
 from tamiz.information._packing import pack
 from tamiz.information._table import log_table
 

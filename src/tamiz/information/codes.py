@@ -16,12 +16,11 @@ from tamiz._parallel import run_tiles
 from tamiz.information._counting import (
     HEIGHT,
     TILE,
-    grouped_planes,
-    grouped_rows,
     pairs_counts,
     pairs_rows,
     pairs_tiles,
 )
+from tamiz.information._grouped import grouped_planes, grouped_rows
 from tamiz.information._packed import Group, Pivot, Wide, gather_wide, pack_bits, pack_group
 from tamiz.information._packing import MISSING, compress
 from tamiz.information._table import log_table
@@ -74,7 +73,7 @@ class Codes:
             self._place[group.features] = np.arange(len(group.features))
         self.n_levels[wide.features] = wide.n_levels
         self._place[wide.features] = np.arange(len(wide.features))
-        self._table, self._scale = log_table(n_samples)
+        self.table, self.scale = self._table, self._scale = log_table(n_samples)
 
     @classmethod
     def from_codes(
@@ -281,6 +280,27 @@ class Codes:
             place[self.wide.features[kept]], self.wide.codes[kept], self.wide.n_levels[kept]
         )
         return Codes(self.n_samples, len(features), groups, wide)
+
+    def in_one_group(self, most_levels: int) -> Group | None:
+        """All features as one group, levels that a feature lacks being empty.
+
+        None if a feature has more levels than this, or gaps.
+        """
+        if len(self.wide.features) or any(group.gappy for group in self.groups):
+            return None
+        r = max(group.n_levels for group in self.groups)
+        if len(self.groups) == 1:
+            return self.groups[0] if r <= most_levels else None
+        if r > most_levels:
+            return None
+        shape = r, self.groups[0].planes.shape[1], self.n_features
+        planes, margins = np.zeros(shape, dtype=np.uint64), np.zeros((r, shape[2]), dtype=np.uint64)
+        sums = np.empty(shape[2], dtype=np.int64)
+        for group in self.groups:
+            planes[: group.n_levels, :, group.features] = group.planes
+            margins[: group.n_levels, group.features] = group.margins
+            sums[group.features] = group.sums
+        return Group(np.arange(self.n_features), planes, margins, sums, False)
 
     # ---------------------------------------------------------------------------------------- work
 

@@ -148,6 +148,8 @@ class KernelQ(QMatrix):
         if self.dtype == np.float64:
             return self.dot(vector)
         support = np.flatnonzero(vector)
+        if not len(support):
+            return np.zeros(self.n)
         exact = self.kernel.prepare(self.X[support], dtype=np.dtype(np.float64))
         return exact.decision(self.X, vector[support])
 

@@ -35,6 +35,7 @@ from numba.extending import intrinsic
 from tamiz._progress import Progress
 from tamiz.qp.kkt import kkt_violation, optimality
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
+from tamiz.solvers.newton import newton
 from tamiz.solvers.result import QPResult, Status
 
 #: What the compiled loop reports.
@@ -45,6 +46,10 @@ CONVERGED, RUNNING, STALLED, UNBOUNDED = range(4)
 _SLICE_SECONDS = 0.1
 
 _SHRINK_MIN = 256
+
+#: Newton steps are considered up to this many free variables, and cut this often at the most.
+_NEWTON_FREE = 200
+_NEWTON_CUTS = 60
 _MAX_UNSHRINKS = 5
 
 
@@ -219,6 +224,7 @@ def _minimise(
     free, n = state.free, len(K)
     kept = np.arange(n)  # samples still in play
     part, lower, upper = K, free.lower, free.upper
+    descent = Descent(part, copies)
     b, g = (array.copy() for array in state.point)
     whole = b  # the point over all variables, up to date wherever nothing is in play any more
     try:
@@ -226,7 +232,7 @@ def _minimise(
             steps = min(limit - state.iterations, slice_steps(len(b)), max(1000, len(b)))
             if steps <= 0:
                 return RUNNING, len(kept) < n
-            code, done, low, high = run_pairs(part, copies, g, b, lower, upper, tol, steps)
+            code, done, low, high = descent.run(b, g, lower, upper, tol, steps)
             state.iterations += done
             progress.update(f"{state.iterations:,} steps, KKT violation {high - low:.2g}")
             if code != RUNNING:
@@ -248,6 +254,7 @@ def _minimise(
             b, g = (array[_variables(stay, copies, len(play))] for array in (b, g))
             index = _variables(kept, copies, n)
             lower, upper = free.lower[index], free.upper[index]
+            descent = Descent(part, copies)
     finally:
         if len(kept) == n:
             state.point = b, g
@@ -257,6 +264,64 @@ def _minimise(
             moved = np.flatnonzero(change)
             step = change[moved].astype(K.dtype) @ K[moved]
             state.point = whole, state.point[1] + np.tile(step, copies)
+
+
+class Descent:
+    """Pair steps on a dense matrix, with a Newton step in between where that pays.
+
+    Both kinds of step are counted in the nanoseconds they should take; a Newton step is tried when
+    the pair steps since the last one have cost as much as it will. It costs little where pair steps
+    converge soon, and ends the creeping where they do not. Costs are estimates and not measured,
+    so that the same problem always takes the same path.
+    """
+
+    def __init__(self, K: np.ndarray, copies: int):
+        self.K = K
+        self.diag = diagonal(K)
+        self.copies = copies
+        self.spent = 0.0  # on pair steps since the last Newton step
+        self.solves = 2  # of the last Newton step, a guess at first
+
+    def run(
+        self,
+        b: np.ndarray,
+        g: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        tol: float,
+        max_steps: int,
+    ) -> tuple[int, int, float, float]:
+        """Take up to ``max_steps`` pair steps; arguments and result as :func:`run_pairs`."""
+        total = 0
+        per_step = 300.0 + 1.3 * len(b)
+        while True:
+            steps = min(max_steps - total, max(200, len(b) // 8))
+            code, done, low, high = run_pairs(
+                self.K, self.diag, self.copies, g, b, lower, upper, tol, steps
+            )
+            total += done
+            self.spent += per_step * done
+            if code != RUNNING or total >= max_steps:
+                return code, total, low, high
+            free = int(np.count_nonzero((b > lower) & (b < upper)))
+            price = self.solves * (20_000.0 + 0.05 * free**3) + 0.5 * free * len(b)
+            if 2 <= free <= _NEWTON_FREE and self.spent >= price:
+                self.solves = newton(
+                    self.K,
+                    self.copies,
+                    b,
+                    g,
+                    lower,
+                    upper,
+                    max_free=_NEWTON_FREE,
+                    max_cuts=_NEWTON_CUTS,
+                )
+                self.spent = 0.0
+
+
+def diagonal(K: np.ndarray) -> np.ndarray:
+    """The diagonal as a contiguous array of the same type."""
+    return np.ascontiguousarray(K.diagonal())
 
 
 def _variables(samples: np.ndarray, copies: int, n: int) -> np.ndarray:
@@ -291,18 +356,15 @@ _LEAST_CURVATURE = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def run_pairs(K, copies, g, b, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
+def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
     """Take up to ``max_steps`` pair steps; ``b`` and its gradient ``g`` change in place.
 
-    ``K`` is the matrix of the samples; variables are ``copies`` blocks of as many entries.
+    ``K`` is the matrix of the samples and ``diag`` its diagonal; variables are ``copies`` blocks of as many entries.
     Returns a code, the number of steps, and the least and greatest gradient that bound the
     violation.
     """
     n = K.shape[0]
     size = copies * n
-    diag = np.empty(n, dtype=K.dtype)
-    for v in range(n):
-        diag[v] = K[v, v]
     up = np.empty(size, dtype=np.float32)  # 0 where b can grow, far where not
     down = np.empty(size, dtype=np.float32)
     for v in range(size):

@@ -25,7 +25,7 @@ from tamiz._parallel import run_tiles
 from tamiz._progress import Progress
 from tamiz.qp.matrices import QMatrix
 from tamiz.solvers.result import Status
-from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, State, run_pairs, slice_steps
+from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, Descent, State, slice_steps
 
 #: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
 Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -193,11 +193,10 @@ def _minimise_block(
     lower, upper = state.free.lower[variables], state.free.upper[variables]
     local_b, local_g = b[variables], g[variables]
     inner_tol = max(0.5 * tol, 0.05 * violation)
+    descent = Descent(block, copies)
     while True:
         steps = min(slice_steps(len(variables)), limit - state.iterations)
-        code, done, _, _ = run_pairs(
-            block, copies, local_g, local_b, lower, upper, inner_tol, steps
-        )
+        code, done, _, _ = descent.run(local_b, local_g, lower, upper, inner_tol, steps)
         state.iterations += done
         if code != RUNNING or state.iterations >= limit:
             return code, local_b - b[variables]
