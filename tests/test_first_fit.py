@@ -22,6 +22,8 @@ X = np.random.default_rng(0).normal(size=(80, 4))
 y, target = (X[:, 0] * X[:, 1] > 0).astype(int), X[:, 0]
 started = time.perf_counter()
 SVC().fit(X, y).predict(X)
+many = np.random.default_rng(1).normal(size=(1100, 4))  # enough for a matrix in float32
+SVC().fit(many, many[:, 0] > 0).predict(many)
 SVC(kernel="linear").fit(X, y).predict(X)
 SVR().fit(X, target).predict(X)
 PegasosClassifier(max_iter=3, random_state=0).fit(X, y).predict(X)

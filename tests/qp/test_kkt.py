@@ -61,7 +61,13 @@ def test_no_gap_is_known_where_a_bound_in_use_is_infinite():
 numbers = st.floats(-5, 5).map(lambda v: round(v, 2))
 
 
-@given(st.lists(st.tuples(numbers, numbers, st.floats(0, 3), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.tuples(numbers, numbers, st.floats(0, 3), st.sampled_from([0.0, 0.5, 1.0])),
+        min_size=1,
+        max_size=12,
+    )
+)
 def test_violation_is_the_worst_pair(rows):
     g, lower, width, where = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     upper = lower + width

@@ -54,7 +54,9 @@ def views(dtype):
 
 
 CASES = [
-    pytest.param(view, expected, 1e-12 if dtype == np.float64 else 5e-6, id=f"{name} {dtype.__name__}")
+    pytest.param(
+        view, expected, 1e-12 if dtype == np.float64 else 5e-6, id=f"{name} {dtype.__name__}"
+    )
     for dtype in (np.float64, np.float32)
     for name, view, expected in views(dtype)
 ]
@@ -93,7 +95,9 @@ def test_products(view, expected, error, kind):
     np.testing.assert_allclose(view.exact_dot(vector), expected @ vector, atol=error * scale)
 
 
-@pytest.mark.parametrize("wrap", [lambda Q: Q, lambda Q: ScaledQ(Q, SCALE), lambda Q: ShiftedQ(Q, SHIFT)])
+@pytest.mark.parametrize(
+    "wrap", [lambda Q: Q, lambda Q: ScaledQ(Q, SCALE), lambda Q: ShiftedQ(Q, SHIFT)]
+)
 def test_exact_product_has_no_error_of_float32(wrap):
     vector = np.random.default_rng(0).normal(size=N) * 1e4
     single, double = (wrap(KernelQ(RBF(gamma=0.3), X, d)) for d in (np.float32, np.float64))
@@ -128,7 +132,9 @@ def test_signs_are_removed_without_a_copy():
     assert ScaledQ(K, y).unsigned(y) is K
     assert K.unsigned(np.ones(N)) is K
     np.testing.assert_allclose(K.unsigned(SCALE).dense(), S / np.outer(SCALE, SCALE))
-    np.testing.assert_allclose(ScaledQ(K, y).unsigned(SCALE).dense(), S * np.outer(y, y) / np.outer(SCALE, SCALE))
+    np.testing.assert_allclose(
+        ScaledQ(K, y).unsigned(SCALE).dense(), S * np.outer(y, y) / np.outer(SCALE, SCALE)
+    )
 
 
 def test_repetition_is_told_to_the_solver():

@@ -147,7 +147,9 @@ def test_no_point_is_said_in_a_sentence(case, beyond):
     upper = np.minimum(upper, lower + 9.0)
     for d, nearest in ((upper.sum() + beyond, upper), (lower.sum() - beyond, lower)):
         free = SignFreeProblem(None, p, float(d), lower, upper)
-        with pytest.raises(InfeasibleError, match=r"admit no point with y'a = .*Widen the bounds") as e:
+        with pytest.raises(
+            InfeasibleError, match=r"admit no point with y'a = .*Widen the bounds"
+        ) as e:
             free.feasible_start(guess)
         assert f"{nearest.sum():g}" in str(e.value) or abs(nearest.sum()) < 1e-9
 

@@ -126,7 +126,10 @@ def text_tables():
         "text array": (np.array(rows), "column 1"),
         "pandas object": (frame, "column 'height'"),
         "pandas category": (frame.astype({"height": "category"}), "column 'height'"),
-        "polars": (pl.DataFrame({"age": X[:, 0], "height": ["1"] * 2 + ["red"] * 22}), "column 'height'"),  # fmt: skip
+        "polars": (
+            pl.DataFrame({"age": X[:, 0], "height": ["1"] * 2 + ["red"] * 22}),
+            "column 'height'",
+        ),  # fmt: skip
     }
 
 
@@ -330,7 +333,11 @@ def test_weights_that_leave_one_class(name):
 # ------------------------------------------------------------------------------- parameters
 
 ABSURD = [
-    (("SVC", "SVR", "PegasosClassifier", "SubgradientClassifier"), "C", [-1, 0, np.nan, np.inf, "a"]),  # fmt: skip
+    (
+        ("SVC", "SVR", "PegasosClassifier", "SubgradientClassifier"),
+        "C",
+        [-1, 0, np.nan, np.inf, "a"],
+    ),  # fmt: skip
     (KERNEL, "gamma", [-1, 0, np.nan, np.inf, "wide"]),
     (KERNEL, "degree", [0, -2, 2.5]),
     (KERNEL, "coef0", [np.nan, np.inf, "a"]),
@@ -339,7 +346,11 @@ ABSURD = [
     (KERNEL, "kernel", ["nope", None, 3]),
     (KERNEL, "solver", ["simplex", None]),
     (KERNEL, "max_iter", [-5, 1.5, "a"]),
-    (("PegasosClassifier", "SubgradientClassifier", "PerceptronClassifier"), "max_iter", [0, -5, 1.5]),  # fmt: skip
+    (
+        ("PegasosClassifier", "SubgradientClassifier", "PerceptronClassifier"),
+        "max_iter",
+        [0, -5, 1.5],
+    ),  # fmt: skip
     (("SVDD", "OneClassSVM"), "nu", [-0.1, 1.1, np.nan, "a"]),
     (("OneClassSVM",), "nu", [0]),
     (("SVR",), "epsilon", [-0.1, np.nan, np.inf]),

@@ -8,9 +8,9 @@ Nyström: with the rows :math:`[A\ B]` of ``k`` sampled features,
 
 which agrees with ``Q`` wherever a sampled feature is involved and puts :math:`B'A^+B` in place of
 the rest, ``E``. Only ``k`` rows are computed, in O(NkM). The eigenvalues of ``A`` that are not
-positive are left out: the text assumes a positive semi-definite matrix. So are those that are small
-beside the negative ones, the inverse of which would be noise. The product with :math:`A^+` is taken only for the rows that
-a solver asks for, O(kM) each; the whole factor would cost O(k²M).
+positive are left out: the text assumes a positive semi-definite matrix. So are those that are
+small beside the negative ones, the inverse of which would be noise. The product with :math:`A^+` is
+taken only for the rows that a solver asks for, O(kM) each; the whole factor would cost O(k²M).
 
 References
 ----------
@@ -48,7 +48,8 @@ MAX_MATRIX_BYTES = 2**30
 _DEFINITE = 1e-12
 _SMALL = 200
 _LARGE = 2000
-_LANCZOS_STEPS = 40
+_PART = 1200
+_LANCZOS_STEPS = 30
 _BLOCK_ENTRIES = 2**22
 
 
@@ -240,14 +241,14 @@ def smallest_eigenvalue(Q: np.ndarray) -> tuple[float | None, bool | None]:
     follows from their absence.
     """
     n = len(Q)
-    floor = _DEFINITE * n * max(float(np.abs(Q).max()), np.finfo(float).tiny)
+    if n > _LARGE:
+        part = np.sort(np.random.RandomState(0).choice(n, _PART, replace=False))
+        value, negative = smallest_eigenvalue(Q[np.ix_(part, part)])
+        return value, negative or None
+    floor = _DEFINITE * n * max(float(Q.max()), -float(Q.min()), np.finfo(float).tiny)
     if n <= _SMALL:
         value = float(linalg.eigvalsh(Q, subset_by_index=[0, 0], check_finite=False)[0])
         return value, value < -floor
-    if n > _LARGE:
-        part = np.sort(np.random.RandomState(0).choice(n, _LARGE, replace=False))
-        value, negative = smallest_eigenvalue(Q[np.ix_(part, part)])
-        return value, negative or None
     if _exceeds(Q, -floor):
         return None, False
     return min(_lanczos(Q, floor), -floor), True

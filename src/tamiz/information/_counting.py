@@ -210,6 +210,7 @@ def least_redundant(  # type: ignore[no-untyped-def]
     counts = np.empty((1, max(1, r - 1), max(1, r - 1), TILE), dtype=np.uint64)
     shared = np.empty(TILE, dtype=np.float64)
     quotient = floor >= 0.0
+    inverse = 1.0 / float(len(f) - 1)
     for step in range(n_steps):
         best, k = -np.inf, -1
         m = float(n_added + step)
@@ -229,9 +230,9 @@ def least_redundant(  # type: ignore[no-untyped-def]
         for j in range(0, p, TILE):
             nj = min(TILE, p - j)
             _count(pivot, planes, j, nj, r - 1, r - 1, counts)
-            _score(counts[0], margin, margins, sums, j, nj, f, True, False, shared[:nj])
+            _information(counts[0], margin, margins, sums, j, nj, f, shared[:nj])
             for l in range(nj):
-                value = shared[l] * scale
+                value = shared[l] * inverse * scale
                 total[j + l] += max(value, floor) if quotient else value
 
 
@@ -306,12 +307,26 @@ def _score(  # type: ignore[no-untyped-def]
     if not whole:
         _score_gappy(counts, nj, f, ratio, out)
         return
-    r, c = len(margin), len(column_margins)
+    own = _information(counts, margin, column_margins, sums, j, nj, f, out)
+    if ratio:
+        total = f[len(f) - 1]
+        for l in range(nj):
+            entropy = float(total - own) + float(total - sums[j + l])
+            out[l] = 2.0 * out[l] / entropy if out[l] > 0.0 else 0.0
+    else:
+        inverse = 1.0 / float(len(f) - 1)
+        for l in range(nj):
+            out[l] *= inverse
+
+
+@njit(cache=True, nogil=True)
+def _information(counts, margin, column_margins, sums, j, nj, f, out):  # type: ignore[no-untyped-def]
+    """N times the information; returns the sum of f over the levels of the pivot."""
     total = f[len(f) - 1]
     own = np.int64(0)
-    for a in range(r):
+    for a in range(len(margin)):
         own += f[margin[a]]
-    if r == 3 and c == 3:
+    if len(margin) == 3 and len(column_margins) == 3:
         _cells_three(
             counts[0, 0],
             counts[0, 1],
@@ -330,15 +345,9 @@ def _score(  # type: ignore[no-untyped-def]
     else:
         _cells(counts, margin, column_margins[:, j : j + nj], sums[j : j + nj], f, total - own, out)
     least = float(total >> FAINT)
-    inverse = 1.0 / float(len(f) - 1)
-    if ratio:
-        for l in range(nj):
-            entropy = float(total - own) + float(total - sums[j + l])
-            known = out[l] >= least and entropy > least
-            out[l] = 2.0 * out[l] / entropy if known else 0.0
-    else:
-        for l in range(nj):
-            out[l] = out[l] * inverse if out[l] >= least else 0.0
+    for l in range(nj):
+        out[l] = out[l] if out[l] >= least else 0.0
+    return own
 
 
 @njit(cache=True, nogil=True)

@@ -113,11 +113,14 @@ def _mdl(values, classes, n_classes, f, scale, cuts, n_cuts):  # type: ignore[no
 def _runs(x, c, ends, before, pure):  # type: ignore[no-untyped-def]
     """Find runs of equal values; return how many there are."""
     runs = 0
-    before[0, :] = 0
     n = 0
+    n_classes = before.shape[1]
+    for k in range(n_classes):
+        before[0, k] = 0
     while n < len(x) and x[n] == x[n]:
         ends[runs] = n
-        before[runs + 1] = before[runs]
+        for k in range(n_classes):
+            before[runs + 1, k] = before[runs, k]
         pure[runs] = c[n]
         value = x[n]
         while n < len(x) and x[n] == value:

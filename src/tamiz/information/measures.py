@@ -267,7 +267,7 @@ def symmetrical_uncertainty_matrix(
 
 
 def _matrix(codes: Codes, rows: Any, ratio: bool, dtype: Any) -> np.ndarray:
-    if np.dtype(dtype) not in (np.float64, np.float32):
+    if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise ValueError(f"dtype={dtype!r} is not understood; use numpy.float64 or numpy.float32.")
     if rows is None:
         return codes.matrix(ratio=ratio, dtype=dtype)

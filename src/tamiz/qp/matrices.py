@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.qp.blocks import add_rows
+
 #: Gram matrices up to this size are held in float64 whatever the kernel.
 SMALL_GRAM_BYTES = 8 * 2**20
 
@@ -99,6 +101,12 @@ class DenseQ(QMatrix):
     def dense(self) -> np.ndarray:
         return self.array
 
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        support = np.flatnonzero(vector)
+        result = np.zeros(self.n)
+        add_rows(self.array, support, vector[support], result)
+        return result
+
 
 class KernelQ(QMatrix):
     """The Gram matrix of a kernel on data, computed when asked for.
@@ -143,6 +151,9 @@ class KernelQ(QMatrix):
         if self._gram is None:
             self._gram = self._prepared.gram()
         return self._gram
+
+    def dot(self, vector: np.ndarray) -> np.ndarray:
+        return super().dot(vector) if self._gram is None else DenseQ(self._gram).dot(vector)
 
     def exact_dot(self, vector: np.ndarray) -> np.ndarray:
         if self.dtype == np.float64:

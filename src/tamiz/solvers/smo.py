@@ -33,6 +33,7 @@ from numba import njit
 from numba.extending import intrinsic
 
 from tamiz._progress import Progress
+from tamiz.qp.blocks import add_rows, take_block
 from tamiz.qp.kkt import kkt_violation, optimality
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 from tamiz.solvers.newton import newton
@@ -87,6 +88,8 @@ def solve_smo(
     -------
     result : QPResult
     """
+    base, _ = problem.Q.unsigned(problem.y).repeated()
+    base.dense()  # first, so that the gradient of a warm start comes from it
     return run_solver(
         problem, _smo, tol, max_iter, start, verbose, polished, shrinking=shrinking
     )
@@ -250,7 +253,7 @@ def _minimise(
             else:
                 whole[_variables(kept, copies, n)] = b
             stay = np.flatnonzero(play)
-            kept, part = kept[stay], np.ascontiguousarray(part[stay][:, stay])
+            kept, part = kept[stay], take_block(part, stay)
             b, g = (array[_variables(stay, copies, len(play))] for array in (b, g))
             index = _variables(kept, copies, n)
             lower, upper = free.lower[index], free.upper[index]
@@ -262,7 +265,8 @@ def _minimise(
             whole[_variables(kept, copies, n)] = b
             change = (whole - state.point[0]).reshape(copies, n).sum(axis=0)
             moved = np.flatnonzero(change)
-            step = change[moved].astype(K.dtype) @ K[moved]
+            step = np.zeros(n)
+            add_rows(K, moved, change[moved], step)
             state.point = whole, state.point[1] + np.tile(step, copies)
 
 

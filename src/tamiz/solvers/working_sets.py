@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
-from tamiz._parallel import run_tiles
 from tamiz._progress import Progress
+from tamiz.qp.blocks import add_rows, copy_block
 from tamiz.qp.matrices import QMatrix
 from tamiz.solvers.result import Status
 from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, Descent, State, slice_steps
@@ -117,7 +116,7 @@ class WorkingBlock:
             samples, self.samples, assume_unique=True, return_indices=True
         )
         block = np.empty((len(samples), len(samples)), dtype=self.Q.dtype)
-        run_tiles(_copy_block, len(new), self.block, old, block, new, min_items=64)
+        copy_block(self.block, old, block, new)
         absent = np.ones(len(samples), dtype=bool)
         absent[new] = False
         fresh = np.flatnonzero(absent)
@@ -200,55 +199,3 @@ def _minimise_block(
         state.iterations += done
         if code != RUNNING or state.iterations >= limit:
             return code, local_b - b[variables]
-
-
-def take_block(matrix: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """``matrix[index][:, index]`` as a new contiguous array."""
-    block = np.empty((len(index), len(index)), dtype=matrix.dtype)
-    run_tiles(_copy_block, len(index), matrix, index, block, np.arange(len(index)), min_items=64)
-    return block
-
-
-def add_rows(store: np.ndarray, slots: np.ndarray, coef: np.ndarray, result: np.ndarray) -> None:
-    """``result += coef @ store[slots]`` in float64, without copying the rows together."""
-    run_tiles(_add_rows, len(result), store, slots, coef, result, min_items=4096)
-
-
-@njit(cache=True, nogil=True)
-def _copy_block(start, stop, source, old, target, new):  # type: ignore[no-untyped-def]
-    for r in range(start, stop):
-        row, out = source[old[r]], target[new[r]]
-        for c in range(len(old)):
-            out[new[c]] = row[old[c]]
-
-
-@njit(cache=True, nogil=True)
-def _add_rows(start, stop, store, slots, coef, result):  # type: ignore[no-untyped-def]
-    """The columns ``start:stop`` of :func:`add_rows`, four rows at a time."""
-    tile = 2048
-    for s in range(start, stop, tile):
-        e = min(s + tile, stop)
-        out = result[s:e]
-        k = 0
-        while k + 4 <= len(slots):
-            _add_four(
-                out,
-                store[slots[k], s:e],
-                store[slots[k + 1], s:e],
-                store[slots[k + 2], s:e],
-                store[slots[k + 3], s:e],
-                coef[k : k + 4],
-            )
-            k += 4
-        while k < len(slots):
-            row, c = store[slots[k], s:e], coef[k]
-            for v in range(len(out)):
-                out[v] += c * row[v]
-            k += 1
-
-
-@njit(cache=True, nogil=True)
-def _add_four(out, r0, r1, r2, r3, c):  # type: ignore[no-untyped-def]
-    c0, c1, c2, c3 = c[0], c[1], c[2], c[3]
-    for v in range(len(out)):
-        out[v] += (c0 * r0[v] + c1 * r1[v]) + (c2 * r2[v] + c3 * r3[v])

@@ -18,7 +18,7 @@ from tamiz._validation import (
 )
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import Status
-from tamiz.solvers.working_sets import take_block
+from tamiz.qp.blocks import take_block
 from tamiz.svm._binary import BinaryFit, fit_binary
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 from tamiz.svm._multiclass import Task, class_scores, tasks
