@@ -276,8 +276,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(bad):
         raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not "
-            "negative."
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not negative."
         )
     if not weight.any():
         raise ValueError(
@@ -437,8 +436,7 @@ def _refuse_text_column(values: Any, where: str) -> None:
                 float(value)
             except ValueError:
                 raise ValueError(
-                    f"X {where} holds text where numbers are needed: {value!r} at row {i}. "
-                    f"{ENCODE}"
+                    f"X {where} holds text where numbers are needed: {value!r} at row {i}. {ENCODE}"
                 ) from None
         elif isinstance(value, _MOMENTS):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What users get wrong, for every machine: the answer is a sentence, and nothing is lost.
+"""What users hand over by mistake, to every machine: the answer is a sentence.
 
 Every message must hold what is wrong (argument or column), where or what value, and what to do.
 """
@@ -13,69 +13,27 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from tamiz.kernels import RBF
-from tamiz.svm import (
-    SVC,
-    SVDD,
-    SVR,
-    HardMarginSVC,
-    OneClassSVM,
-    PegasosClassifier,
-    PerceptronClassifier,
-    SubgradientClassifier,
+from tamiz.svm import SVR, HardMarginSVC
+from tests.svm.cases import (
+    CLASSIFIERS,
+    KERNEL,
+    LABELS,
+    MACHINES,
+    NAMES,
+    SUPERVISED,
+    TARGET,
+    WEIGHTED,
+    N,
+    X,
+    every,
+    machine,
+    refuses,
+    some,
+    target,
 )
-
-N = 24
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(N, 3))
-X[: N // 2, 0] += 6.0
-LABELS = np.repeat([1, 0], N // 2)
-TARGET = 2.0 * X[:, 0] + 1.0
-NAMES = ["age", "height", "weight"]
-
-MACHINES = {
-    "SVC": SVC(),
-    "HardMarginSVC": HardMarginSVC(),
-    "SVR": SVR(),
-    "SVDD": SVDD(),
-    "OneClassSVM": OneClassSVM(),
-    "PegasosClassifier": PegasosClassifier(lambda_=0.01, max_iter=20, random_state=0),
-    "SubgradientClassifier": SubgradientClassifier(max_iter=50),
-    "PerceptronClassifier": PerceptronClassifier(),
-}
-KERNEL = ("SVC", "HardMarginSVC", "SVR", "SVDD", "OneClassSVM")
-CLASSIFIERS = ("SVC", "HardMarginSVC", "PegasosClassifier", "SubgradientClassifier", "PerceptronClassifier")  # fmt: skip
-SUPERVISED = (*CLASSIFIERS, "SVR")
-WEIGHTED = (*KERNEL, "SubgradientClassifier")
-
-
-def machine(name, **params):
-    return clone(MACHINES[name]).set_params(**params)
-
-
-def target(name):
-    return TARGET if name == "SVR" else LABELS
-
-
-def refuses(fit, *parts, error=ValueError):
-    """The call fails with a message that holds every part, in any case of letters."""
-    with pytest.raises(error) as caught:
-        fit()
-    message = str(caught.value)
-    for part in parts:
-        assert part.lower() in message.lower(), f"{part!r} is not in {message!r}"
-    return caught.value
-
-
-every = pytest.mark.parametrize("name", MACHINES)
-
-
-def some(names):
-    return pytest.mark.parametrize("name", names)
-
 
 # ------------------------------------------------------------------------------- tables
 
@@ -103,7 +61,14 @@ def with_value(value, kind):
 def test_not_finite(name, kind, value, word):
     column = "column 'height'" if kind in ("pandas", "polars") else "column 1"
     bad = with_value(value, kind)
-    refuses(lambda: machine(name).fit(bad, target(name)), "X", word, "row 3", column, "leave these rows out")  # fmt: skip
+    refuses(
+        lambda: machine(name).fit(bad, target(name)),
+        "X",
+        word,
+        "row 3",
+        column,
+        "leave these rows out",
+    )
     fitted = machine(name).fit(with_value(0.5, kind), target(name))
     refuses(lambda: fitted.predict(bad), "X", word, "row 3", column, "leave these rows out")
 
@@ -111,8 +76,17 @@ def test_not_finite(name, kind, value, word):
 @every
 def test_missing_values_of_frames(name):
     gaps = {"age": [1, None] * (N // 2), "height": X[:, 0]}
-    for table in (pl.DataFrame(gaps), pd.DataFrame({**gaps, "age": pd.array(gaps["age"], dtype="Int64")})):  # fmt: skip
-        refuses(lambda t=table: machine(name).fit(t, target(name)), "NaN", "column 'age'", "row 1", "Fill")  # fmt: skip
+    for table in (
+        pl.DataFrame(gaps),
+        pd.DataFrame({**gaps, "age": pd.array(gaps["age"], dtype="Int64")}),
+    ):
+        refuses(
+            lambda t=table: machine(name).fit(t, target(name)),
+            "NaN",
+            "column 'age'",
+            "row 1",
+            "Fill",
+        )
 
 
 def text_tables():
@@ -129,7 +103,7 @@ def text_tables():
         "polars": (
             pl.DataFrame({"age": X[:, 0], "height": ["1"] * 2 + ["red"] * 22}),
             "column 'height'",
-        ),  # fmt: skip
+        ),
     }
 
 
@@ -158,7 +132,13 @@ def test_dates(name):
         (np.full((N, 2), np.timedelta64(3, "D")), "timedelta64"),
         (np.array([[1.0, day]] * N, dtype=object), "2020-05-17 at row 0"),
     ):
-        refuses(lambda t=table: machine(name).fit(t, target(name)), "X", "dates", place, "turn it into a number")  # fmt: skip
+        refuses(
+            lambda t=table: machine(name).fit(t, target(name)),
+            "X",
+            "dates",
+            place,
+            "turn it into a number",
+        )
 
 
 @every
@@ -214,26 +194,44 @@ def other_tables(folder):
     mapped[:] = X
     wide = np.empty((2 * N, 6))
     wide[::2, ::2] = X
-    return [X.tolist(), np.asfortranarray(X), readonly, mapped, wide[::2, ::2], pd.DataFrame(X), pl.DataFrame(X)]  # fmt: skip
+    return [
+        X.tolist(),
+        np.asfortranarray(X),
+        readonly,
+        mapped,
+        wide[::2, ::2],
+        pd.DataFrame(X),
+        pl.DataFrame(X),
+    ]
 
 
 @every
 def test_other_kinds_of_table_are_fine(name, tmp_path):
     expected = machine(name).fit(X, target(name)).predict(X)
     for table in other_tables(tmp_path):
-        np.testing.assert_array_equal(machine(name).fit(table, target(name)).predict(table), expected)  # fmt: skip
+        np.testing.assert_array_equal(
+            machine(name).fit(table, target(name)).predict(table), expected
+        )
     whole = np.round(2 * X)
     expected = machine(name).fit(whole, target(name)).predict(whole)
     for dtype in (np.int8, np.int64, np.float32, np.float16, object):
         table = whole.astype(dtype)
-        np.testing.assert_array_equal(machine(name).fit(table, target(name)).predict(table), expected)  # fmt: skip
+        np.testing.assert_array_equal(
+            machine(name).fit(table, target(name)).predict(table), expected
+        )
     truth = X > [3.0, 0.0, 0.0]
     expected = machine(name).fit(truth.astype(float), target(name)).predict(truth.astype(float))
     np.testing.assert_array_equal(machine(name).fit(truth, target(name)).predict(truth), expected)
 
 
 def test_hard_margin_says_that_it_takes_no_sparse_tables():
-    refuses(lambda: HardMarginSVC().fit(sparse.csr_array(X), LABELS), "Sparse", "X", "toarray", error=TypeError)  # fmt: skip
+    refuses(
+        lambda: HardMarginSVC().fit(sparse.csr_array(X), LABELS),
+        "Sparse",
+        "X",
+        "toarray",
+        error=TypeError,
+    )
 
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", RBF(gamma=1.0)]
@@ -252,14 +250,12 @@ def test_values_that_overflow(name, kernel, size):
     fitted = machine(name, **params).fit(X, target(name))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        try:
-            values = fitted.predict(size * X)
-        except ValueError as error:
-            assert "very large values" in str(error) and "Scale" in str(error)
-        else:
-            assert np.isfinite(values).all()
-            if hasattr(fitted, "decision_function"):
-                assert not np.isnan(fitted.decision_function(size * X)).any()
+        if kernel == "poly" and name != "SVDD" and name != "OneClassSVM":
+            refuses(lambda: fitted.predict(size * X), "X", "very large values", "Scale")
+            return
+        assert np.isfinite(fitted.predict(size * X)).all()
+        if hasattr(fitted, "decision_function"):
+            assert not np.isnan(fitted.decision_function(size * X)).any()
 
 
 # ------------------------------------------------------------------------------- targets
@@ -282,8 +278,14 @@ def test_bad_targets(name):
 
 @some(CLASSIFIERS)
 def test_targets_that_are_no_classes(name):
-    refuses(lambda: machine(name).fit(X, X[:, 1]), "continuous", "y[0]", str(X[0, 1])[:8], "SVR")  # fmt: skip
-    refuses(lambda: machine(name).fit(X, np.ones(N, dtype=int)), "y", "one class only", "1 in all", "needs samples")  # fmt: skip
+    refuses(lambda: machine(name).fit(X, X[:, 1]), "continuous", "y[0]", str(X[0, 1])[:8], "SVR")
+    refuses(
+        lambda: machine(name).fit(X, np.ones(N, dtype=int)),
+        "y",
+        "one class only",
+        "1 in all",
+        "needs samples",
+    )
     refuses(lambda: machine(name).fit(X[:1], LABELS[:1]), "y", "one class only", "needs samples")
 
 
@@ -299,7 +301,11 @@ def test_targets_that_are_no_numbers():
 
 
 @some(CLASSIFIERS)
-@pytest.mark.parametrize("labels", [np.array(["no", "yes"]), [False, True], [-1.0, 1.0], np.array(["a", "b"], dtype=object)], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "labels",
+    [np.array(["no", "yes"]), [False, True], [-1.0, 1.0], np.array(["a", "b"], dtype=object)],
+    ids=str,
+)
 def test_labels_of_any_type_come_back(name, labels):
     y = np.asarray(labels)[LABELS]
     values = machine(name).fit(X, y).predict(X)
@@ -327,127 +333,9 @@ def test_bad_weights(name):
 
 @some([n for n in WEIGHTED if n in CLASSIFIERS])
 def test_weights_that_leave_one_class(name):
-    refuses(lambda: machine(name).fit(X, LABELS, sample_weight=LABELS), "y", "1 in all samples with positive sample_weight", "needs samples")  # fmt: skip
-
-
-# ------------------------------------------------------------------------------- parameters
-
-ABSURD = [
-    (
-        ("SVC", "SVR", "PegasosClassifier", "SubgradientClassifier"),
-        "C",
-        [-1, 0, np.nan, np.inf, "a"],
-    ),  # fmt: skip
-    (KERNEL, "gamma", [-1, 0, np.nan, np.inf, "wide"]),
-    (KERNEL, "degree", [0, -2, 2.5]),
-    (KERNEL, "coef0", [np.nan, np.inf, "a"]),
-    (KERNEL, "tol", [0, -1e-3, np.nan]),
-    (KERNEL, "cache_mb", [-1, 0, np.nan]),
-    (KERNEL, "kernel", ["nope", None, 3]),
-    (KERNEL, "solver", ["simplex", None]),
-    (KERNEL, "max_iter", [-5, 1.5, "a"]),
-    (
-        ("PegasosClassifier", "SubgradientClassifier", "PerceptronClassifier"),
-        "max_iter",
-        [0, -5, 1.5],
-    ),  # fmt: skip
-    (("SVDD", "OneClassSVM"), "nu", [-0.1, 1.1, np.nan, "a"]),
-    (("OneClassSVM",), "nu", [0]),
-    (("SVR",), "epsilon", [-0.1, np.nan, np.inf]),
-    (("SVR",), "loss", ["absolute"]),
-    (("SVC", "HardMarginSVC"), "multiclass", ["all"]),
-    (("SVC", "PegasosClassifier", "SubgradientClassifier"), "class_weight", ["even", 3]),
-    (("PegasosClassifier", "SubgradientClassifier"), "lambda_", [0, -1, np.nan, np.inf]),
-    (("PegasosClassifier",), "batch_size", [0]),
-    (("PerceptronClassifier",), "learning_rate", [0, -1, np.nan, np.inf]),
-    (("SubgradientClassifier",), "radius", [0, -1, np.inf]),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [(n, parameter, v) for names, parameter, values in ABSURD for n in names for v in values],
-)
-def test_absurd_parameters(name, parameter, value):
-    refuses(lambda: machine(name, **{parameter: value}).fit(X, target(name)), f"'{parameter}' parameter of {name}", "must be", f"Got {value!r}")  # fmt: skip
-
-
-@some(["SVC", "PegasosClassifier", "SubgradientClassifier"])
-def test_class_weights(name):
-    fit = lambda **weights: lambda: machine(name, class_weight=weights["of"]).fit(X, LABELS)  # noqa: E731
-    refuses(fit(of={5: 1.0}), "class_weight", "class 5", "(0, 1)", "remove it or correct")
-    refuses(fit(of={0: -1.0}), "class_weight[0]", "-1.0", "must be finite")
-    refuses(fit(of={1: np.nan}), "class_weight[1]", "nan", "must be finite")
-    refuses(fit(of={1: "a"}), "class_weight[1]", "'a'", "must be finite numbers")
-    refuses(fit(of={0: 0.0, 1: 0.0}), "class_weight", "zero", "must be positive")
-
-
-@some(KERNEL)
-def test_kernels_that_are_none(name):
-    fit = lambda kernel: lambda: machine(name, kernel=kernel).fit(X, target(name))  # noqa: E731
-    refuses(fit(RBF), "kernel=RBF is a class", "pass an object", "RBF(gamma=0.1)")
-    refuses(fit(lambda A, B: np.ones((2, 2))), "kernel function", "(2, 2)", "must return a matrix of shape")  # fmt: skip
-    refuses(fit(lambda A, B: np.full((len(A), len(B)), np.nan)), "kernel function", "NaN", "must be finite")  # fmt: skip
-    lopsided = lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T  # noqa: E731
-    refuses(fit(lopsided), "not symmetric", "must not depend on the order")
-
-
-@some(KERNEL)
-def test_precomputed_matrices(name):
-    K = X @ X.T
-    lopsided = K.copy()
-    lopsided[2, 5] += 1.0
-    fit = lambda K: lambda: machine(name, kernel="precomputed").fit(K, target(name))  # noqa: E731
-    refuses(fit(X), "must be a square matrix", "(24, 3)", "all pairs of training samples")
-    refuses(fit(lopsided), "not symmetric", "X[2, 5]", "X[5, 2]", "Use (X + X.T) / 2")
-    refuses(fit(sparse.csr_array(K)), "Sparse", "X", "toarray", error=TypeError)
-    fitted = fit(K)()
-    refuses(lambda: fitted.predict(K[:, :5]), "X has 5 features", "expecting 24", "Hand over X")
-
-
-# --------------------------------------------------------------------- nothing is lost
-
-
-def later_failures(name):
-    """Refits on a wider table with other labels that fail, each at another place."""
-    wide = pd.DataFrame(np.c_[X, X], columns=list("abcdef"))
-    y = TARGET if name == "SVR" else np.where(LABELS > 0, "up", "down")
-    yield "table", lambda m: m.fit(np.full((N, 6), np.nan), y)
-    yield "overflow", lambda m: m.fit(1e300 * wide, y)
-    if name in SUPERVISED:
-        yield "target", lambda m: m.fit(wide, y[:-1])
-    if name in WEIGHTED:
-        yield "weight", lambda m: m.fit(wide, y, sample_weight=-np.ones(N))
-    if name in KERNEL:
-        bad = lambda A, B: np.full((len(A), len(B)), np.nan)  # noqa: E731
-        yield "kernel", lambda m: m.set_params(kernel=bad).fit(wide, y)
-        yield "parameter", lambda m: m.set_params(tol=-1.0).fit(wide, y)
-    if name in ("SVC", "PegasosClassifier", "SubgradientClassifier"):
-        yield "class weight", lambda m: m.set_params(class_weight={5: 1.0}).fit(wide, y)
-    if name == "HardMarginSVC":
-        lot = np.where(np.random.default_rng(1).random(N) > 0.5, "up", "down")
-        yield "not separable", lambda m: m.fit(wide, lot)
-
-
-@every
-def test_a_failed_refit_leaves_the_machine_as_it_was(name):
-    for where, fail in later_failures(name):
-        fitted = machine(name).fit(pd.DataFrame(X, columns=NAMES), target(name))
-        before = vars(fitted).copy()
-        expected = fitted.predict(pd.DataFrame(X, columns=NAMES))
-        with pytest.raises(ValueError):  # noqa: PT011 - which sentence, other tests ask
-            fail(fitted)
-        after = {key: value for key, value in vars(fitted).items() if key.endswith("_")}
-        assert all(before[key] is value for key, value in after.items() if key != "lambda_"), where
-        assert set(vars(fitted)) == set(before), where
-        fitted.set_params(**machine(name).get_params())
-        np.testing.assert_array_equal(fitted.predict(pd.DataFrame(X, columns=NAMES)), expected)
-
-
-@every
-def test_a_failed_first_fit_leaves_no_half_fitted_machine(name):
-    for _, fail in later_failures(name):
-        fresh = machine(name)
-        with pytest.raises(ValueError):  # noqa: PT011
-            fail(fresh)
-        refuses(lambda m=fresh: m.set_params(**machine(name).get_params()).predict(X), "not fitted")
+    refuses(
+        lambda: machine(name).fit(X, LABELS, sample_weight=LABELS),
+        "y",
+        "1 in all samples with positive sample_weight",
+        "needs samples",
+    )

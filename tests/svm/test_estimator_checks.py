@@ -95,8 +95,9 @@ def test_every_check_passes(group, machine):
 
 
 def test_every_public_machine_is_checked():
-    import tamiz.svm
     from sklearn.base import BaseEstimator
+
+    import tamiz.svm
 
     public = {
         name

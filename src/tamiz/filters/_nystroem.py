@@ -28,7 +28,7 @@ import numpy as np
 from scipy import linalg
 
 from tamiz.filters._similarity import Similarity
-from tamiz.kernels._blas import one_blas_thread
+from tamiz._blas import one_blas_thread
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
 
 #: Eigenvalues below this share of the largest are rounding.
@@ -267,7 +267,9 @@ def _lanczos(Q: np.ndarray, floor: float) -> float:
     basis = np.empty((_LANCZOS_STEPS, n))
     vector = np.random.RandomState(0).standard_normal(n)
     vector /= np.linalg.norm(vector)
-    main, off, ritz = [], [], []
+    main: list[float] = []
+    off: list[float] = []
+    ritz: list[float] = []
     for step in range(_LANCZOS_STEPS):
         basis[step] = vector
         image = Q @ vector

@@ -94,12 +94,12 @@ def nearest(
     columns = -(-n // _SIDE)
     p = single.shape[1] + table.symbols.shape[1] + 4 * table.gappy.shape[1]
     blocks = max(1, _WORTH // (_SIDE * _SIDE * p + 1))
-    rows = max(1, _WORTH // (n + 4 * k * n_groups * p))
+    rows = max(1, _WORTH // (4 * n + 4 * n_groups * p))
     for top in range(0, m, height):
         part = samples[top : top + height]
         found = neighbours[top : top + height]
-        upper = [(r, r if symmetric else 0) for r in range(-(-len(part) // _SIDE))]
-        pairs = np.array([(r, c) for r, first in upper for c in range(first, columns)])
+        grid = np.ones((-(-len(part) // _SIDE), columns), dtype=bool)
+        pairs = np.argwhere(np.triu(grid) if symmetric else grid)
         args = pairs, single, table, codes, part, distances, squared, symmetric
         run_tiles(_fill, len(pairs), *args, min_items=blocks)
         marks = names, np.uint64(max(seed, 0)), seed >= 0

@@ -40,7 +40,7 @@ from tamiz.filters._similarity import (
     resolve_task,
 )
 from tamiz.information import encode
-from tamiz.kernels._blas import one_blas_thread
+from tamiz._blas import one_blas_thread
 from tamiz.qp import simplex_problem
 from tamiz.selector import Selector
 from tamiz.solvers import solve
@@ -164,8 +164,9 @@ class QPFS(Selector):
     >>> a, b = rng.normal(size=(2, 200)) + y
     >>> X = np.column_stack([a, 2 * a, b, rng.normal(size=200)])
     >>> selector = QPFS(similarity="pearson", alpha=0.5).fit(X, y)
-    >>> selector.weights_.round(2).tolist()
-    [0.4, 0.0, 0.37, 0.23]
+    >>> w = selector.weights_
+    >>> f"{w[0] + w[1]:.2f}, {w[2]:.2f}, {w[3]:.2f}"
+    '0.43, 0.51, 0.06'
     """
 
     _parameter_constraints: dict[str, list[Any]] = {

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from tamiz.kernels._blas import product
+from tamiz._blas import product
 from tamiz.kernels._checks import Array, Matrix
 
 PANEL = 256  # rows of a panel: long enough for BLAS, short enough for the second-level cache

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _exp
-from tamiz.kernels._blas import one_blas_thread
+from tamiz._blas import one_blas_thread
 from tamiz.kernels._checks import Array, Matrix, require_same_width
 from tamiz.kernels._products import (
     inner_products,

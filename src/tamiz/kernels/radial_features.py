@@ -11,7 +11,7 @@ import numpy as np
 
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _leave_out
-from tamiz.kernels._blas import product
+from tamiz._blas import product
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF

@@ -19,6 +19,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from tamiz._blas import one_blas_thread
+
 _RIDGE = 1e-11
 
 
@@ -51,30 +53,44 @@ def newton(
     block = K[samples[:, None], samples].astype(np.float64)
     start, low, high = b[free], lower[free], upper[free]
     local_b, local_g = start.copy(), g[free]
-    inside = np.arange(len(free))
-    solves = 0
-    while solves < max_cuts and len(inside) >= 2:
-        solves += 1
-        step = _solve(block[inside[:, None], inside], -local_g[inside])
-        if step is None or float(local_g[inside] @ step) > 0.0:  # no descent: K is indefinite
-            break
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            reach = np.where(step > 0, (high[inside] - local_b[inside]) / step, np.inf)
-            reach = np.where(step < 0, (low[inside] - local_b[inside]) / step, reach)
-        first = int(np.argmin(reach))
-        length = min(1.0, float(reach[first]))
-        local_b[inside] += length * step
-        local_g += block[:, inside] @ (length * step)
-        if length == 1.0:
-            break
-        hit = inside[first]
-        local_b[hit] = high[hit] if step[first] > 0 else low[hit]
-        inside = np.delete(inside, first)
+    with one_blas_thread():  # many small systems: waking other threads costs more than it gains
+        solves = _descend(block, local_b, local_g, low, high, max_cuts)
     change = np.clip(local_b, low, high) - start
     moved = np.flatnonzero(change)
     if len(moved):
         b[free[moved]] = np.clip(local_b, low, high)[moved]
         g += np.tile(change[moved] @ K[samples[moved]].astype(np.float64), copies)
+    return solves
+
+
+def _descend(
+    block: np.ndarray,
+    b: np.ndarray,
+    g: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    max_cuts: int,
+) -> int:
+    """Solve, step to the first bound, fix, repeat; ``b`` and ``g`` change in place."""
+    inside = np.arange(len(b))
+    solves = 0
+    while solves < max_cuts and len(inside) >= 2:
+        solves += 1
+        step = _solve(block[inside[:, None], inside], -g[inside])
+        if step is None or float(g[inside] @ step) > 0.0:  # no descent: K is indefinite
+            break
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            reach = np.where(step > 0, (high[inside] - b[inside]) / step, np.inf)
+            reach = np.where(step < 0, (low[inside] - b[inside]) / step, reach)
+        first = int(np.argmin(reach))
+        length = min(1.0, float(reach[first]))
+        b[inside] += length * step
+        g += block[:, inside] @ (length * step)
+        if length == 1.0:
+            break
+        hit = inside[first]
+        b[hit] = high[hit] if step[first] > 0 else low[hit]
+        inside = np.delete(inside, first)
     return solves
 
 

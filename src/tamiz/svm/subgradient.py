@@ -192,7 +192,9 @@ class SubgradientClassifier(LinearMachine):
             self._set_weights(np.array([result.solution for result in results]))
             self.objective_ = per_machine(np.array([result.objective for result in results]))
             bounds = [result.bound for result in results]
-            self.bound_ = None if None in bounds else per_machine(np.array(bounds, dtype=np.float64))
+            self.bound_ = (
+                None if None in bounds else per_machine(np.array(bounds, dtype=np.float64))
+            )
             self.n_iter_ = max(result.iterations for result in results)
             statuses = {result.status for result in results}
             # the worst of the machines
