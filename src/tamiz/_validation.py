@@ -285,7 +285,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     with np.errstate(over="ignore"):
         if not np.isfinite(weight.sum()):
             raise ValueError(
-                f"sample_weight has entries as large as {weight.max():.3g}, and their sum is beyond "
+                f"sample_weight has entries as large as {weight.max():.3g}, whose sum is beyond "
                 "what float64 holds; divide the weights by a common factor."
             )
     return weight

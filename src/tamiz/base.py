@@ -202,8 +202,8 @@ def number_to_select(wanted: Any, n_features: int, own: int | None) -> int:
     """
     if wanted is None or (isinstance(wanted, str) and wanted == "auto"):
         return max(1, n_features // 2) if own is None else own
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
-        if wanted > n_features:
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and int(wanted) >= 1:
+        if int(wanted) > n_features:
             raise ValueError(
                 f"n_features_to_select={wanted} exceeds the {n_features} features of X; ask for "
                 f"at most {n_features}, or for a fraction."

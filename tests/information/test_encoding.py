@@ -61,6 +61,26 @@ def test_pandas_categories_and_objects():
     assert codes.column(2).tolist() == [0, 0, 0, 1]
 
 
+def test_nullable_pandas_columns():
+    frame = pd.DataFrame(
+        {
+            "count": pd.array([1, None, 3, 1], dtype="Int64"),
+            "word": pd.array(["u", None, "v", "u"], dtype="string"),
+            "flag": [True, False, True, True],
+            "thing": pd.Series([pd.NA, "p", 1, "p"], dtype=object),
+        }
+    )
+    codes = encode(frame, bins=None, missing="ignore")
+    columns = [codes.column(j).tolist() for j in range(4)]
+    assert columns == [[0, -1, 1, 0], [0, -1, 1, 0], [1, 0, 1, 1], [-1, 1, 0, 1]]
+
+
+def test_repeated_column_names_are_refused():
+    frame = pd.DataFrame([["x", 1], ["y", 2]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="'a'; rename the columns"):
+        encode(frame)
+
+
 @pytest.mark.parametrize("features", [[1], [-1], [False, True], 1, np.array([1])])
 def test_categories_by_index_or_mask(features):
     X = np.array([[0.1, 3], [0.2, 8], [0.3, 3], [0.9, 1]])

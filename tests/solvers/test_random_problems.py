@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.naive.qp import solve_general, violation
 
 from tamiz.qp import QuadraticProblem
 from tamiz.solvers import Status, solve_chunking, solve_decomposition, solve_smo
+from tests.naive.qp import solve_general, violation
 
 TOL = 1e-6
 
@@ -74,7 +74,7 @@ def test_against_a_general_solver(seed):
         Q, p, y, lower, upper = Q[:60, :60], p[:60], y[:60], lower[:60], upper[:60]
         d = float(y @ (0.5 * (lower + upper)))
     Q = Q + 1e-10 * np.abs(Q).max() * np.eye(len(p))
-    expected, objective = solve_general(Q, p, y, d, lower, upper)
+    _, objective = solve_general(Q, p, y, d, lower, upper)
     result = solve_smo(QuadraticProblem(Q, p, y, d, lower, upper), tol=1e-8)
     assert result.objective == pytest.approx(objective, rel=1e-6, abs=1e-6)
     assert violation(Q, p, y, result.a, lower, upper) <= 2e-8 * max(1.0, np.abs(Q).max())

@@ -61,7 +61,9 @@ def test_regression_at_its_limit(loss):
     assert np.isfinite(machine.predict(X)).all()
 
 
-@pytest.mark.parametrize(("machine", "total"), [(SVDD(max_iter=3), 1.0), (OneClassSVM(max_iter=3), 150.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("machine", "total"), [(SVDD(max_iter=3), 1.0), (OneClassSVM(max_iter=3), 150.0)]
+)
 def test_novelty_at_its_limit(machine, total):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=3"):
         machine.fit(X)

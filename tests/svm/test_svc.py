@@ -75,7 +75,9 @@ def test_labels_of_any_kind():
     X, y = data(2)
     names = np.array(["no", "yes"])[y]
     plain, named = SVC().fit(X, y), SVC().fit(X, names)
-    np.testing.assert_array_equal(names[y == plain.predict(X)], named.predict(X)[y == plain.predict(X)])
+    np.testing.assert_array_equal(
+        names[y == plain.predict(X)], named.predict(X)[y == plain.predict(X)]
+    )
     swapped = SVC().fit(X, 1 - y)
     np.testing.assert_allclose(swapped.decision_function(X), -plain.decision_function(X), atol=1e-8)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -81,12 +81,13 @@ class Correlations:
             node.rows + self.row(j),
         )
 
-    def node(self, subset: Iterable[int]) -> Node:
-        """The sums of a subset, features added in the order given."""
-        node = self.empty()
-        for j in subset:
-            node = self.child(node, int(j))
-        return node
+    def node(self, subset: np.ndarray) -> Node:
+        """The sums of a subset that is not empty."""
+        rows = np.stack([self.row(int(j)) for j in subset])
+        inner = rows[:, subset]
+        pairs = 0.5 * float(inner.sum() - inner.trace())
+        relevance = float(self.relevance[subset].sum())
+        return Node(frozenset(subset.tolist()), relevance, pairs, rows.sum(axis=0))
 
 
 class Found(NamedTuple):
@@ -200,13 +201,18 @@ def exhaustive(correlations: Correlations, merit: Merit, stale: int, tol: float)
 
 def grow_within(subset: list[int], correlations: Correlations, merit: Merit) -> np.ndarray:
     """The features of a subset in the order in which forward selection among them takes them."""
-    node, order = correlations.empty(), []
-    for _ in subset:
-        merits = merit.of_children(node, correlations.relevance)
-        j = max((j for j in sorted(subset) if j not in node.subset), key=lambda j: merits[j])
-        order.append(j)
-        node = correlations.child(node, j)
-    return np.array(order, dtype=np.intp)
+    index = np.array(sorted(subset), dtype=np.intp)
+    inner = [correlations.row(int(j))[index] for j in index]
+    relevance = correlations.relevance[index]
+    rows, order = np.zeros(len(index)), list[int]()
+    total = pairs = 0.0
+    for size in range(1, len(index) + 1):
+        merits = merit(size, total + relevance, pairs + rows)
+        merits[order] = -np.inf
+        k = int(np.argmax(merits))
+        total, pairs, rows = total + relevance[k], pairs + rows[k], rows + inner[k]
+        order.append(k)
+    return index[order]
 
 
 def _visit(node: Node, value: float, details: dict[str, float]) -> PathStep:

@@ -61,7 +61,7 @@ class ReliefBase(Selector):
         order = np.argsort(codes, kind="stable")  # classes become ranges
         codes = codes[order]
         counts = np.bincount(codes)
-        columns = scale_columns(X[order], symbolic)
+        columns = scale_columns(X, order, symbolic)
         distance, diff = build_table(columns, codes, len(counts), self.scaling == "range")
         place = np.empty(n, dtype=np.intp)
         place[order] = np.arange(n)

@@ -16,7 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
+from tamiz._parallel import run_tiles
 from tamiz.filters._relief_pairs import Table
 
 
@@ -30,24 +32,42 @@ class Columns(NamedTuple):
     span: np.ndarray  # float64 (p,): max − min of numbers, 1 for symbols
 
 
-def scale_columns(X: np.ndarray, symbolic: np.ndarray) -> Columns:
-    """Bring every numeric feature to [0, 1]; a constant one to 0. ``X`` is overwritten."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    gappy = np.isnan(low)
-    if gappy.any():
-        part = X[:, gappy]
-        low[gappy] = np.where(np.isnan(part), np.inf, part).min(axis=0)
-        high[gappy] = np.where(np.isnan(part), -np.inf, part).max(axis=0)
+def scale_columns(X: np.ndarray, order: np.ndarray, symbolic: np.ndarray) -> Columns:
+    """Bring every numeric feature to [0, 1], a constant one to 0, and the rows into ``order``."""
+    low, high, gappy = _extremes(X)
     constant = ~(high > low)  # also without any value
     still = constant | symbolic
     low[still] = 0.0
     half = np.where(still, 0.5, 0.5 * high - 0.5 * low)  # max − min itself may overflow
-    X *= 0.5
-    X -= 0.5 * low
-    X /= half
-    X[:, constant] = 0.0  # differs from nothing, missing or not
+    values = np.empty_like(X)
+    least = max(1, 2**18 // X.shape[1])
+    run_tiles(_scale_rows, len(X), X, order, low, half, values, min_items=least)
+    values[:, constant] = 0.0  # differs from nothing, missing or not
     span = np.where(still, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
-    return Columns(X, symbolic, gappy & ~constant, constant, span)
+    return Columns(values, symbolic, gappy & ~constant, constant, span)
+
+
+@njit(cache=True, nogil=True)
+def _extremes(X):  # type: ignore[no-untyped-def]
+    """Least and greatest value of each column, infinite without any, and which have gaps."""
+    n, p = X.shape
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    gappy = np.zeros(p, dtype=np.bool_)
+    for i in range(n):
+        for j in range(p):
+            x = X[i, j]
+            low[j] = x if x < low[j] else low[j]
+            high[j] = x if x > high[j] else high[j]
+            gappy[j] |= x != x
+    return low, high, gappy
+
+
+@njit(cache=True, nogil=True)
+def _scale_rows(start, stop, X, order, low, half, values):  # type: ignore[no-untyped-def]
+    for r in range(start, stop):
+        x, out = X[order[r]], values[r]
+        for j in range(len(low)):
+            out[j] = (0.5 * x[j] - 0.5 * low[j]) / half[j]
 
 
 def build_table(

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from tamiz._validation import check_X
+from tamiz._validation import _refuse_duplicate_names, check_X
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 
@@ -59,6 +59,7 @@ def read_columns(
     estimator = _Anonymous() if estimator is None else estimator
     if isinstance(X, np.ndarray) or sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):
         return _from_array(X, categorical_features, estimator, reset, min_samples, categories)
+    _refuse_duplicate_names(X)
     frame = nw.from_native(X, eager_only=True)
     columns = list(frame.iter_columns())
     chosen = _mask(categorical_features, len(columns), [column.name for column in columns])
@@ -157,13 +158,21 @@ def _known(categories: dict[int, np.ndarray] | None, j: Any) -> np.ndarray | Non
 def _is_numeric(column: Any) -> bool:
     """Whether a column of Python objects holds numbers and gaps only."""
     return all(
-        value is None or isinstance(value, (int, float, np.number)) for value in column.to_list()
+        isinstance(value, (int, float, np.number)) or _is_gap(value) for value in column.to_list()
     )
+
+
+def _is_gap(value: Any) -> bool:
+    """None, NaN, or pandas' NA, of which even ``NA != NA`` is unknown."""
+    if value is None:
+        return True
+    unequal = value != value
+    return not isinstance(unequal, (bool, np.bool_)) or bool(unequal)
 
 
 def _codes(values: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the values (NaN where missing or unknown) and the categories they stand for."""
-    gaps = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
     codes = np.full(len(values), np.nan)
     present = values[~gaps]
     if known is None:

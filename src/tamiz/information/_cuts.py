@@ -75,31 +75,22 @@ def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
     width = 256
     shift, total, square = np.empty(width), np.empty(width), np.empty(width)
     low, high = np.empty(width), np.empty(width)
-    count = np.empty(width)
-    between = np.empty(width, dtype=np.bool_)
+    count, between = np.empty(width), np.empty(width)
     for j in range(start, stop, width):
         m = min(width, stop - j)
-        shift[:] = np.nan
-        total[:], square[:], count[:] = 0.0, 0.0, 0.0
-        low[:], high[:] = np.inf, -np.inf
-        between[:] = False
+        for l in range(m):
+            total[l] = square[l] = count[l] = between[l] = 0.0
+            low[l], high[l] = np.inf, -np.inf
+            i = 0
+            while i < n - 1 and X[i, j + l] != X[i, j + l]:
+                i += 1
+            shift[l] = X[i, j + l]  # some value of the column: sums of differences lose less
         for i in range(n):
-            for l in range(m):
-                x = X[i, j + l]
-                if x == x:
-                    if count[l] == 0.0:
-                        shift[l] = x
-                    total[l] += x - shift[l]
-                    count[l] += 1.0
-                    low[l], high[l] = min(low[l], x), max(high[l], x)
+            _first_moments(X[i, j : j + m], shift, total, count, low, high)
         for l in range(m):
             total[l] /= max(count[l], 1.0)  # the mean, from the shift on
         for i in range(n):
-            for l in range(m):
-                x = X[i, j + l]
-                if x == x:
-                    square[l] += (x - shift[l] - total[l]) ** 2
-                    between[l] |= low[l] < x < high[l]
+            _second_moments(X[i, j : j + m], shift, total, low, high, square, between)
         for l in range(m):
             if count[l] == 0.0 or low[l] == high[l]:
                 cuts[j + l, 0] = cuts[j + l, 1] = np.inf
@@ -109,8 +100,27 @@ def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
             slack = _SLACK * (abs(mean) + deviation)
             cuts[j + l, 0] = mean - deviation + slack
             cuts[j + l, 1] = mean + deviation + slack
-            if not between[l]:
+            if between[l] == 0.0:
                 _separate(low[l], high[l], mean, cuts[j + l])
+
+
+@njit(cache=True, nogil=True)
+def _first_moments(x, shift, total, count, low, high):  # type: ignore[no-untyped-def]
+    """Add one row; comparisons with NaN are false, which leaves missing values out."""
+    for l in range(len(x)):
+        present = x[l] == x[l]
+        total[l] += x[l] - shift[l] if present else 0.0
+        count[l] += 1.0 if present else 0.0
+        low[l] = x[l] if x[l] < low[l] else low[l]
+        high[l] = x[l] if x[l] > high[l] else high[l]
+
+
+@njit(cache=True, nogil=True)
+def _second_moments(x, shift, mean, low, high, square, between):  # type: ignore[no-untyped-def]
+    for l in range(len(x)):
+        distance = x[l] - shift[l] - mean[l] if x[l] == x[l] else 0.0
+        square[l] += distance * distance
+        between[l] = 1.0 if (x[l] > low[l]) & (x[l] < high[l]) else between[l]
 
 
 @njit(cache=True, nogil=True)

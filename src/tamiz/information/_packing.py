@@ -8,6 +8,8 @@ from numba import njit
 #: Codes of this value are missing.
 MISSING = 255
 
+_TILE = 64
+
 
 @njit(cache=True, nogil=True)
 def compress(start, stop, codes, keep_missing, n_levels, gappy):  # type: ignore[no-untyped-def]
@@ -69,22 +71,32 @@ def pack(start, stop, codes, columns, planes, margins):  # type: ignore[no-untyp
 def apply_cuts(start, stop, X, cuts, out):  # type: ignore[no-untyped-def]
     """Codes of the columns ``start`` to ``stop`` of ``X``: how many cuts lie below each value.
 
-    ``cuts`` has one row for each column, filled up with infinity. Rows and columns are taken in
-    tiles, since ``X`` goes by rows and ``out`` by columns.
+    ``cuts`` has one column for each of ``X``, filled up with infinity. ``X`` goes by rows and
+    ``out`` by columns, so a small tile is coded row by row and then turned.
     """
     n = X.shape[0]
-    m = cuts.shape[1]
-    for j0 in range(start, stop, 32):
-        j1 = min(j0 + 32, stop)
-        for i0 in range(0, n, 256):
-            i1 = min(i0 + 256, n)
-            for j in range(j0, j1):
-                for i in range(i0, i1):
-                    x = X[i, j]
-                    code = 0
-                    for k in range(m):
-                        code += x > cuts[j, k]
-                    out[j, i] = MISSING if x != x else code
+    tile = np.empty((_TILE, _TILE), dtype=np.uint8)
+    for j0 in range(start, stop, _TILE):
+        width = min(_TILE, stop - j0)
+        for i0 in range(0, n, _TILE):
+            height = min(_TILE, n - i0)
+            for i in range(height):
+                _code_row(X[i0 + i, j0 : j0 + width], cuts[:, j0 : j0 + width], tile[i, :width])
+            for j in range(width):
+                for i in range(height):
+                    out[j0 + j, i0 + i] = tile[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _code_row(x, cuts, codes):  # type: ignore[no-untyped-def]
+    for j in range(len(x)):
+        codes[j] = 0
+    for k in range(len(cuts)):
+        cut = cuts[k]
+        for j in range(len(x)):
+            codes[j] += np.uint8(x[j] > cut[j])
+    for j in range(len(x)):
+        codes[j] = codes[j] if x[j] == x[j] else np.uint8(MISSING)
 
 
 @njit(cache=True, nogil=True)

@@ -141,7 +141,7 @@ def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int
         )
     if many.any():
         cuts = cuts[:, :_MOST_CUTS]
-    cuts = np.ascontiguousarray(cuts)
+    cuts = np.ascontiguousarray(cuts.T)
     run_tiles(apply_cuts, block.shape[1], block, cuts, out, min_items=1 + 100_000 // len(block))
     return found
 

@@ -62,9 +62,9 @@ def one_class_problem(K: QMatrix, nu: float, weight: np.ndarray) -> QuadraticPro
     return QuadraticProblem(
         Q=K,
         p=np.zeros(K.n),
-        y=1.0,  # type: ignore[arg-type]
+        y=1.0,
         d=nu * float(weight.sum()),
-        lower=0.0,  # type: ignore[arg-type]
+        lower=0.0,
         upper=weight,
     )
 
@@ -75,9 +75,9 @@ def svdd_problem(K: QMatrix, C: np.ndarray | float) -> QuadraticProblem:
     The textbook objective ``a'Ka - diag(K)'a`` is halved; the squared radius of the ball (without
     slack) is therefore minus twice the optimum.
     """
-    return QuadraticProblem(Q=K, p=-0.5 * K.diag(), y=1.0, d=1.0, lower=0.0, upper=C)  # type: ignore[arg-type]
+    return QuadraticProblem(Q=K, p=-0.5 * K.diag(), y=1.0, d=1.0, lower=0.0, upper=C)
 
 
 def simplex_problem(Q: QMatrix, p: np.ndarray) -> QuadraticProblem:
     """Any quadratic function over the simplex, as feature selection by weights needs it."""
-    return QuadraticProblem(Q=Q, p=p, y=1.0, d=1.0, lower=0.0, upper=np.inf)  # type: ignore[arg-type]
+    return QuadraticProblem(Q=Q, p=p, y=1.0, d=1.0, lower=0.0, upper=np.inf)

@@ -20,9 +20,7 @@ def add_rows(store: np.ndarray, slots: np.ndarray, coef: np.ndarray, result: np.
     run_tiles(_add_rows, len(result), store, slots, coef, result, min_items=4096)
 
 
-def copy_block(
-    source: np.ndarray, old: np.ndarray, target: np.ndarray, new: np.ndarray
-) -> None:
+def copy_block(source: np.ndarray, old: np.ndarray, target: np.ndarray, new: np.ndarray) -> None:
     """``target[new][:, new] = source[old][:, old]``."""
     run_tiles(_copy_block, len(old), source, old, target, new, min_items=64)
 

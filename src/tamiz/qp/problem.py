@@ -55,12 +55,13 @@ class QuadraticProblem:
     [0.75, 0.25]
     """
 
-    Q: QMatrix
-    p: np.ndarray
-    y: np.ndarray = 1.0  # type: ignore[assignment]
+    # Numbers and sequences are accepted; after __post_init__ these are a QMatrix and arrays.
+    Q: Any
+    p: Any
+    y: Any = 1.0
     d: float = 0.0
-    lower: np.ndarray = 0.0  # type: ignore[assignment]
-    upper: np.ndarray = np.inf  # type: ignore[assignment]
+    lower: Any = 0.0
+    upper: Any = np.inf
     n: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,7 +86,9 @@ class QuadraticProblem:
         if vector.ndim == 0:
             return np.full(self.n, float(vector))
         if vector.shape != (self.n,):
-            raise ValueError(f"{name} has shape {vector.shape}; it must be ({self.n},) or a number.")
+            raise ValueError(
+                f"{name} has shape {vector.shape}; it must be ({self.n},) or a number."
+            )
         return np.ascontiguousarray(vector)
 
     @staticmethod
@@ -128,7 +131,6 @@ class QuadraticProblem:
             lower=np.minimum(*ends),
             upper=np.maximum(*ends),
         )
-
 
     def from_sign_free(self, b: np.ndarray, free: SignFreeProblem) -> np.ndarray:
         """``b / y``, exactly at a bound wherever ``b`` is at one."""

@@ -6,4 +6,12 @@ from tamiz.solvers.decomposition import solve_decomposition
 from tamiz.solvers.result import QPResult, Status
 from tamiz.solvers.smo import solve_smo
 
-__all__ = ["SOLVERS", "QPResult", "Status", "solve", "solve_chunking", "solve_decomposition", "solve_smo"]
+__all__ = [
+    "SOLVERS",
+    "QPResult",
+    "Status",
+    "solve",
+    "solve_chunking",
+    "solve_decomposition",
+    "solve_smo",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tamiz.solvers.result import QPResult
 from tamiz.solvers.smo import solve_smo
 
 #: Solvers by the names that users give.
-SOLVERS = {
+SOLVERS: dict[str, Callable[..., QPResult]] = {
     "smo": solve_smo,
     "decomposition": solve_decomposition,
     "chunking": solve_chunking,

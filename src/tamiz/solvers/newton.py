@@ -1,17 +1,17 @@
 r"""Newton steps on the free variables, cut at the first bound on the way.
 
-For the sign-free problem of :mod:`tamiz.qp.problem`: with the variables at bounds fixed, the minimum
-over the free ones ``F`` solves
+For the sign-free problem of :mod:`tamiz.qp.problem`: with the variables at bounds fixed, the
+minimum over the free ones ``F`` solves
 
 .. math::
 
     K_{FF}\, \delta + g_F = m 1, \qquad \sum \delta = 0
 
-Pair steps find which variables are free in a few thousand cheap iterations, but where the matrix is
-nearly singular (a linear kernel on few features, a large price of slack) they creep along the last
-stretch; one factorisation of the small system goes there at once. A step that would leave the box is
-cut at the first bound, that variable is fixed, and the rest is solved for again. The objective never
-rises.
+Pair steps find which variables are free in a few thousand cheap iterations, but where the matrix
+is nearly singular (a linear kernel on few features, a large price of slack) they creep along the
+last stretch; one factorisation of the small system goes there at once. A step that would leave the
+box is cut at the first bound, that variable is fixed, and the rest is solved for again. The
+objective never rises.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _descend(
 
 
 def _solve(K: np.ndarray, rhs: np.ndarray) -> np.ndarray | None:
-    """``step`` with ``K step - rhs`` constant and ``sum(step) = 0``; ``None`` if K is indefinite."""
+    """``step`` with ``K step - rhs`` constant and sum zero; ``None`` if K is indefinite."""
     K.flat[:: len(K) + 1] += _RIDGE * max(float(K.trace()) / len(K), 1e-300)
     factor, failed = linalg.lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
     if failed:

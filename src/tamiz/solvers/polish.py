@@ -1,9 +1,9 @@
 """The last digits: a nearly optimal point driven to rounding level.
 
-Newton steps on the free variables (:mod:`tamiz.solvers.newton`) give the exact optimum once the right
-variables are at bounds; pair steps mend a wrong guess of those. The best point met is kept, so that
-polishing never does harm. It is meant for small problems, where it makes the answer independent of
-the order of the samples.
+Newton steps on the free variables (:mod:`tamiz.solvers.newton`) give the exact optimum once the
+right variables are at bounds; pair steps mend a wrong guess of those. The best point met is kept,
+so that polishing never does harm. It is meant for small problems, where it makes the answer
+independent of the order of the samples.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def polish(state: State) -> None:
     best = state.violation()
     target = 1e-14 * max(1.0, float(np.abs(g).max()), float(np.abs(K).max()))
     for _ in range(_ROUNDS):
-        newton(
-            K, copies, b, g, free.lower, free.upper, max_free=len(b), max_cuts=MAX_VARIABLES
-        )
+        newton(K, copies, b, g, free.lower, free.upper, max_free=len(b), max_cuts=MAX_VARIABLES)
         # afresh, so that rounding does not add up
         g = free.p + np.tile(K @ b.reshape(copies, -1).sum(axis=0), copies)
         violation = kkt_violation(b, g, free.lower, free.upper)

@@ -90,9 +90,7 @@ def solve_smo(
     """
     base, _ = problem.Q.unsigned(problem.y).repeated()
     base.dense()  # first, so that the gradient of a warm start comes from it
-    return run_solver(
-        problem, _smo, tol, max_iter, start, verbose, polished, shrinking=shrinking
-    )
+    return run_solver(problem, _smo, tol, max_iter, start, verbose, polished, shrinking=shrinking)
 
 
 def iteration_limit(max_iter: int, n: int) -> int:
@@ -242,7 +240,7 @@ def _minimise(
                 return code, len(kept) < n
             if not shrinking or len(kept) < _SHRINK_MIN:
                 continue
-            play = _in_play(b, g, lower, upper, low, high).reshape(copies, -1).any(axis=0)
+            play: Any = _in_play(b, g, lower, upper, low, high).reshape(copies, -1).any(axis=0)
             # Copying the rest costs its size squared; what it saves, if as many steps are still to
             # come as were taken, is the steps times the samples left out.
             if state.iterations * (len(play) - play.sum()) < 2 * play.sum() ** 2:
@@ -363,8 +361,8 @@ _LEAST_CURVATURE = 1e-12
 def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
     """Take up to ``max_steps`` pair steps; ``b`` and its gradient ``g`` change in place.
 
-    ``K`` is the matrix of the samples and ``diag`` its diagonal; variables are ``copies`` blocks of as many entries.
-    Returns a code, the number of steps, and the least and greatest gradient that bound the
+    ``K`` is the matrix of the samples and ``diag`` its diagonal; variables are ``copies`` blocks of
+    as many entries. Returns a code, the number of steps, and the least and greatest gradient that bound the
     violation.
     """
     n = K.shape[0]
@@ -479,7 +477,9 @@ def _second_order(g, down, row, diag, i, low, copies):  # type: ignore[no-untype
     for v in range(start_best, min(start_best + _BLOCK, n)):
         slope = g[first_best + v] - down[first_best + v] - low
         if slope > 0.0:
-            gain = slope * slope / max(base + float(diag[v]) - 2.0 * float(row[v]), _LEAST_CURVATURE)
+            gain = (
+                slope * slope / max(base + float(diag[v]) - 2.0 * float(row[v]), _LEAST_CURVATURE)
+            )
             if gain > best:
                 best, where = gain, first_best + v
     return where

@@ -112,9 +112,7 @@ class WorkingBlock:
         """Bring together the block of ``samples`` (sorted, distinct), reusing what is there."""
         if np.array_equal(samples, self.samples):
             return self.block
-        _, new, old = np.intersect1d(
-            samples, self.samples, assume_unique=True, return_indices=True
-        )
+        _, new, old = np.intersect1d(samples, self.samples, assume_unique=True, return_indices=True)
         block = np.empty((len(samples), len(samples)), dtype=self.Q.dtype)
         copy_block(self.block, old, block, new)
         absent = np.ones(len(samples), dtype=bool)

@@ -146,7 +146,7 @@ class KernelMachine(BaseEstimator):
 def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol: float) -> None:
     """Say in one sentence which solver stopped before the tolerance was reached, and what to do.
 
-    The warning points at the caller of ``fit``, four calls up: ``_report``, ``_fit``, ``fit``, user.
+    The warning points at the user, four calls up, behind ``_report``, ``_fit`` and ``fit``.
     """
     advice = {
         Status.MAX_ITER: f"reached max_iter={max_iter} before the tolerance tol={tol:g}; raise "

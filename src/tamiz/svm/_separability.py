@@ -4,14 +4,15 @@ The linear programme
 
 .. math::
 
-    \min_{w, b, \xi \ge 0} \sum_i \xi_i \quad\text{s.t.}\quad y_i(\langle w, z_i\rangle + b) \ge 1 - \xi_i
+    \min_{w, b, \xi \ge 0} \sum_i \xi_i
+    \quad\text{s.t.}\quad y_i(\langle w, z_i\rangle + b) \ge 1 - \xi_i
 
-has optimum zero if and only if the classes can be separated. If not, its multipliers ``0 ≤ λ_i ≤ 1``
-satisfy ``Σ λ_i y_i z_i = 0`` and ``Σ λ_i y_i = 0``: scaled to sum one in each class they are the weights of
-a point that both convex hulls share. That point is the proof.
+has optimum zero if and only if the classes can be separated. If not, its multipliers
+``0 ≤ λ_i ≤ 1`` satisfy ``Σ λ_i y_i z_i = 0`` and ``Σ λ_i y_i = 0``: scaled to sum one in each class
+they are the weights of a point that both convex hulls share. That point is the proof.
 
-For kernels the ``z_i`` are coordinates in feature space: rows of a factor ``L`` with ``K = LL'``, found by
-pivoted Cholesky. A Gram matrix of full rank separates any labels.
+For kernels the ``z_i`` are coordinates in feature space: rows of a factor ``L`` with ``K = LL'``,
+found by pivoted Cholesky. A Gram matrix of full rank separates any labels.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from tamiz.svm._outlier import ON_BOUNDARY, NoveltyMachine
 class OneClassSVM(NoveltyMachine):
     """Outlier detection by the hyperplane farthest from the origin.
 
-    Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``. At
-    most a share ``nu`` of the samples falls outside, and at least a share ``nu`` are support
-    vectors.
+    Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to
+    ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``. At most a share ``nu`` of the samples falls outside, and at least a
+    share ``nu`` are support vectors.
 
     Parameters
     ----------

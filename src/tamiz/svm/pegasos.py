@@ -255,8 +255,8 @@ class PegasosClassifier(LinearMachine):
             elif self.status_ == "limit" and self.tol is not None:
                 self._warn(
                     f"after max_iter={self.max_iter} passes the objective still falls by more than "
-                    f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, or "
-                    "scale the features."
+                    f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, "
+                    "or scale the features."
                 )
         return self
 

@@ -17,8 +17,8 @@ from tamiz._validation import (
     unchanged_on_error,
 )
 from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.solvers import Status
 from tamiz.qp.blocks import take_block
+from tamiz.solvers import Status
 from tamiz.svm._binary import BinaryFit, fit_binary
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 from tamiz.svm._multiclass import Task, class_scores, tasks
@@ -110,7 +110,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._store_expansion(X, coef)
         free = [active[t.samples[f.free]] for t, f in zip(plan, fits, strict=True)]
         bounded = [active[t.samples[f.bounded]] for t, f in zip(plan, fits, strict=True)]
-        columns = {
+        columns: dict[str, Any] = {
             "alpha_": alpha,
             "slack_": slack,
             "free_support_": free,

@@ -17,9 +17,9 @@ from tamiz.svm._outlier import ON_BOUNDARY, NoveltyMachine
 class SVDD(NoveltyMachine):
     """Smallest ball around the data in feature space, a share of the samples outside if wanted.
 
-    Solves ``max Σ β_i K_ii - Σ β_i β_l K_il`` subject to ``Σ β = 1``, ``β ≥ 0``, whose value is the squared
-    radius; with ``nu > 0`` every ``β_i`` is bounded by ``1 / (nu n)``, which lets at most a share
-    ``nu`` of the samples out of the ball.
+    Solves ``max Σ β_i K_ii - Σ β_i β_l K_il`` subject to ``Σ β = 1``, ``β ≥ 0``, whose value is the
+    squared radius; with ``nu > 0`` every ``β_i`` is bounded by ``1 / (nu n)``, which lets at most a
+    share ``nu`` of the samples out of the ball.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class SVDD(NoveltyMachine):
     support_, support_vectors_, dual_coef_, free_support_, bounded_support_
         As in :class:`SVC`. Free support vectors lie on the sphere, bounded ones outside.
     offset_ : float
-        ``-squared_radius_`` (less a rounding margin); ``decision_function(X) = score_samples(X) - offset_``.
+        ``-squared_radius_``, less a rounding margin;
+        ``decision_function(X) = score_samples(X) - offset_``.
     objective_, dual_objective_, duality_gap_
         Primal ``R² + Σ C_i ξ_i`` and dual value; their difference.
     kkt_violation_, n_iter_, status_, kernel_
@@ -129,7 +130,7 @@ class SVDD(NoveltyMachine):
         values = self._expansion(X)[:, 0]
         if not self._is_precomputed():
             with np.errstate(over="ignore"):  # an infinite distance is outside, as it should be
-                own = self.kernel_.diag(X)
+                own: Any = self.kernel_.diag(X)
         elif self._constant_diag is not None:
             own = self._constant_diag
         else:

@@ -23,9 +23,9 @@ from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 class SVR(RegressorMixin, KernelMachine):
     """Epsilon-insensitive support vector regression.
 
-    Minimises ``½‖w‖² + C Σ L(y_i - f(x_i))``, where ``L`` is ``max(0, |r| - epsilon)`` or its square:
-    deviations inside a tube of half-width ``epsilon`` cost nothing, and only the samples outside
-    it or on its surface are support vectors.
+    Minimises ``½‖w‖² + C Σ L(y_i - f(x_i))``, where ``L(r)`` is ``max(0, |r| - epsilon)`` or its
+    square: deviations inside a tube of half-width ``epsilon`` cost nothing, and only the samples
+    outside it or on its surface are support vectors.
 
     Parameters
     ----------
