@@ -6,7 +6,8 @@ A full mRMR ranking compares every pair of features, and so does exact QPFS. Wit
 QPFS compares a share p of the features with all of them. The left figure shows how time grows with
 the number of samples N at a constant number of features M, the right one with M at a constant N, on
 data of the shape of gene expression. Slopes are fitted to the three largest sizes in double
-logarithmic scale: one is linear growth, two is quadratic.
+logarithmic scale: one is linear growth, two is quadratic. Where the sample of features outgrows the
+number of samples (N well below pM), inverting its block dominates and growth becomes cubic.
 
     python examples/plot_qpfs_timing.py [qpfs_timing.png]
 """

@@ -259,9 +259,10 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_samples, float(sample_weight))  # type: ignore[arg-type]
     try:
-        if np.iscomplexobj(sample_weight):
+        weight = np.asarray(sample_weight)
+        if weight.dtype.kind == "c":
             raise TypeError
-        weight = np.array(sample_weight, dtype=np.float64)
+        weight = weight.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must hold real numbers, one for each sample.") from None
     if weight.ndim != 1:

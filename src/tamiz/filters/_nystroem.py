@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from tamiz.filters._similarity import Similarity
 from tamiz._blas import one_blas_thread
+from tamiz.filters._similarity import Similarity
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
 
 #: Eigenvalues below this share of the largest are rounding.

@@ -52,14 +52,14 @@ def _extremes(X):  # type: ignore[no-untyped-def]
     """Least and greatest value of each column, infinite without any, and which have gaps."""
     n, p = X.shape
     low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    gappy = np.zeros(p, dtype=np.bool_)
+    known = np.zeros(p)
     for i in range(n):
         for j in range(p):
             x = X[i, j]
             low[j] = x if x < low[j] else low[j]
             high[j] = x if x > high[j] else high[j]
-            gappy[j] |= x != x
-    return low, high, gappy
+            known[j] += 1.0 if x == x else 0.0
+    return low, high, known < n
 
 
 @njit(cache=True, nogil=True)

@@ -26,6 +26,7 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._blas import one_blas_thread
 from tamiz._validation import check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._feature_sampling import sample_features
@@ -40,7 +41,6 @@ from tamiz.filters._similarity import (
     resolve_task,
 )
 from tamiz.information import encode
-from tamiz._blas import one_blas_thread
 from tamiz.qp import simplex_problem
 from tamiz.selector import Selector
 from tamiz.solvers import solve

@@ -8,7 +8,7 @@ from numba import njit
 #: Codes of this value are missing.
 MISSING = 255
 
-_TILE = 64
+_HEIGHT, _WIDTH = 64, 256
 
 
 @njit(cache=True, nogil=True)
@@ -75,28 +75,31 @@ def apply_cuts(start, stop, X, cuts, out):  # type: ignore[no-untyped-def]
     ``out`` by columns, so a small tile is coded row by row and then turned.
     """
     n = X.shape[0]
-    tile = np.empty((_TILE, _TILE), dtype=np.uint8)
-    for j0 in range(start, stop, _TILE):
-        width = min(_TILE, stop - j0)
-        for i0 in range(0, n, _TILE):
-            height = min(_TILE, n - i0)
+    tile = np.empty((_HEIGHT, _WIDTH), dtype=np.uint8)
+    for j0 in range(start, stop, _WIDTH):
+        width = min(_WIDTH, stop - j0)
+        for i0 in range(0, n, _HEIGHT):
+            height = min(_HEIGHT, n - i0)
             for i in range(height):
-                _code_row(X[i0 + i, j0 : j0 + width], cuts[:, j0 : j0 + width], tile[i, :width])
+                x, codes = X[i0 + i, j0 : j0 + width], tile[i, :width]
+                _code_gaps(x, codes)
+                for k in range(len(cuts)):
+                    _code_cut(x, cuts[k, j0 : j0 + width], codes)
             for j in range(width):
                 for i in range(height):
                     out[j0 + j, i0 + i] = tile[i, j]
 
 
 @njit(cache=True, nogil=True)
-def _code_row(x, cuts, codes):  # type: ignore[no-untyped-def]
+def _code_gaps(x, codes):  # type: ignore[no-untyped-def]
     for j in range(len(x)):
-        codes[j] = 0
-    for k in range(len(cuts)):
-        cut = cuts[k]
-        for j in range(len(x)):
-            codes[j] += np.uint8(x[j] > cut[j])
+        codes[j] = np.uint8(0) if x[j] == x[j] else np.uint8(MISSING)
+
+
+@njit(cache=True, nogil=True)
+def _code_cut(x, cut, codes):  # type: ignore[no-untyped-def]
     for j in range(len(x)):
-        codes[j] = codes[j] if x[j] == x[j] else np.uint8(MISSING)
+        codes[j] += np.uint8(1) if x[j] > cut[j] else np.uint8(0)
 
 
 @njit(cache=True, nogil=True)

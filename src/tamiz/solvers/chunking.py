@@ -17,8 +17,8 @@ import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
 from tamiz.solvers.decomposition import split_budget, worst
+from tamiz.solvers.frame import run_solver
 from tamiz.solvers.result import QPResult
-from tamiz.solvers.smo import run_solver
 from tamiz.solvers.working_sets import solve_by_working_sets
 
 #: Default number of variables that join the working set at a time.

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
+from tamiz.solvers.frame import run_solver
 from tamiz.solvers.result import QPResult
-from tamiz.solvers.smo import run_solver
 from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
 
 #: The working set is as large as the budget admits, and at most this.

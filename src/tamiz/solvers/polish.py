@@ -8,11 +8,17 @@ independent of the order of the samples.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tamiz.qp.kkt import kkt_violation
+from tamiz.solvers.descent import diagonal
 from tamiz.solvers.newton import newton
-from tamiz.solvers.smo import State, diagonal, run_pairs
+from tamiz.solvers.pairs import run_pairs
+
+if TYPE_CHECKING:
+    from tamiz.solvers.frame import State
 
 #: Problems with more variables than this are left as the iteration leaves them.
 MAX_VARIABLES = 600

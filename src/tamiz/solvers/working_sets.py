@@ -23,8 +23,10 @@ import numpy as np
 from tamiz._progress import Progress
 from tamiz.qp.blocks import add_rows, copy_block
 from tamiz.qp.matrices import QMatrix
+from tamiz.solvers.descent import Descent, slice_steps
+from tamiz.solvers.frame import State
+from tamiz.solvers.pairs import CODES, RUNNING, STALLED, UNBOUNDED
 from tamiz.solvers.result import Status
-from tamiz.solvers.smo import CODES, RUNNING, STALLED, UNBOUNDED, Descent, State, slice_steps
 
 #: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
 Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]

@@ -1,0 +1,114 @@
+"""The frame around every solver: start, loop, interruption, exactness, result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tamiz._progress import Progress
+from tamiz.qp.kkt import kkt_violation, optimality
+from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
+from tamiz.solvers.polish import polish
+from tamiz.solvers.result import QPResult, Status
+
+
+def iteration_limit(max_iter: int, n: int) -> int:
+    """The limit meant by ``max_iter``, where -1 stands for one that is generous but finite."""
+    return max_iter if max_iter >= 0 else max(10_000_000, 100 * n)
+
+
+class State:
+    """The current point and its gradient.
+
+    Both change together in one assignment, so that an interruption never finds them apart.
+    """
+
+    def __init__(
+        self,
+        free: SignFreeProblem,
+        start: np.ndarray | None,
+        dot: Callable[[np.ndarray], np.ndarray] | None = None,
+    ):
+        self.free = free
+        b = free.feasible_start(start)
+        multiply = dot or free.Q.dot
+        self.point = b, (free.p + multiply(b) if b.any() else free.p.copy())
+        self.iterations = 0
+        self.status = Status.MAX_ITER
+
+    def refresh(self) -> None:
+        """Recompute the gradient from entries in float64."""
+        b = self.point[0]
+        self.point = b, self.free.p + self.free.Q.exact_dot(b)
+
+    def violation(self) -> float:
+        """KKT violation at the current point."""
+        return kkt_violation(*self.point, self.free.lower, self.free.upper)
+
+
+def run_solver(
+    problem: QuadraticProblem,
+    solve: Callable[..., None],
+    tol: float,
+    max_iter: int,
+    start: np.ndarray | None,
+    verbose: bool | int,
+    polished: bool,
+    **options: Any,
+) -> QPResult:
+    """Frame shared by the solvers: start, loop, interruption, exactness, result.
+
+    ``solve(state, tol, limit, progress, **options)`` iterates until converged and sets
+    ``state.status``. Where the matrix is held in float32 and its rounding could hide a violation
+    larger than the tolerance, the gradient is recomputed in float64 and the loop goes on from it.
+    """
+    free = problem.sign_free()
+    try:
+        cache = options.get("cache")
+        state = State(
+            free,
+            None if start is None else np.asarray(start) * problem.y,
+            None if cache is None else cache.dot_variables,
+        )
+    except InfeasibleError:
+        a = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
+        return QPResult(a, None, None, None, None, None, 0, Status.INFEASIBLE)
+    limit = iteration_limit(max_iter, problem.n)
+    with Progress("solving", verbose) as progress:
+        try:
+            solve(state, tol, limit, progress, **options)
+            for _ in range(10):
+                # Errors of entries are independent and mostly far below their bound.
+                rounding = free.Q.entry_error * float(np.linalg.norm(state.point[0]))
+                if state.status is not Status.CONVERGED or rounding <= 0.25 * tol:
+                    break
+                state.refresh()
+                if state.violation() <= tol:
+                    break
+                solve(state, tol, limit, progress, **options)
+            if polished and state.status is Status.CONVERGED:
+                polish(state)
+        except KeyboardInterrupt:
+            state.status = Status.INTERRUPTED
+    return _result(problem, state, tol)
+
+
+def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
+    free = state.free
+    b, g = state.point
+    violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
+    if violation <= tol and state.status is not Status.UNBOUNDED:
+        state.status = Status.CONVERGED
+    a = problem.from_sign_free(b, free)
+    return QPResult(
+        a=a,
+        gradient=g * problem.y,
+        objective=float(0.5 * b @ (g + free.p)),
+        gap=gap,
+        violation=violation,
+        multiplier=multiplier,
+        iterations=state.iterations,
+        status=state.status,
+    )
