@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tamiz.base import Selection as Selection
+    from tamiz.filters import CFS as CFS
+    from tamiz.filters import MRMR as MRMR
+    from tamiz.filters import QPFS as QPFS
+    from tamiz.filters import FisherScore as FisherScore
+    from tamiz.filters import ReliefF as ReliefF
     from tamiz.svm import SVC as SVC
     from tamiz.svm import SVR as SVR
     from tamiz.svm import HardMarginSVC as HardMarginSVC
@@ -18,13 +23,29 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it. To export a name, add it here, above for type
 # checkers, and in __all__; a test compares the three.
 _HOME = {
+    "CFS": "tamiz.filters",
+    "FisherScore": "tamiz.filters",
+    "MRMR": "tamiz.filters",
+    "QPFS": "tamiz.filters",
+    "ReliefF": "tamiz.filters",
     "HardMarginSVC": "tamiz.svm",
     "SVC": "tamiz.svm",
     "SVR": "tamiz.svm",
     "Selection": "tamiz.base",
 }
 
-__all__ = ["SVC", "SVR", "HardMarginSVC", "Selection", "__version__"]
+__all__ = [
+    "CFS",
+    "MRMR",
+    "QPFS",
+    "SVC",
+    "SVR",
+    "FisherScore",
+    "HardMarginSVC",
+    "ReliefF",
+    "Selection",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:
