@@ -36,7 +36,8 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, str]:
     path = Path(os.environ.get("TAMIZ_DATA") or beside) / f"{name}.npz"
     if path.exists():
         data = np.load(path)
-        return data["X"].astype(float), np.unique(data["y"], return_inverse=True)[1], name
+        X = np.ascontiguousarray(data["X"], dtype=float)
+        return X, np.unique(data["y"], return_inverse=True)[1], name
     rng = np.random.default_rng(0)
     n, p = SHAPES[name]
     y = np.arange(n) % 2

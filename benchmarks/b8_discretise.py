@@ -65,7 +65,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
     rows = []
     for n, p, n_classes in ((4601, 57, 2), (198, 2000 if quick else 16_063, 14)):
         X, y = table(n, p, n_classes)
-        few = min(p, 57 if n > 1000 else 500)
+        few = min(p, 57 if n > 1000 else 200)
         start = time.perf_counter()
         Discretiser("mdl").fit(X[:, :2], y)
         first = time.perf_counter() - start
@@ -80,6 +80,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         cuts = sum(map(len, mine.cuts_)) / p
         note = f"{1e6 * ours_s / p:.0f} µs per column, {cuts:.1f} cuts; first call {first:.1f} s"
         rows.append(row("B8", f"MDL, {n:,} x {p:,}", "NumPy", ours_s, peer_s, None, agree, note))
+        X = X[:, :2000]  # the peer takes a third of a millisecond per column
         a, b, ours, peer = alternate(
             lambda: Discretiser("frequency", n_bins=5).fit(X),  # noqa: B023
             lambda: KBinsDiscretizer(5, strategy="quantile", quantile_method="linear").fit(X),  # noqa: B023
@@ -87,7 +88,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         agree = all(
             np.allclose(c, e[1:-1]) for c, e in zip(ours.cuts_, peer.bin_edges_, strict=True)
         )
-        workload = f"equal frequency, {n:,} x {p:,}"
+        workload = f"equal frequency, {n:,} x {X.shape[1]:,}"
         rows.append(row("B8", workload, "scikit-learn KBinsDiscretizer", a, b, None, agree))
     return rows
 

@@ -165,6 +165,13 @@ def test_path_records_the_subsets_visited():
     assert len({step.features for step in steps}) == len(steps)
 
 
+def test_no_subset_is_expanded_twice():
+    found = fit_table(random_table(6, 0), stale=10_000)
+    subsets = [step.features for step in found.selection_.path]
+    assert len(subsets) == len(set(subsets)) == 63
+    assert found.n_expanded_ == 64
+
+
 def test_ranking_continues_with_what_adds_most():
     table = random_table(9, 5)
     found = fit_table(table)

@@ -283,3 +283,17 @@ def test_nothing_goes_to_standard_output(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "fitting: half-way" in err
+
+
+def test_the_first_two_seconds_are_silent(monkeypatch):
+    now = [0.0]
+    stream = Terminal(tty=True)
+    monkeypatch.setattr(tamiz._progress, "time", types.SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(sys, "stderr", stream)
+    progress = Progress("fitting", verbose=1)
+    now[0] = 1.9
+    progress.update("early")
+    assert stream.getvalue() == ""
+    now[0] = 2.1
+    progress.update("late")
+    assert "late" in stream.getvalue()

@@ -234,11 +234,11 @@ class NystroemQ(QMatrix):
 def smallest_eigenvalue(Q: np.ndarray) -> tuple[float | None, bool | None]:
     """The least eigenvalue of a symmetric matrix, and whether it is negative.
 
-    Large matrices are not decomposed. A Cholesky factorisation proves that no eigenvalue is
-    negative, and the value remains unknown. Otherwise Lanczos steps give a value that is never
-    below the least eigenvalue. Of very large matrices a principal part is looked at: its
-    eigenvalues lie within those of the whole, so that a negative one proves as much, but nothing
-    follows from their absence.
+    Large matrices are not decomposed. Lanczos steps give a value that is never below the least
+    eigenvalue. If it is not negative, a Cholesky factorisation tells whether any eigenvalue is; if
+    none is, the least one remains unknown. Of very large matrices a principal part is looked at:
+    its eigenvalues lie within those of the whole, so that a negative one proves as much, but
+    nothing follows from their absence.
     """
     n = len(Q)
     if n > _LARGE:
@@ -249,16 +249,17 @@ def smallest_eigenvalue(Q: np.ndarray) -> tuple[float | None, bool | None]:
     if n <= _SMALL:
         value = float(linalg.eigvalsh(Q, subset_by_index=[0, 0], check_finite=False)[0])
         return value, value < -floor
-    if _exceeds(Q, -floor):
-        return None, False
-    return min(_lanczos(Q, floor), -floor), True
+    value = _lanczos(Q, floor)
+    if value < -floor:
+        return value, True
+    return (None, False) if _exceeds(Q, -floor) else (-floor, True)
 
 
 def _exceeds(Q: np.ndarray, bound: float) -> bool:
     """Whether all eigenvalues are greater than ``bound``."""
     shifted = Q.copy()
     shifted.flat[:: len(Q) + 1] -= bound
-    return bool(linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=True)[1] == 0)
+    return bool(linalg.lapack.dpotrf(shifted.T, overwrite_a=True)[1] == 0)  # .T: no copy
 
 
 def _lanczos(Q: np.ndarray, floor: float) -> float:

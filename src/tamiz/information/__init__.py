@@ -3,7 +3,8 @@
 Information is in nats unless ``unit="bits"`` is asked for.
 """
 
-from tamiz.information.codes import Codes, joint_codes
+from tamiz.information._packed import joint_codes
+from tamiz.information.codes import Codes
 from tamiz.information.discretiser import Discretiser, discretise
 from tamiz.information.encoding import encode
 from tamiz.information.measures import (

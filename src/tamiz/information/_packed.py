@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamiz._parallel import run_tiles
+from tamiz.information._counting import HEIGHT, TILE
 from tamiz.information._grouped import unpack
 from tamiz.information._packing import pack
 from tamiz.information._table import log_table
@@ -133,3 +134,44 @@ def pack_bits(codes: np.ndarray, n_levels: int) -> np.ndarray:
     present = np.flatnonzero(codes >= 0)
     hot[codes[present], present] = True
     return np.packbits(hot, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def joint_codes(first: np.ndarray, second: Any) -> np.ndarray:
+    """Codes of the pairs that occur, renumbered from 0; -1 where either is negative."""
+    second = np.asarray(second)
+    pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
+    pairs[(first < 0) | (second < 0)] = -1
+    levels, codes = np.unique(pairs, return_inverse=True)
+    return (codes - (levels[:1] < 0).sum()).astype(np.int32)
+
+
+def place(part: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
+    """``out[rows, columns] = part``; slices, where the columns allow it, are much faster."""
+    if columns[-1] - columns[0] == len(columns) - 1:
+        out[rows, columns[0] : columns[-1] + 1] = part
+    else:
+        out[np.ix_(rows, columns)] = part
+
+
+def pivots_of(group: Group, places: np.ndarray) -> np.ndarray:
+    """Bits of some columns of a group, one column after the other."""
+    return np.ascontiguousarray(group.planes[:, :, places].transpose(2, 0, 1))
+
+
+def target_codes(y: Any, n_samples: int) -> np.ndarray:
+    """Codes of a target's labels."""
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"y has shape {y.shape}; it must hold one label for each of the {n_samples} samples."
+        )
+    return np.unique(y, return_inverse=True)[1].astype(np.int32)
+
+
+def tiles_of(n_pivots: int, n_columns: int, symmetric: bool) -> tuple[int, np.ndarray]:
+    """First pivot and first column of each tile; of a symmetric block, those on the upper side."""
+    i, j = np.meshgrid(np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij")
+    tiles = np.stack([i.ravel(), j.ravel()], axis=1)
+    if symmetric:
+        tiles = tiles[tiles[:, 1] + TILE > tiles[:, 0]]
+    return len(tiles), np.ascontiguousarray(tiles)

@@ -14,14 +14,25 @@ import numpy as np
 
 from tamiz._parallel import run_tiles
 from tamiz.information._counting import (
-    HEIGHT,
     TILE,
     pairs_counts,
     pairs_rows,
     pairs_tiles,
 )
 from tamiz.information._grouped import grouped_planes, grouped_rows
-from tamiz.information._packed import Group, Pivot, Wide, gather_wide, pack_bits, pack_group
+from tamiz.information._packed import (
+    Group,
+    Pivot,
+    Wide,
+    gather_wide,
+    joint_codes,
+    pack_bits,
+    pack_group,
+    pivots_of,
+    place,
+    target_codes,
+    tiles_of,
+)
 from tamiz.information._packing import MISSING, compress
 from tamiz.information._table import log_table
 
@@ -154,11 +165,11 @@ class Codes:
 
     def relevance(self, y: Any) -> np.ndarray:
         """Mutual information of every feature with the target."""
-        return self.against(_target(y, self.n_samples))
+        return self.against(target_codes(y, self.n_samples))
 
     def su_relevance(self, y: Any) -> np.ndarray:
         """Symmetrical uncertainty of every feature with the target."""
-        return self.against(_target(y, self.n_samples), ratio=True)
+        return self.against(target_codes(y, self.n_samples), ratio=True)
 
     def row(self, j: int) -> np.ndarray:
         """Mutual information of feature ``j`` with every feature; its entropy with itself."""
@@ -170,7 +181,7 @@ class Codes:
 
     def conditional(self, j: int, y: Any) -> np.ndarray:
         """Conditional mutual information I(f; y | feature j) of every feature f with the target."""
-        y = _target(y, self.n_samples)
+        y = target_codes(y, self.n_samples)
         return np.maximum(self.against(self.joint(j, y)) - self.row(j), 0.0)
 
     # ---------------------------------------------------------------------------- several, and all
@@ -183,7 +194,7 @@ class Codes:
             which = np.flatnonzero(self._home[features] == number)
             for first in range(0, len(which), 512):
                 part = which[first : first + 512]
-                pivots = _pivots(group, self._place[features[part]])
+                pivots = pivots_of(group, self._place[features[part]])
                 margins = np.ascontiguousarray(group.margins[:, self._place[features[part]]].T)
                 self._fill_rows(pivots, margins, group.gappy, ratio, part, out)
         for k in np.flatnonzero(self._home[features] < 0):
@@ -207,7 +218,7 @@ class Codes:
         out = np.empty((self.n_features, self.n_features), dtype=dtype)
         scale = 1.0 if ratio else 1.0 / self._scale
         for a, left in enumerate(self.groups):
-            pivots = _pivots(left, np.arange(len(left.features)))
+            pivots = pivots_of(left, np.arange(len(left.features)))
             margins = np.ascontiguousarray(left.margins.T)
             for right in self.groups[a:]:
                 if left.n_levels * right.n_levels > MOST_CELLS:
@@ -215,7 +226,7 @@ class Codes:
                     continue
                 run_tiles(
                     pairs_tiles,
-                    *_tiles(len(left.features), len(right.features), left is right),
+                    *tiles_of(len(left.features), len(right.features), left is right),
                     pivots,
                     margins,
                     right.planes,
@@ -362,7 +373,7 @@ class Codes:
             else:
                 part = self._pairs(pivots, margins, group, gappy, ratio)
                 part *= scale
-                _place(part, rows, group.features, out)
+                place(part, rows, group.features, out)
         if len(self.wide.features):
             for k, j in enumerate(self.wide.features):
                 pivot = Pivot.of(self.wide.codes[k], self.n_samples)
@@ -426,44 +437,3 @@ class Codes:
             min_items=1 + _WORTH // self.n_samples,
         )
         return out
-
-
-def joint_codes(first: np.ndarray, second: Any) -> np.ndarray:
-    """Codes of the pairs that occur, renumbered from 0; -1 where either is negative."""
-    second = np.asarray(second)
-    pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
-    pairs[(first < 0) | (second < 0)] = -1
-    levels, codes = np.unique(pairs, return_inverse=True)
-    return (codes - (levels[:1] < 0).sum()).astype(np.int32)
-
-
-def _place(part: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-    """``out[rows, columns] = part``; slices, where the columns allow it, are much faster."""
-    if columns[-1] - columns[0] == len(columns) - 1:
-        out[rows, columns[0] : columns[-1] + 1] = part
-    else:
-        out[np.ix_(rows, columns)] = part
-
-
-def _pivots(group: Group, places: np.ndarray) -> np.ndarray:
-    """Bits of some columns of a group, one column after the other."""
-    return np.ascontiguousarray(group.planes[:, :, places].transpose(2, 0, 1))
-
-
-def _target(y: Any, n_samples: int) -> np.ndarray:
-    """Codes of a target's labels."""
-    y = np.asarray(y)
-    if y.shape != (n_samples,):
-        raise ValueError(
-            f"y has shape {y.shape}; it must hold one label for each of the {n_samples} samples."
-        )
-    return np.unique(y, return_inverse=True)[1].astype(np.int32)
-
-
-def _tiles(n_pivots: int, n_columns: int, symmetric: bool) -> tuple[int, np.ndarray]:
-    """First pivot and first column of each tile; of a symmetric block, those on the upper side."""
-    i, j = np.meshgrid(np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij")
-    tiles = np.stack([i.ravel(), j.ravel()], axis=1)
-    if symmetric:
-        tiles = tiles[tiles[:, 1] + TILE > tiles[:, 0]]
-    return len(tiles), np.ascontiguousarray(tiles)

@@ -7,7 +7,6 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -15,9 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz._validation import check_classes
 from tamiz.information._columns import read_columns
 from tamiz.information._cuts import find_cuts
-from tamiz.information.encoding import METHODS
-
-_DENSE = 1024
+from tamiz.information.encoding import METHODS, dense_blocks
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -127,7 +124,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             target = check_classes(y, n, minimum=1).codes
         self.categories_ = columns.categories
         self.cuts_ = [np.empty(0)] * p
-        for first, block in _dense_blocks(columns.X):
+        for first, block in dense_blocks(columns.X):
             found = find_cuts(block, self.method, self.n_bins, target)
             for j in range(block.shape[1]):
                 if not columns.categorical[first + j]:
@@ -160,7 +157,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             categories=self.categories_,
         )
         out = np.empty(columns.X.shape, dtype=np.int64)
-        for first, block in _dense_blocks(columns.X):
+        for first, block in dense_blocks(columns.X):
             for k in range(block.shape[1]):
                 j, values = first + k, block[:, k]
                 if self._categorical[j]:
@@ -220,14 +217,6 @@ def discretise(
         method, n_bins=n_bins, missing=missing, categorical_features=categorical_features
     )
     return transformer.fit(X, y).transform(X)
-
-
-def _dense_blocks(table: Any) -> Any:
-    if not sparse.issparse(table):
-        yield 0, table
-        return
-    for first in range(0, table.shape[1], _DENSE):
-        yield first, np.ascontiguousarray(table[:, first : first + _DENSE].toarray())
 
 
 def _as_given(codes: np.ndarray, X: Any) -> Any:

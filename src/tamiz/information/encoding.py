@@ -83,7 +83,7 @@ def encode(
         target = check_classes(y, n, minimum=1).codes
     narrow = np.empty((p, n), dtype=np.uint8)
     wide: dict[int, np.ndarray] = {}
-    for first, block in _blocks(table):
+    for first, block in dense_blocks(table):
         part = narrow[first : first + block.shape[1]]
         categorical = columns.categorical[first : first + block.shape[1]]
         if bins is None:
@@ -120,7 +120,7 @@ def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
         raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
 
 
-def _blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:
+def dense_blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:
     """The table in dense pieces, with the number of their first column."""
     if not sparse.issparse(table):
         yield 0, table

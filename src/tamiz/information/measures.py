@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.information.codes import Codes, joint_codes
+from tamiz.information._packed import joint_codes
+from tamiz.information.codes import Codes
 from tamiz.information.encoding import encode
 
 
