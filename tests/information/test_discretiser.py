@@ -77,6 +77,21 @@ def test_minimum_description_length_of_continuous_columns(n):
         assert len(cuts[5]) == 0
 
 
+def test_a_cut_that_just_pays_for_itself():
+    labels = [0] * 2 + [1] * 4 + [0] * 9
+    X = np.arange(15.0)[:, None]
+    assert naive.mdl_cuts(X[:, 0].tolist(), labels) == [1.5, 5.5]
+    assert Discretiser("mdl").fit(X, labels).cuts_[0].tolist() == [1.5, 5.5]
+
+
+def test_of_equally_good_cuts_the_lowest_is_taken():
+    half = [0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1]
+    labels = np.repeat(half + half[::-1], 4)
+    X = np.repeat(np.arange(24.0), 4)[:, None]
+    assert Discretiser("mdl").fit(X, labels).cuts_[0].tolist() == [1.5, 5.5, 17.5]
+    assert Discretiser("mdl").fit(-X, labels).cuts_[0].tolist() == [-21.5, -17.5, -5.5]
+
+
 def test_neighbouring_numbers_can_be_cut():
     a = 1.0
     b = np.nextafter(a, 2)

@@ -567,3 +567,14 @@ def test_a_refused_batch_leaves_the_stream_as_it_was():
     reference = PegasosClassifier(shuffle=False, max_iter=2).fit(X, y)
     assert not np.array_equal(machine.coef_, coef)
     np.testing.assert_array_equal(machine.coef_, reference.coef_)
+
+
+def test_a_batch_that_fails_leaves_the_stream_as_it_was():
+    X, y = make_blobs(200, centers=2, random_state=0)
+    stream = PegasosClassifier(lambda_=0.01, shuffle=False).partial_fit(X, y, classes=[0, 1])
+    other = PegasosClassifier(lambda_=0.01, shuffle=False).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="Scale"):
+        stream.partial_fit(X * 1e200, y)
+    stream.partial_fit(X, y)
+    other.partial_fit(X, y)
+    np.testing.assert_array_equal(stream.coef_, other.coef_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tamiz.solvers.newton import newton
-from tamiz.solvers.pairs import RUNNING, run_pairs
+from tamiz.solvers.pairs import RUNNING, STALLED, run_pairs
 
 #: A run of pair steps lasts about this long, so that Ctrl-C is noticed.
 _SLICE_SECONDS = 0.1
@@ -13,6 +13,7 @@ _SLICE_SECONDS = 0.1
 #: Newton steps are considered up to this many free variables, and cut this often at the most.
 _NEWTON_FREE = 200
 _NEWTON_CUTS = 60
+_EPS = float(np.finfo(np.float64).eps)
 
 
 class Descent:
@@ -28,6 +29,7 @@ class Descent:
         self.K = K
         self.diag = diagonal(K)
         self.copies = copies
+        self.largest = float(np.abs(self.diag).max(initial=0.0))
         self.spent = 0.0  # on pair steps since the last Newton step
         self.solves = 2  # of the last Newton step, a guess at first
 
@@ -50,6 +52,8 @@ class Descent:
             )
             total += done
             self.spent += per_step * done
+            if code == RUNNING and self._drowns(b, tol):
+                code = STALLED
             if code != RUNNING or total >= max_steps:
                 return code, total, low, high
             free = int(np.count_nonzero((b > lower) & (b < upper)))
@@ -66,6 +70,11 @@ class Descent:
                     max_cuts=_NEWTON_CUTS,
                 )
                 self.spent = 0.0
+
+
+    def _drowns(self, b: np.ndarray, tol: float) -> bool:
+        """Whether rounding in the gradient exceeds the tolerance, so that no step can help."""
+        return _EPS * self.largest * float(np.abs(b).sum()) > tol
 
 
 def diagonal(K: np.ndarray) -> np.ndarray:

@@ -63,7 +63,10 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         self.kernel_ = self._resolve_kernel(part, weight[active])
         K = self._gram_matrix(part)
         problem = self._problem(K, weight[active])
-        result = solve(problem, start=start, **self._solver_options())
+        options = self._solver_options()
+        # Gradients have the scale of the kernel here, unlike those of a classifier.
+        options["tol"] *= max(float(np.abs(K.diag()).max(initial=0.0)), 1e-300)
+        result = solve(problem, start=start, **options)
         self.alpha_ = np.zeros(n)
         self.alpha_[active] = result.a
         self.intercept_ = np.zeros(1)

@@ -27,8 +27,10 @@ class OneClassSVM(NoveltyMachine):
         Share of outliers admitted, in (0, 1].
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
-    gamma, degree, coef0, solver, tol, warm_start, cache_mb, max_iter, verbose
+    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
         As in :class:`SVC`.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``.
 
     Attributes
     ----------

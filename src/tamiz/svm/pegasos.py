@@ -295,14 +295,17 @@ class PegasosClassifier(LinearMachine):
         n = X.shape[0]
         order = self._random.permutation(n) if self.shuffle else np.arange(n)
         self.status_ = "stream"
-        before = int(self._state.clock[0])
+        # The batch works on a copy, so that one that fails leaves the stream as it was.
+        state = State(*(array.copy() for array in self._state))
+        before = int(state.clock[0])
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                advance(self._state, samples, self._setting, order, self.batch_size)
+                advance(state, samples, self._setting, order, self.batch_size)
             except KeyboardInterrupt:
                 self.status_ = "interrupted"
-            beta = solution(self._state, self._setting)
-        self._set_weights(beta, in_range=np.isfinite(self._state.rho2).all())
+            beta = solution(state, self._setting)
+        self._set_weights(beta, in_range=np.isfinite(state.rho2).all())
+        self._state = state
         self.t_ = int(self._state.clock[0])
         self.n_iter_ = 1
         self.objective_ = None
