@@ -14,7 +14,8 @@ BENCH_VENV  := .venv-bench
 PIP := -m pip --disable-pip-version-check --quiet --quiet
 SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
 
-# Two pytest workers with one BLAS thread each, instead of two times all cores.
+# Two pytest workers with one BLAS thread each, instead of two times all cores. SCIPY_ARRAY_API
+# lets scikit-learn run the last of its estimator checks, which it would skip otherwise.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
@@ -46,7 +47,7 @@ test: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## linters, types, import la
 	@echo "== import layers"
 	@$(TEST_VENV)/bin/lint-imports --no-logo
 	@echo "== pytest"
-	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
+	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
 		$(TEST_VENV)/bin/python -m pytest -q -n 2 $(PYTEST_ARGS)
 
 # No doctests here: they show what current versions print. No slow tests: `make test` runs them.

@@ -85,11 +85,12 @@ def test_a_cut_that_just_pays_for_itself():
 
 
 def test_of_equally_good_cuts_the_lowest_is_taken():
-    half = [0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1]
+    half = [1, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1]
     labels = np.repeat(half + half[::-1], 4)
-    X = np.repeat(np.arange(24.0), 4)[:, None]
-    assert Discretiser("mdl").fit(X, labels).cuts_[0].tolist() == [1.5, 5.5, 17.5]
-    assert Discretiser("mdl").fit(-X, labels).cuts_[0].tolist() == [-21.5, -17.5, -5.5]
+    X = np.repeat(np.arange(28.0), 4)[:, None]
+    right = [0.5, 4.5, 5.5, 6.5, 20.5, 26.5]
+    assert Discretiser("mdl").fit(X, labels).cuts_[0].tolist() == right
+    assert naive.mdl_cuts(X[:, 0].tolist(), labels.tolist()) == right
 
 
 def test_neighbouring_numbers_can_be_cut():
