@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamiz._parallel import run_tiles
 from tamiz._blas import one_blas_thread
+from tamiz._parallel import run_tiles
 from tamiz.kernels._checks import Array, as_samples, require_same_width
 from tamiz.kernels._products import panels_from
 

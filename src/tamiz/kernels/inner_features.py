@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from tamiz._blas import product
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _leave_out
-from tamiz._blas import product
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products
 from tamiz.kernels.elementary import InnerProductKernel

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from tamiz._blas import one_blas_thread
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _exp
-from tamiz._blas import one_blas_thread
 from tamiz.kernels._checks import Array, Matrix, require_same_width
 from tamiz.kernels._products import (
     inner_products,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tamiz._blas import product
 from tamiz._parallel import run_tiles
 from tamiz.kernels import _leave_out
-from tamiz._blas import product
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF

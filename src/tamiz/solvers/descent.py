@@ -71,7 +71,6 @@ class Descent:
                 )
                 self.spent = 0.0
 
-
     def _drowns(self, b: np.ndarray, tol: float) -> bool:
         """Whether rounding in the gradient exceeds the tolerance, so that no step can help."""
         return _EPS * self.largest * float(np.abs(b).sum()) > tol
