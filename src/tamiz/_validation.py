@@ -108,10 +108,12 @@ def check_X(
         raise
     if sparse.issparse(X):
         X = X.tocsr()
-        X.sum_duplicates()
+        if not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it is
+            X.sum_duplicates()
         if X.indices.dtype != np.int32 and X.shape[1] < 2**31 and X.nnz < 2**31:
-            X.indices = X.indices.astype(np.int32)
-            X.indptr = X.indptr.astype(np.int32)
+            indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
 
 

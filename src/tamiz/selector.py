@@ -63,6 +63,7 @@ class Selector(SelectorMixin, BaseEstimator):
         self.order_ = self.selection_.order
         self.support_ = self.selection_.support
         self.ranking_ = self.selection_.ranking
+        self.__dict__.pop("scores_", None)  # of an earlier fit
         if scores is not None:
             self.scores_ = scores
 
@@ -82,6 +83,6 @@ class Selector(SelectorMixin, BaseEstimator):
         if nw.dependencies.is_into_dataframe(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             frame = nw.from_native(X, eager_only=True)
-            chosen = [name for name, keep in zip(frame.columns, self.support_, strict=True) if keep]
-            return nw.to_native(frame.select(chosen))
+            # by position: pandas columns may be numbered instead of named
+            return nw.to_native(frame[:, np.flatnonzero(self.support_).tolist()])
         return super().transform(X)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from tamiz import _parallel
-from tamiz.kernels import RBF, _blas, radial
+from tamiz import _blas, _parallel
+from tamiz.kernels import RBF, radial
 from tests.kernels.cases import close, samples
 
 

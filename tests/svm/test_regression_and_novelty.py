@@ -142,3 +142,21 @@ def test_one_class_and_ball_agree_for_a_radial_kernel():
     b = SVDD(nu=0.2, gamma=0.5, tol=1e-9).fit(X)
     np.testing.assert_allclose(a.alpha_ / a.alpha_.sum(), b.alpha_, atol=1e-6)
     np.testing.assert_array_equal(a.predict(X), b.predict(X))
+
+
+@pytest.mark.parametrize("nu", [0.01, 0.1])
+@pytest.mark.parametrize("Machine", [SVDD, OneClassSVM])
+def test_the_promised_share_holds_at_the_default_tolerance(Machine, nu):
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    machine = Machine(nu=nu, gamma=0.5).fit(X)
+    assert (machine.predict(X) == -1).mean() <= nu + 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_the_radius_does_not_depend_on_units(scale, shift):
+    X = np.random.default_rng(1).normal(size=(700, 3))
+    exact = SVDD(nu=0.0, kernel="linear", tol=1e-9).fit(X).radius_
+    machine = SVDD(nu=0.0, kernel="linear").fit(scale * (X + shift))
+    assert machine.radius_ == pytest.approx(scale * exact, rel=2e-3)
+    assert machine.radius_ >= scale * exact * (1 - 1e-6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -187,3 +188,65 @@ def test_predictions_in_single_precision_are_close():
     K = machine.kernel_(X[:200], machine.support_vectors_)
     exact = K @ machine.dual_coef_[0] + machine.intercept_[0]
     np.testing.assert_allclose(machine.decision_function(X[:200]), exact, atol=2.5e-4)
+
+
+def test_many_classes_share_little_memory():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(40), 10)
+    X = rng.normal(size=(40, 5))[y] + 0.1 * rng.normal(size=(400, 5))
+    machine = SVC().fit(X, y)
+    assert machine.alpha_.shape == (780, 400)
+    assert machine.alpha_.nnz <= 780 * 20
+    assert machine.n_support_.sum() == len(machine.support_)
+    assert machine.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_a_change_of_scheme_is_a_cold_start(n_classes):
+    X, y = make_classification(200, 6, n_informative=4, n_classes=n_classes, random_state=0)
+    machine = SVC(multiclass="ovr", warm_start=True).fit(X, y)
+    before = machine.predict(X)
+    machine.set_params(multiclass="ovo")
+    np.testing.assert_array_equal(machine.predict(X), before)  # until it is fitted again
+    machine.fit(X, y)
+    fresh = SVC(multiclass="ovo").fit(X, y)
+    np.testing.assert_allclose(machine.decision_function(X), fresh.decision_function(X), atol=1e-6)
+
+
+def test_no_weights_are_left_of_a_linear_fit():
+    X, y = data(6)
+    machine = SVC(kernel="linear").fit(X, y)
+    assert hasattr(machine, "coef_")
+    assert not hasattr(machine.set_params(kernel="rbf").fit(X, y), "coef_")
+
+
+def test_one_versus_one_in_single_precision_is_verified():
+    X, y = make_classification(1500, 10, n_informative=5, n_classes=3, flip_y=0.1, random_state=0)
+    machine = SVC(C=50.0, gamma=0.02).fit(X, y)
+    K = rbf_kernel(X, gamma=0.02)
+    for k, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        part = np.flatnonzero((y == i) | (y == j))
+        signs = np.where(y[part] == j, 1.0, -1.0)
+        b = signs * machine.alpha_[[k]].toarray()[0][part]
+        g = K[np.ix_(part, part)] @ b - signs
+        upper = np.where(signs > 0, 50.0, 0.0)
+        assert g[b > upper - 50.0].max() - g[b < upper].min() <= 1.3e-3
+
+
+def test_an_indefinite_kernel_is_said_to_be_one():
+    X, y = data(7)
+    with pytest.warns(UserWarning, match="semi-definite"):
+        machine = SVC(C=1e3, kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, y)
+    assert np.isnan(machine.margin_) or machine.margin_ > 0
+
+
+def test_sparse_input_is_not_touched():
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = data(8)
+    table = sparse.csr_array(X)
+    table.indices[:3] = table.indices[:3][::-1].copy()  # unsorted
+    table.data[:3] = table.data[:3][::-1].copy()
+    table.has_sorted_indices = False
+    before = table.indices.copy()
+    SVC().fit(table, y)
+    np.testing.assert_array_equal(table.indices, before)

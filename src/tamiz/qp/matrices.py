@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.qp.blocks import add_rows
+from tamiz.qp.blocks import add_rows, take_block
 
 #: Gram matrices up to this size are held in float64 whatever the kernel.
 SMALL_GRAM_BYTES = 8 * 2**20
@@ -29,6 +29,8 @@ class QMatrix(ABC):
 
     #: whether ``dense`` costs nothing
     in_memory: bool = False
+
+    _kept: np.ndarray | None = None
 
     @property
     def dtype(self) -> np.dtype:
@@ -48,8 +50,17 @@ class QMatrix(ABC):
         return np.ascontiguousarray(self.rows(rows)[:, columns])
 
     def dense(self) -> np.ndarray:
-        """The whole matrix; callers must not write to it."""
+        """The whole matrix, computed once; callers must not write to it."""
+        if self._kept is None:
+            self._kept = self._all()
+        return self._kept
+
+    def _all(self) -> np.ndarray:
         return self.rows(np.arange(self.n))
+
+    def double(self) -> QMatrix:
+        """The same matrix with entries in float64."""
+        return self
 
     def dot(self, vector: np.ndarray) -> np.ndarray:
         """``Q @ vector`` in float64, touching only the rows where ``vector`` is not zero."""
@@ -107,6 +118,13 @@ class DenseQ(QMatrix):
         add_rows(self.array, support, vector[support], result)
         return result
 
+    def double(self) -> DenseQ:
+        return DenseQ(self.array.astype(np.float64))
+
+    def subset(self, samples: np.ndarray, whole: bool = True) -> DenseQ:
+        """The part that belongs to ``samples``."""
+        return DenseQ(take_block(self.array, samples))
+
 
 class KernelQ(QMatrix):
     """The Gram matrix of a kernel on data, computed when asked for.
@@ -130,7 +148,6 @@ class KernelQ(QMatrix):
             small = 8 * self.n**2 <= SMALL_GRAM_BYTES
             dtype = np.float64 if small or not kernel.unit_bounded else np.float32
         self._prepared = kernel.prepare(X, dtype=np.dtype(dtype))
-        self._gram: np.ndarray | None = None
         if self.dtype == np.float32:
             self.entry_error = float(self._prepared.entry_error)
 
@@ -147,13 +164,21 @@ class KernelQ(QMatrix):
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self._prepared.block(rows, columns)
 
-    def dense(self) -> np.ndarray:
-        if self._gram is None:
-            self._gram = self._prepared.gram()
-        return self._gram
+    def _all(self) -> np.ndarray:
+        return self._prepared.gram()
+
+    def double(self) -> KernelQ:
+        return KernelQ(self.kernel, self.X, np.float64)
+
+    def subset(self, samples: np.ndarray, whole: bool) -> KernelQ:
+        """The part that belongs to ``samples``; ``whole``: cut out of the dense matrix."""
+        part = KernelQ(self.kernel, self.X[samples], self.dtype)
+        if whole:
+            part._kept = take_block(self.dense(), samples)
+        return part
 
     def dot(self, vector: np.ndarray) -> np.ndarray:
-        return super().dot(vector) if self._gram is None else DenseQ(self._gram).dot(vector)
+        return super().dot(vector) if self._kept is None else DenseQ(self._kept).dot(vector)
 
     def exact_dot(self, vector: np.ndarray) -> np.ndarray:
         if self.dtype == np.float64:
@@ -166,7 +191,7 @@ class KernelQ(QMatrix):
 
 
 class LowRankQ(QMatrix):
-    """``U diag(weights) U'``: a Nyström or spectral approximation that is never multiplied out."""
+    """``U diag(weights) U'``: a Nyström or spectral approximation of a larger matrix."""
 
     def __init__(self, U: np.ndarray, weights: np.ndarray | None = None):
         self.U = np.ascontiguousarray(U, dtype=np.float64)
@@ -233,6 +258,9 @@ class ScaledQ(_View):
             return self.inner
         return ScaledQ(self.inner, self.scale / y)
 
+    def double(self) -> ScaledQ:
+        return ScaledQ(self.inner.double(), self.scale)
+
 
 class ShiftedQ(_View):
     """``Q + shift * I``: squared slack turns into a ridge on the diagonal."""
@@ -240,6 +268,8 @@ class ShiftedQ(_View):
     def __init__(self, inner: QMatrix, shift: np.ndarray | float):
         super().__init__(inner)
         self.shift = np.broadcast_to(np.asarray(shift, dtype=np.float64), (inner.n,))
+        if inner.dtype == np.float32:  # the ridge is rounded with the rest
+            self.entry_error += 1e-7 * float(np.abs(self.shift).max(initial=0.0))
 
     def diag(self) -> np.ndarray:
         return self.inner.diag() + self.shift
@@ -260,6 +290,14 @@ class ShiftedQ(_View):
 
     def exact_dot(self, vector: np.ndarray) -> np.ndarray:
         return self.inner.exact_dot(vector) + self.shift * vector
+
+    def _all(self) -> np.ndarray:
+        whole = self.inner.dense().copy()
+        whole.flat[:: self.n + 1] += self.shift.astype(whole.dtype)
+        return whole
+
+    def double(self) -> ShiftedQ:
+        return ShiftedQ(self.inner.double(), self.shift)
 
 
 class RepeatedQ(QMatrix):
@@ -298,3 +336,6 @@ class RepeatedQ(QMatrix):
 
     def repeated(self) -> tuple[QMatrix, int]:
         return self.inner, self.copies
+
+    def double(self) -> RepeatedQ:
+        return RepeatedQ(self.inner.double(), self.copies)

@@ -21,6 +21,9 @@ import numpy as np
 
 from tamiz.qp.matrices import DenseQ, QMatrix
 
+#: Gradients must stay far below what stands for "out of reach" in the solvers.
+_LARGEST = 1e30
+
 
 class InfeasibleError(ValueError):
     """No point satisfies the bounds and the equality together."""
@@ -105,6 +108,11 @@ class QuadraticProblem:
     def _check(self) -> None:
         if not (np.isfinite(self.p).all() and np.isfinite(self.d)):
             raise ValueError("p and d must be finite numbers.")
+        if np.abs(self.p).max(initial=0.0) > _LARGEST:
+            raise ValueError(
+                f"The linear term reaches {np.abs(self.p).max():.3g}, beyond what the solvers can "
+                "work with; scale the data (features, or the target of a regression)."
+            )
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise ValueError("lower and upper must not hold NaN.")
         if not np.isfinite(self.y).all() or (self.y == 0).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tamiz.qp.problem import QuadraticProblem
 from tamiz.solvers.chunking import solve_chunking
 from tamiz.solvers.decomposition import solve_decomposition
-from tamiz.solvers.result import QPResult
+from tamiz.solvers.result import QPResult, Status
 from tamiz.solvers.smo import solve_smo
 
 #: Solvers by the names that users give.
@@ -40,20 +41,20 @@ def solve(
 
     ``"auto"`` takes SMO on the dense matrix if that fits ``cache_mb``, else decomposition; a warm
     start from few support vectors on a large problem goes to chunking, which computes only the
-    rows it needs. ``polished`` asks for an answer exact to rounding where the problem is small.
+    rows it needs. Where entries stored in float32 turn out too coarse for the tolerance, the
+    problem is solved on from there in float64. ``polished`` asks for an answer exact to rounding
+    where the problem is small.
     """
     if solver == "auto":
         solver = _choose(problem, start, cache_mb)
-    options: dict[str, Any] = {} if solver == "smo" else {"cache_mb": cache_mb}
-    return SOLVERS[solver](
-        problem,
-        tol=tol,
-        max_iter=max_iter,
-        start=start,
-        verbose=verbose,
-        polished=polished,
-        **options,
-    )
+    options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "verbose": verbose}
+    options |= {"polished": polished} | ({} if solver == "smo" else {"cache_mb": cache_mb})
+    result = SOLVERS[solver](problem, start=start, **options)
+    if result.status is Status.STALLED and problem.Q.dtype == np.float32:
+        exact = replace(problem, Q=problem.Q.double())
+        again = SOLVERS[solver](exact, start=result.a, **options)
+        result = again._replace(iterations=result.iterations + again.iterations)
+    return result
 
 
 def _choose(problem: QuadraticProblem, start: np.ndarray | None, cache_mb: float) -> str:

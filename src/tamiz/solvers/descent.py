@@ -13,6 +13,7 @@ _SLICE_SECONDS = 0.1
 #: Newton steps are considered up to this many free variables, and cut this often at the most.
 _NEWTON_FREE = 200
 _NEWTON_CUTS = 60
+_RESCUES = 50
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -30,6 +31,7 @@ class Descent:
         self.diag = diagonal(K)
         self.copies = copies
         self.largest = float(np.abs(self.diag).max(initial=0.0))
+        self.rescues = 0
         self.spent = 0.0  # on pair steps since the last Newton step
         self.solves = 2  # of the last Newton step, a guess at first
 
@@ -54,22 +56,32 @@ class Descent:
             self.spent += per_step * done
             if code == RUNNING and self._drowns(b, tol):
                 code = STALLED
+            elif code == STALLED and self.rescues < _RESCUES:
+                # one pair is lost in rounding; all free variables together may still move
+                self.rescues += 1
+                before = b.copy()
+                self._newton(b, g, lower, upper)
+                if not np.array_equal(before, b):
+                    continue
             if code != RUNNING or total >= max_steps:
                 return code, total, low, high
             free = int(np.count_nonzero((b > lower) & (b < upper)))
             price = self.solves * (20_000.0 + 0.05 * free**3) + 0.5 * free * len(b)
             if 2 <= free <= _NEWTON_FREE and self.spent >= price:
-                self.solves = newton(
-                    self.K,
-                    self.copies,
-                    b,
-                    g,
-                    lower,
-                    upper,
-                    max_free=_NEWTON_FREE,
-                    max_cuts=_NEWTON_CUTS,
-                )
-                self.spent = 0.0
+                self._newton(b, g, lower, upper)
+
+    def _newton(self, b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+        self.solves = newton(
+            self.K,
+            self.copies,
+            b,
+            g,
+            lower,
+            upper,
+            max_free=_NEWTON_FREE,
+            max_cuts=_NEWTON_CUTS,
+        )
+        self.spent = 0.0
 
     def _drowns(self, b: np.ndarray, tol: float) -> bool:
         """Whether rounding in the gradient exceeds the tolerance, so that no step can help."""

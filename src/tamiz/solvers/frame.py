@@ -13,6 +13,9 @@ from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 from tamiz.solvers.polish import polish
 from tamiz.solvers.result import QPResult, Status
 
+#: Rounds of solving and verifying in float64 before giving up on entries in float32.
+_VERIFICATIONS = 3
+
 
 def iteration_limit(max_iter: int, n: int) -> int:
     """The limit meant by ``max_iter``, where -1 stands for one that is generous but finite."""
@@ -37,11 +40,20 @@ class State:
         self.point = b, (free.p + multiply(b) if b.any() else free.p.copy())
         self.iterations = 0
         self.status = Status.MAX_ITER
+        self.fresh = True  # False: point and gradient may be apart
 
     def refresh(self) -> None:
         """Recompute the gradient from entries in float64."""
         b = self.point[0]
         self.point = b, self.free.p + self.free.Q.exact_dot(b)
+        self.fresh = True
+
+    def may_deceive(self, tol: float) -> bool:
+        """Whether rounding of stored entries could hide a violation larger than the tolerance.
+
+        Errors of entries are independent and mostly far below their bound.
+        """
+        return self.free.Q.entry_error * float(np.linalg.norm(self.point[0])) > 0.25 * tol
 
     def violation(self) -> float:
         """KKT violation at the current point."""
@@ -79,19 +91,21 @@ def run_solver(
     with Progress("solving", verbose) as progress:
         try:
             solve(state, tol, limit, progress, **options)
-            for _ in range(10):
-                # Errors of entries are independent and mostly far below their bound.
-                rounding = free.Q.entry_error * float(np.linalg.norm(state.point[0]))
-                if state.status is not Status.CONVERGED or rounding <= 0.25 * tol:
+            for _ in range(_VERIFICATIONS):
+                if state.status is not Status.CONVERGED or not state.may_deceive(tol):
                     break
                 state.refresh()
                 if state.violation() <= tol:
                     break
+                state.status = Status.STALLED  # unless the next round does better
                 solve(state, tol, limit, progress, **options)
             if polished and state.status is Status.CONVERGED:
                 polish(state)
         except KeyboardInterrupt:
             state.status = Status.INTERRUPTED
+            state.fresh = False
+    if not state.fresh or state.may_deceive(tol):
+        state.refresh()
     return _result(problem, state, tol)
 
 
@@ -99,7 +113,9 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     free = state.free
     b, g = state.point
     violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
-    if violation <= tol and state.status is not Status.UNBOUNDED:
+    if state.status is Status.CONVERGED and violation > tol:
+        state.status = Status.STALLED  # the stored entries are too coarse for the tolerance
+    elif violation <= tol and state.status in (Status.MAX_ITER, Status.STALLED):
         state.status = Status.CONVERGED
     a = problem.from_sign_free(b, free)
     return QPResult(

@@ -58,8 +58,9 @@ def newton(
     change = np.clip(local_b, low, high) - start
     moved = np.flatnonzero(change)
     if len(moved):
+        update = np.tile(change[moved] @ K[samples[moved]].astype(np.float64), copies)
         b[free[moved]] = np.clip(local_b, low, high)[moved]
-        g += np.tile(change[moved] @ K[samples[moved]].astype(np.float64), copies)
+        g += update
     return solves
 
 

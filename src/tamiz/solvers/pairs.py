@@ -34,7 +34,6 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
     for v in range(size):
         up[v] = 0.0 if b[v] < upper[v] else _FAR
         down[v] = 0.0 if b[v] > lower[v] else _FAR
-    eps = 1e-15 if K.itemsize == 8 else 3e-7
     i, low, high = _scan(g, up, down)
     steps = 0
     while True:
@@ -48,7 +47,9 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
             return STALLED, steps, low, high
         row_j = K[j % n]
         curvature = float(diag[i % n]) + float(diag[j % n]) - 2.0 * float(row_i[j % n])
-        floor = eps * (abs(float(diag[i % n])) + abs(float(diag[j % n]))) + 1e-300
+        # Any positive curvature of the matrix as it is stored is taken at its word: a longer step
+        # would overshoot, and the next one undo it, for ever.
+        floor = 1e-14 * (abs(float(diag[i % n])) + abs(float(diag[j % n]))) + 1e-300
         room_i = upper[i] - b[i]
         room_j = b[j] - lower[j]
         room = min(room_i, room_j)
@@ -104,7 +105,7 @@ def _update(g, up, down, row_i, row_j, step, copies):  # type: ignore[no-untyped
                 low, where = block_low, s
     if low >= 0.5 * _FAR or high <= -0.5 * _FAR:
         return -1, low, high
-    while g[where] + up[where] > low:
+    while where < len(g) - 1 and g[where] + up[where] > low:
         where += 1
     return where, low, high
 

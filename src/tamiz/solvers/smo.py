@@ -136,11 +136,19 @@ def _minimise(
             else:
                 whole[_variables(kept, copies, n)] = b
             stay = np.flatnonzero(play)
-            kept, part = kept[stay], take_block(part, stay)
-            b, g = (array[_variables(stay, copies, len(play))] for array in (b, g))
-            index = _variables(kept, copies, n)
-            lower, upper = free.lower[index], free.upper[index]
-            descent = Descent(part, copies)
+            local = _variables(stay, copies, len(play))
+            index = _variables(kept[stay], copies, n)
+            smaller = take_block(part, stay)
+            # In one assignment, so that an interruption finds all of it or none.
+            kept, part, descent, b, g, lower, upper = (
+                kept[stay],
+                smaller,
+                Descent(smaller, copies),
+                b[local],
+                g[local],
+                free.lower[index],
+                free.upper[index],
+            )
     finally:
         if len(kept) == n:
             state.point = b, g

@@ -54,7 +54,11 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     assert gradient is not None  # the problem is always feasible: alpha = 0
     # minus the multiplier of the equality in the sign-free problem; + 0.0 turns -0.0 into 0.0
     intercept = -float(result.multiplier or 0.0) + 0.0
-    squared_norm = max(0.0, float(alpha @ (gradient + 1.0)))
+    squared_norm = float(alpha @ (gradient + 1.0))
+    if squared_norm < -1e-9 * max(1.0, float(alpha.sum())):
+        squared_norm = np.nan  # an indefinite kernel has no norm, no margin and no duality gap
+    else:
+        squared_norm = max(0.0, squared_norm)
     slack = np.maximum(0.0, -(gradient + signs * intercept))
     positive = alpha > 0
     with np.errstate(invalid="ignore"):
@@ -67,10 +71,10 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         slack=slack,
         free=np.flatnonzero(positive & (alpha < C)),
         bounded=np.flatnonzero(positive & (alpha >= C)),
-        margin=1.0 / np.sqrt(squared_norm) if squared_norm > 0 else np.inf,
+        margin=np.inf if squared_norm == 0 else 1.0 / np.sqrt(squared_norm),
         objective=primal,
         dual_objective=dual,
-        duality_gap=max(0.0, primal - dual),
+        duality_gap=float(np.maximum(0.0, primal - dual)),
         kkt_violation=float(result.violation or 0.0),
         n_iter=result.iterations,
         status=result.status,

@@ -8,13 +8,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz._validation import TOO_LARGE, check_square, check_squares, check_symmetric, check_X
-from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
+from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import SOLVERS, Status
 
@@ -38,8 +39,9 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
 class KernelMachine(BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
-    A subclass calls :meth:`_begin` with its training data, solves, and hands the coefficients to
-    :meth:`_store_expansion`; :meth:`_expansion` then evaluates the function at new samples.
+    A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
+    quadratic term, solves, and hands the coefficients to :meth:`_store_expansion`;
+    :meth:`_expansion` then evaluates the function at new samples.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -74,14 +76,20 @@ class KernelMachine(BaseEstimator):
             check_squares(X)
         return kernel.resolve(X, weight)
 
-    def _gram_matrix(self, X: Any) -> QMatrix:
-        """The quadratic term of the training samples, in a type that suits the tolerance."""
+    def _gram_matrix(self, X: Any, largest: float) -> QMatrix:
+        """The quadratic term of the training samples, in a type that suits the tolerance.
+
+        ``largest`` is what a dual variable can reach: the more, the finer the entries must be.
+        """
+        n = X.shape[0]
         if self._is_precomputed():
             check_symmetric(X)
             return DenseQ(X)
         dtype = None
-        if self.tol < 1e-4 and 8 * X.shape[0] ** 2 <= self.cache_mb * 2**20:
-            dtype = np.float64
+        if min(self.tol, 10.0 * self.tol / (largest + 1e-300)) < 1e-4:
+            dtype = np.float64 if 8 * n**2 <= self.cache_mb * 2**20 else None
+        if not self.kernel_.always_mercer:
+            warn_if_indefinite(self.kernel_, X)
         K = KernelQ(self.kernel_, X, dtype)
         if np.isinf(self.kernel_.bound):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -99,11 +107,16 @@ class KernelMachine(BaseEstimator):
             "polished": self.max_iter < 0,
         }
 
-    def _store_expansion(self, X: Any, coef: np.ndarray) -> None:
+    def _store_expansion(self, X: Any, coef: Any) -> None:
         """Keep the samples with a coefficient in any machine; ``coef`` is (machines, samples)."""
-        support = np.flatnonzero(coef.any(axis=0))
+        self.__dict__.pop("coef_", None)  # of an earlier fit with a linear kernel
+        if sparse.issparse(coef):
+            support = np.unique(coef.indices).astype(np.intp)
+            self.dual_coef_ = coef[:, support].toarray()
+        else:
+            support = np.flatnonzero(coef.any(axis=0))
+            self.dual_coef_ = np.ascontiguousarray(coef[:, support])
         self.support_ = support
-        self.dual_coef_ = np.ascontiguousarray(coef[:, support])
         if self._is_precomputed():
             self.support_vectors_ = np.empty((0, 0))
             self._prepared = None

@@ -12,6 +12,25 @@ from tamiz.qp import QMatrix, QuadraticProblem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm._kernel_machine import KernelMachine
 
+
+def least_gradient(result: QPResult, problem: QuadraticProblem) -> float:
+    """The level of the boundary: the least gradient of the variables below their bound.
+
+    Taken at the edge and not as the mean over the free variables, it leaves outside only samples
+    whose variable is at its bound, however loose the tolerance: at most the promised share.
+    """
+    assert result.gradient is not None
+    below = result.gradient[result.a < problem.upper]
+    return float(below.min()) if len(below) else float(result.multiplier or 0.0)
+
+
+def squared_spread(K: QMatrix) -> float:
+    """Largest squared distance from the first sample: between ``R²`` and ``4R²`` of the ball."""
+    diag = K.diag()
+    row = np.asarray(K.rows(np.zeros(1, dtype=np.intp))[0], dtype=np.float64)
+    return max(float((diag[0] - 2.0 * row + diag).max()), 1e-300)
+
+
 #: Samples this close to the boundary, relative to its level, count as inside: free support vectors
 #: lie on it exactly, and rounding must not decide what they are.
 ON_BOUNDARY = 1e-9
@@ -22,6 +41,10 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
 
     def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
         raise NotImplementedError
+
+    def _scale(self, K: QMatrix) -> float:
+        """What the tolerance is relative to: gradients have the scale of the kernel here."""
+        return max(float(np.abs(K.diag()).max(initial=0.0)), 1e-300)
 
     def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
         """Set the attributes that follow from the solution."""
@@ -61,11 +84,10 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         start = previous[active] if previous is not None and len(previous) == n else None
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
-        K = self._gram_matrix(part)
+        K = self._gram_matrix(part, 1.0)
         problem = self._problem(K, weight[active])
         options = self._solver_options()
-        # Gradients have the scale of the kernel here, unlike those of a classifier.
-        options["tol"] *= max(float(np.abs(K.diag()).max(initial=0.0)), 1e-300)
+        options["tol"] *= self._scale(K)
         result = solve(problem, start=start, **options)
         self.alpha_ = np.zeros(n)
         self.alpha_[active] = result.a

@@ -9,6 +9,7 @@ import numpy as np
 from tamiz._validation import check_classes
 from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
+from tamiz.svm._outlier import squared_spread
 from tamiz.svm.svc import KernelClassifier
 
 
@@ -40,7 +41,8 @@ def radius_margin_bound(
         The class labels.
     squared_slack : bool, default=False
         Refit with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, which is a hard margin for the kernel
-        ``K + I/C`` and for which the bound holds even if the classes overlap.
+        ``K + I/C`` and for which the bound holds even if the classes overlap. Class weights are
+        respected, sample weights of the fit are not.
 
     Returns
     -------
@@ -74,14 +76,20 @@ def radius_margin_bound(
             f"radius_margin_bound needs two classes; y has {len(labels.classes)}. Apply it to "
             "each pair of classes."
         )
-    K = svc._gram_matrix(X)
+    if not np.array_equal(svc.classes_, labels.classes):
+        raise ValueError(
+            f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
+            f"{svc.classes_.tolist()}; hand over the data of the fit."
+        )
+    K = svc._gram_matrix(X, np.inf)
     options = svc._solver_options()
     if squared_slack:
         if not hasattr(svc, "C"):
             raise ValueError(
                 "squared_slack=True needs the price C of an SVC; HardMarginSVC has none."
             )
-        K = ShiftedQ(K, 1.0 / svc.C)
+        price = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
+        K = ShiftedQ(K, 1.0 / price)
         signs = np.where(labels.codes == 1, 1.0, -1.0)
         result = solve(svc_problem(K, signs, np.inf), **options)
         assert result.gradient is not None
@@ -97,5 +105,10 @@ def radius_margin_bound(
 
 def squared_radius(K: QMatrix, **options: Any) -> float:
     """Squared radius of the smallest ball around all samples; ``options`` go to the solver."""
-    result = solve(svdd_problem(K, np.inf), **options)
-    return max(0.0, -2.0 * float(result.objective or 0.0))
+    problem = svdd_problem(K, np.inf)
+    options = {**options, "tol": options.get("tol", 1e-3) * 0.1 * squared_spread(K)}
+    result = solve(problem, **options)
+    assert result.gradient is not None
+    # of the ball with this centre that holds every sample: never too small
+    centre = float(result.a @ (result.gradient - problem.p))
+    return max(0.0, centre - 2.0 * float(result.gradient.min()))

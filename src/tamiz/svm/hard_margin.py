@@ -104,7 +104,7 @@ class HardMarginSVC(KernelClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Samples of weight zero are left out; other weights make no difference here.
+            Samples of weight zero are left out; other weights matter only for ``gamma="scale"``.
 
         Returns
         -------

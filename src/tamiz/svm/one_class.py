@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem
 from tamiz.solvers import QPResult
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
-from tamiz.svm._outlier import ON_BOUNDARY, NoveltyMachine
+from tamiz.svm._outlier import ON_BOUNDARY, NoveltyMachine, least_gradient
 
 
 class OneClassSVM(NoveltyMachine):
@@ -101,7 +101,7 @@ class OneClassSVM(NoveltyMachine):
         return one_class_problem(K, self.nu, weight)
 
     def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
-        level = float(result.multiplier or 0.0)
+        level = least_gradient(result, problem)
         self.offset_ = level - ON_BOUNDARY * abs(level)
         self.intercept_ = np.array([-self.offset_])
         self.dual_objective_ = -float(result.objective or 0.0)

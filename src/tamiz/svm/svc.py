@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,8 +17,7 @@ from tamiz._validation import (
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.qp.blocks import take_block
+from tamiz.qp import QMatrix
 from tamiz.solvers import Status
 from tamiz.svm._binary import BinaryFit, fit_binary
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
@@ -49,46 +49,49 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.kernel_ = self._resolve_kernel(Xa, weight)
         C = self._upper_bounds(codes, weight)
         plan = list(tasks(codes, len(labels.classes), self.multiclass))
-        K = self._gram_matrix(Xa)
+        K = self._gram_matrix(Xa, float(C.max(initial=0.0)))
         fits: list[BinaryFit] = []
         for k, task in enumerate(plan):
-            start = None if starts is None else starts[k][active][task.samples]
+            start = None if starts is None else starts[k][active[task.samples]]
             interrupted = bool(fits) and fits[-1].status is Status.INTERRUPTED
-            fits.append(self._fit_task(K, Xa, task, C, start, interrupted))
+            fits.append(self._fit_task(K, task, C, start, interrupted))
+        self._scheme = self.multiclass
         self._store(X, n, active, plan, fits)
+        self.n_support_ = np.bincount(labels.codes[self.support_], minlength=len(labels.classes))
         self._report(fit.status for fit in fits)
 
     def _fit_task(
         self,
         K: QMatrix,
-        X: Any,
         task: Task,
         C: np.ndarray,
         start: np.ndarray | None,
         interrupted: bool,
     ) -> BinaryFit:
-        part = self._restrict(K, X, task.samples)
+        part = self._restrict(K, task.samples)
         if interrupted:  # after Ctrl-C the machines that are left keep their starting point
             options = self._solver_options() | {"max_iter": 0}
             fit = fit_binary(part, task.signs, C[task.samples], start, **options)
             return fit._replace(status=Status.INTERRUPTED)
         return self._fit_one(part, task.signs, C[task.samples], start)
 
-    def _restrict(self, K: QMatrix, X: Any, samples: np.ndarray) -> QMatrix:
+    def _restrict(self, K: Any, samples: np.ndarray) -> QMatrix:
         """The part of the Gram matrix that a task needs; the whole is computed once if it fits."""
         if len(samples) == K.n:
             return K
-        if K.in_memory or K.dtype.itemsize * K.n**2 <= self.cache_mb * 2**20:
-            part = DenseQ(take_block(K.dense(), samples))
-            part.entry_error = K.entry_error
-            return part
-        return KernelQ(self.kernel_, X[samples])
+        fits = K.dtype.itemsize * K.n**2 <= self.cache_mb * 2**20
+        return K.subset(samples, fits)
 
-    def _previous_alpha(self, n: int, classes: np.ndarray) -> np.ndarray | None:
+    def _previous_alpha(self, n: int, classes: np.ndarray) -> list[np.ndarray] | None:
+        """The dual variables of each machine of a previous fit to the same kind of problem."""
         alpha = getattr(self, "alpha_", None)
         if not self.warm_start or alpha is None or alpha.shape[-1] != n:
             return None
-        return np.atleast_2d(alpha) if np.array_equal(self.classes_, classes) else None
+        if not np.array_equal(self.classes_, classes) or self._scheme != self.multiclass:
+            return None
+        if sparse.issparse(alpha):
+            return [alpha[[k]].toarray()[0] for k in range(alpha.shape[0])]
+        return [alpha]
 
     def _store(
         self,
@@ -98,16 +101,16 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         plan: list[Task],
         fits: list[BinaryFit],
     ) -> None:
-        alpha = np.zeros((len(fits), n))
-        coef = np.zeros((len(fits), n))
-        slack = np.full((len(fits), n), np.nan)
-        for k, (task, fit) in enumerate(zip(plan, fits, strict=True)):
-            place = active[task.samples]
-            alpha[k, place] = fit.alpha
-            coef[k, place] = fit.alpha * task.signs
-            slack[k, place] = fit.slack
+        places = [active[task.samples] for task in plan]
+        alpha = _rows([fit.alpha for fit in fits], places, n)
+        coef = _rows([f.alpha * t.signs for t, f in zip(plan, fits, strict=True)], places, n)
         self.intercept_ = np.array([fit.intercept for fit in fits])
         self._store_expansion(X, coef)
+        if len(fits) == 1:
+            alpha = alpha.toarray()
+        slack = [np.full(n, np.nan) for _ in fits] if len(fits) == 1 else [f.slack for f in fits]
+        if len(fits) == 1:
+            slack[0][places[0]] = fits[0].slack
         free = [active[t.samples[f.free]] for t, f in zip(plan, fits, strict=True)]
         bounded = [active[t.samples[f.bounded]] for t, f in zip(plan, fits, strict=True)]
         columns: dict[str, Any] = {
@@ -153,13 +156,22 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         values = self.pairwise_decision_function(X)
         if len(self.classes_) == 2:
             return values[:, 0]
-        return class_scores(values, len(self.classes_), self.multiclass)
+        return class_scores(values, len(self.classes_), self._scheme)
 
     def predict(self, X: Any) -> np.ndarray:
         """Class labels of the rows of ``X``."""
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[winner]
+
+
+def _rows(values: list[np.ndarray], places: list[np.ndarray], n: int) -> Any:
+    """A sparse matrix with one row per machine; most samples take no part in most machines."""
+    kept = [np.flatnonzero(v) for v in values]
+    indptr = np.cumsum([0, *(len(k) for k in kept)])
+    indices = np.concatenate([place[k] for place, k in zip(places, kept, strict=True)])
+    data = np.concatenate([v[k] for v, k in zip(values, kept, strict=True)])
+    return sparse.csr_array((data, indices, indptr), shape=(len(values), n))
 
 
 class SVC(KernelClassifier):
@@ -206,9 +218,14 @@ class SVC(KernelClassifier):
     ----------
     classes_ : array
         Class labels, sorted. The attributes below are those of two classes; with more, each gets
-        a leading dimension (or becomes a list) over the machines.
+        a leading dimension (or becomes a list) over the machines, in the order of
+        :meth:`pairwise_decision_function`; ``alpha_`` is then a sparse matrix and ``slack_`` holds,
+        for each machine, the values of the samples that took part in it. A machine of a pair is
+        positive for the second class, as with two classes (scikit-learn: for the first).
     support_ : array
         Indices of the support vectors.
+    n_support_ : array of shape (n_classes,)
+        Number of support vectors of each class.
     support_vectors_ : array of shape (n_support, n_features)
         The support vectors (empty if precomputed).
     dual_coef_ : array of shape (1, n_support)

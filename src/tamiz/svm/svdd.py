@@ -11,7 +11,12 @@ from sklearn.utils._param_validation import Interval
 from tamiz.qp import QMatrix, QuadraticProblem, svdd_problem
 from tamiz.solvers import QPResult
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
-from tamiz.svm._outlier import ON_BOUNDARY, NoveltyMachine
+from tamiz.svm._outlier import (
+    ON_BOUNDARY,
+    NoveltyMachine,
+    least_gradient,
+    squared_spread,
+)
 
 
 class SVDD(NoveltyMachine):
@@ -30,7 +35,8 @@ class SVDD(NoveltyMachine):
     gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
         As in :class:`SVC`.
     tol : float, default=1e-3
-        Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``.
+        Largest violation of the KKT conditions accepted, relative to the size of the data: about
+        the relative error of the squared radius.
 
     Attributes
     ----------
@@ -104,15 +110,17 @@ class SVDD(NoveltyMachine):
         C = weight / (self.nu * weight.sum()) if self.nu > 0 else np.inf
         return svdd_problem(K, C)
 
+    def _scale(self, K: QMatrix) -> float:
+        return 0.1 * squared_spread(K)
+
     def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
         assert result.gradient is not None and result.objective is not None
         g = result.gradient
         diag = -2.0 * problem.p
         self._center_norm = float(result.a @ (g - problem.p))  # squared norm of the centre
         distances = self._center_norm - 2.0 * g
-        level = float(result.multiplier or 0.0)
         if self.nu > 0:
-            squared = max(0.0, self._center_norm - 2.0 * level)
+            squared = max(0.0, self._center_norm - 2.0 * least_gradient(result, problem))
             outside = np.maximum(0.0, distances - squared)
             self.objective_ = squared + float(problem.upper @ outside)
         else:  # no sample may be outside, however loose the tolerance

@@ -151,7 +151,7 @@ class SVR(RegressorMixin, KernelMachine):
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
         C = self.C * weight[active]
-        K = self._gram_matrix(part)
+        K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")
         result = solve(problem, start=start, **self._solver_options())
         self._describe(result, X, active, target, C)
