@@ -343,7 +343,7 @@ def _refuse_non_finite_target(y: np.ndarray) -> None:
     if y.dtype.kind == "f":
         bad = ~np.isfinite(y)
     elif y.dtype.kind == "O":
-        bad = np.array([v is None or (isinstance(v, float) and not np.isfinite(v)) for v in y])
+        bad = np.array([_is_missing(v) for v in y], dtype=bool)
     else:
         return
     if bad.any():
@@ -353,6 +353,12 @@ def _refuse_non_finite_target(y: np.ndarray) -> None:
             f"Input y contains {what} (first at row {where}; {int(bad.sum())} in all). Leave "
             "out the rows whose target is unknown."
         )
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return not np.isfinite(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas' own
 
 
 def _listed(classes: np.ndarray) -> str:

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Merit
 from tamiz.filters.cfs import CFS, merit
 from tamiz.information import encode
+from tests.frames import to_polars
 from tests.naive import cfs as naive
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -284,6 +285,7 @@ import warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from tamiz.filters.cfs import CFS
+from tests.frames import to_polars
 answers = check_estimator({selector}, on_fail=None)
 assert len(answers) > 40
 assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []
@@ -312,8 +314,8 @@ def test_containers():
     found = CFS().fit(X, y)
     assert found.selection_.selected == [X.columns[j] for j in found.subset_]
     assert isinstance(found.transform(X), pd.DataFrame)
-    same = CFS().fit(pl.from_pandas(X), pl.Series(y))
-    assert isinstance(same.transform(pl.from_pandas(X)), pl.DataFrame)
+    same = CFS().fit(to_polars(X), pl.Series(y))
+    assert isinstance(same.transform(to_polars(X)), pl.DataFrame)
     packed = CFS().fit(sparse.csr_matrix(X.to_numpy()), y)
     for other in (same, packed):
         assert other.order_.tolist() == found.order_.tolist()

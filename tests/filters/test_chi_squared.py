@@ -13,6 +13,7 @@ from sklearn.feature_selection import chi2
 
 from tamiz.filters.chi_squared import ChiSquared
 from tamiz.information import discretise
+from tests.frames import to_polars
 from tests.naive import univariate as naive
 
 
@@ -79,9 +80,9 @@ def test_titanic_in_pandas_and_polars(data_dir):
         assert got.scores_[j] == pytest.approx(expected.statistic)
     assert got.get_feature_names_out().tolist() == ["sex"]
     assert list(got.transform(X).columns) == ["sex"]
-    again = ChiSquared(n_features_to_select=1).fit(pl.from_pandas(X), pl.Series(y))
+    again = ChiSquared(n_features_to_select=1).fit(to_polars(X), pl.Series(y))
     np.testing.assert_allclose(again.scores_, got.scores_)
-    assert isinstance(again.transform(pl.from_pandas(X)), pl.DataFrame)
+    assert isinstance(again.transform(to_polars(X)), pl.DataFrame)
 
 
 def test_missing_values_are_a_level_or_left_out():

@@ -22,6 +22,7 @@ from tamiz.filters import _nystroem
 from tamiz.filters._nystroem import smallest_eigenvalue
 from tamiz.filters.qpfs import QPFS
 from tamiz.information import encode
+from tests.frames import to_polars
 from tests.naive import qpfs as naive
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -448,7 +449,7 @@ def test_containers():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     found = QPFS(alpha=0.3).fit(X, y)
     assert isinstance(found.transform(X), pd.DataFrame)
-    frame = pl.from_pandas(X)
+    frame = to_polars(X)
     same = QPFS(alpha=0.3).fit(frame, pl.Series(y))
     assert isinstance(same.transform(frame), pl.DataFrame)
     matrix = sparse.csr_matrix(X.to_numpy())
@@ -471,6 +472,7 @@ import warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from tamiz.filters.qpfs import QPFS
+from tests.frames import to_polars
 answers = check_estimator({selector}, on_fail=None)
 assert len(answers) > 40
 assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from tamiz.filters.relief import Relief, ReliefF
 from tamiz.filters.rrelieff import RReliefF
 from tamiz.filters.single_error import StumpError
 from tamiz.filters.welch import WelchT
+from tests.frames import to_polars
 from tests.naive import relief as naive
 
 # ------------------------------------------------------------------------------- worked example
@@ -305,7 +305,7 @@ def test_frames_of_both_kinds_with_text_and_gaps():
     )
     got = ReliefF(n_features_to_select=2, random_state=0).fit(X, y)
     assert got.get_feature_names_out().tolist() == ["word", "number"]
-    frame = pl.from_pandas(X)
+    frame = to_polars(X)
     again = ReliefF(n_features_to_select=2, random_state=0).fit(frame, y)
     np.testing.assert_allclose(again.scores_, got.scores_)
     assert again.transform(frame).columns == ["word", "number"]

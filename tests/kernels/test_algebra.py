@@ -108,3 +108,11 @@ def test_sparse_samples_pass_through():
     close(kernel(X), kernel(X.toarray()), 1e-13)
     with pytest.raises(TypeError, match="sparse"):
         (kernel + Linear().of(np.tanh))(X)
+
+
+def test_sum_of_a_list():
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    kernels = [Linear(), RBF(gamma=0.5), Polynomial(degree=2)]
+    np.testing.assert_allclose(sum(kernels)(X), kernels[0](X) + kernels[1](X) + kernels[2](X))
+    with pytest.raises(TypeError):
+        1 + kernels[0]

@@ -93,11 +93,11 @@ def test_every_machine_of_several_is_counted():
 # ------------------------------------------------------------------------------- Ctrl-C
 
 CASES = {
-    "smo": "SVC(kernel='linear', C=1e5, tol=1e-12, solver='smo')",
-    "decomposition": "SVC(kernel='linear', C=1e5, tol=1e-12, solver='decomposition', cache_mb=20)",
-    "chunking": "SVC(kernel='linear', C=1e5, tol=1e-12, solver='chunking')",
-    "three classes": "SVC(kernel='linear', C=1e5, tol=1e-12)",
-    "regression": "SVR(kernel='linear', C=1e5, tol=1e-12)",
+    "smo": "SVC(gamma=.001, C=1e5, tol=1e-9, solver='smo')",
+    "decomposition": "SVC(gamma=.001, C=1e5, tol=1e-9, solver='decomposition', cache_mb=20)",
+    "chunking": "SVC(gamma=.001, C=1e5, tol=1e-9, solver='chunking')",
+    "three classes": "SVC(gamma=.001, C=1e5, tol=1e-9)",
+    "regression": "SVR(gamma=.001, C=1e5, tol=1e-9)",
     "pegasos": "PegasosClassifier(max_iter=10**7, random_state=0)",
 }
 
@@ -141,7 +141,8 @@ for name, text in json.loads(sys.argv[1]).items():
         machine.fit(X, y)
     seconds = time.perf_counter() - started
     thread.join()
-    alpha = np.asarray(getattr(machine, "alpha_", np.zeros((1, 2000))))
+    alpha = getattr(machine, "alpha_", np.zeros((1, 2000)))
+    alpha = alpha.toarray() if hasattr(alpha, "toarray") else np.asarray(alpha)
     signs = np.where(y == 1, 1.0, -1.0)
     if name == "regression":
         balance = [float(alpha[0].sum() - alpha[1].sum())]

@@ -198,6 +198,10 @@ class Kernel:
 
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: object) -> Kernel:
+        """So that ``sum([k1, k2])``, which starts from zero, works."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __mul__(self, other: object) -> Kernel:
         from tamiz.kernels.algebra import Product, Scaled
 

@@ -85,7 +85,7 @@ class Descent:
 
     def _drowns(self, b: np.ndarray, tol: float) -> bool:
         """Whether rounding in the gradient exceeds the tolerance, so that no step can help."""
-        return _EPS * self.largest * float(np.abs(b).sum()) > tol
+        return _EPS * self.largest * float(np.abs(b).max(initial=0.0)) > tol
 
 
 def diagonal(K: np.ndarray) -> np.ndarray:

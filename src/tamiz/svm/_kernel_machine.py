@@ -161,9 +161,10 @@ def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol:
 
     The warning points at the user, four calls up, behind ``_report``, ``_fit`` and ``fit``.
     """
+    limit = f"max_iter={max_iter}" if max_iter >= 0 else "the limit of ten million steps"
     advice = {
-        Status.MAX_ITER: f"reached max_iter={max_iter} before the tolerance tol={tol:g}; raise "
-        "max_iter, or scale the features (sklearn.preprocessing.StandardScaler)",
+        Status.MAX_ITER: f"reached {limit} before the tolerance tol={tol:g}; scale the features "
+        "(sklearn.preprocessing.StandardScaler), lower C, or raise max_iter",
         Status.INTERRUPTED: "was interrupted; the result is the best point so far, feasible but "
         "not optimal",
         Status.STALLED: f"cannot come closer to the tolerance tol={tol:g} in floating point; raise "

@@ -210,9 +210,10 @@ class SVC(KernelClassifier):
     cache_mb : float, default=2000
         Memory for kernel values, in MiB.
     max_iter : int, default=-1
-        Limit on the steps of the solver; -1 for none but a very large one.
+        Limit on the steps of the solver; -1 stands for ten million or 100 per sample.
     verbose : bool or int, default=0
-        Show progress on standard error when fitting takes longer than two seconds.
+        Show progress when fitting takes longer than two seconds: 1 in a terminal, 2 also where
+        standard error is not one (a log file, a notebook).
 
     Attributes
     ----------
