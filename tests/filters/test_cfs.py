@@ -285,7 +285,6 @@ import warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from tamiz.filters.cfs import CFS
-from tests.frames import to_polars
 answers = check_estimator({selector}, on_fail=None)
 assert len(answers) > 40
 assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []
