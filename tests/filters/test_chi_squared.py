@@ -80,7 +80,7 @@ def test_titanic_in_pandas_and_polars(data_dir):
         assert got.scores_[j] == pytest.approx(expected.statistic)
     assert got.get_feature_names_out().tolist() == ["sex"]
     assert list(got.transform(X).columns) == ["sex"]
-    again = ChiSquared(n_features_to_select=1).fit(to_polars(X), pl.Series(y))
+    again = ChiSquared(n_features_to_select=1).fit(to_polars(X), pl.Series(y.tolist()))
     np.testing.assert_allclose(again.scores_, got.scores_)
     assert isinstance(again.transform(to_polars(X)), pl.DataFrame)
 
