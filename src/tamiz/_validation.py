@@ -40,6 +40,8 @@ _ADVICE = {
     "0 feature(s)": "Hand over X with at least one column.",
     "dim <= 2 is required": "Hand over X with one row for each sample and one column for each "
     "feature; use reshape if it has more dimensions.",
+    "expected <= 2": "Hand over X with one row for each sample and one column for each feature; "
+    "use reshape if it has more dimensions.",
     "is expecting": "Hand over X with the features that fit saw, in the same order.",
     "feature names should match": "Hand over X with the columns that fit saw, in the same order.",
 }

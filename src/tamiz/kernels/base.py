@@ -324,6 +324,6 @@ def _same(a: Any, b: Any) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, np.generic):
         return repr(value.item())
-    if callable(value) and hasattr(value, "__qualname__"):
+    if callable(value) and hasattr(value, "__name__"):
         return str(value.__name__)
     return repr(value)

@@ -71,7 +71,7 @@ def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
         [
             sparse.csr_array(-signs[:, None] * Z),
             sparse.csr_array(-signs[:, None]),
-            -sparse.eye_array(n, format="csr"),
+            -sparse.csr_array(sparse.identity(n, format="csr")),
         ],
         format="csc",
     )
