@@ -125,7 +125,7 @@ def test_refusals_are_sentences(options, sentence):
 
 def test_sparse_categories_are_refused():
     with pytest.raises(ValueError, match="cannot be combined with a sparse X"):
-        encode(sparse.eye_array(5).tocsr(), categorical_features=[0])
+        encode(sparse.csr_array(np.eye(5)).tocsr(), categorical_features=[0])
 
 
 def test_a_few_halves_are_discrete():

@@ -92,7 +92,7 @@ def subspace(similarity: Similarity, rank_tol: float) -> Redundancy:
     """Keep the eigenvalues above ``rank_tol``."""
     matrix = similarity.dense()
     with one_blas_thread():
-        values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(matrix)
     keep = values > rank_tol
     lost, norm = float(np.linalg.norm(values[~keep])), float(np.linalg.norm(values))
     return Redundancy(
@@ -162,7 +162,7 @@ def _pseudo_inverse(A: np.ndarray, rank_tol: float) -> _Inverse:
         L = linalg.cholesky(A, lower=True, check_finite=False)
         G = linalg.solve_triangular(L, np.eye(k), lower=True, check_finite=False).T
         return _Inverse(np.ascontiguousarray(G), None, 0)
-    values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
+    values, vectors = np.linalg.eigh(A)
     keep = values > max(floor, -_NOISE * float(values[0]))
     negative = values < -_RELATIVE_FLOOR * abs(float(values[-1]))
     return _Inverse(vectors[:, keep] / np.sqrt(values[keep]), float(values[0]), int(negative.sum()))

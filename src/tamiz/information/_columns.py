@@ -80,9 +80,11 @@ def read_columns(
         )
     for j in np.flatnonzero(chosen).tolist():
         column = columns[j]
+        missing = column.is_null().to_numpy().astype(bool)
         if column.dtype in (nw.String, nw.Categorical, nw.Enum):
             column = column.cast(nw.String)
         values = np.asarray(column.to_list(), dtype=object)
+        values[missing] = None  # some versions of pandas make the text "nan" of them
         table[:, j], names[j] = _codes(values, _known(categories, j))
     check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
     return Columns(table, chosen, names)
