@@ -53,7 +53,7 @@ class Selector(SelectorMixin, BaseEstimator):
             order=order,
             support=support,
             scores=scores,
-            names=[str(name) for name in self._names(len(order))],
+            names=[str(name) for name in getattr(self, "feature_names_in_", ())],
             method=type(self).__name__,
             params=self.get_params(deep=False),
             path=path or [],
