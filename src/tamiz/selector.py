@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -82,6 +83,14 @@ class Selector(SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         if nw.dependencies.is_into_dataframe(X):
             validate_data(self, X, reset=False, skip_check_array=True)
+            if not self.support_.any():
+                warnings.warn(
+                    "No features were selected: the table that transform returns has no columns.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            if hasattr(X, "iloc"):  # pandas keeps its index even without columns
+                return X.iloc[:, np.flatnonzero(self.support_)]
             frame = nw.from_native(X, eager_only=True)
             # by position: pandas columns may be numbered instead of named
             return nw.to_native(frame[:, np.flatnonzero(self.support_).tolist()])

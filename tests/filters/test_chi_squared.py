@@ -126,3 +126,10 @@ def test_numbers_that_are_categories():
     plain = ChiSquared().fit(X, y).scores_[0]
     assert ChiSquared(categorical_features=[0]).fit(X, y).scores_[0] == pytest.approx(200)
     assert plain < 100
+
+
+def test_cramers_v_counts_only_the_classes_that_occur():
+    y = np.repeat([0, 1, 2], 10)
+    f = np.concatenate([[0.0] * 5 + [1.0] * 5, [2.0] * 10, [np.nan] * 10])
+    score = ChiSquared(bins=None, missing="ignore", rank_by="cramers_v").fit(f[:, None], y)
+    assert score.scores_[0] == pytest.approx(1.0)

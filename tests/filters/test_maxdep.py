@@ -49,3 +49,15 @@ def test_at_least_one_feature():
 
 def test_scikit_learn_checks():
     all_checks_pass(MaxDep())
+
+
+def test_samples_with_gaps_do_not_support_counts():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.integers(0, 2, size=(200, 4)).astype(float)
+    X[10:, 1] = np.nan
+    with pytest.raises(ValueError, match="min_per_cell"):
+        MaxDep(4, bins=None, missing="ignore").fit(X, y)
+    empty = np.full((30, 3), np.nan)
+    empty[:, 0] = y[:30]
+    assert MaxDep(missing="ignore", bins=None).fit(empty, y[:30]).order_[0] == 0

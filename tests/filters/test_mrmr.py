@@ -180,3 +180,12 @@ def test_refusals_are_sentences(params, X, sentence):
 @pytest.mark.parametrize("scheme", ["difference", "quotient"])
 def test_scikit_learn_checks(measure, scheme):
     all_checks_pass(MRMR(measure=measure, scheme=scheme))
+
+
+def test_one_column_is_left_as_it_was():
+    X = np.random.default_rng(0).normal(size=(20, 1)) + 5
+    y = np.arange(20) % 2
+    before = X.copy()
+    X.setflags(write=False)
+    MRMR(measure="f_pearson").fit(X, y)
+    np.testing.assert_array_equal(X, before)

@@ -105,17 +105,16 @@ def test_neighbouring_numbers_can_be_cut():
 def test_very_many_classes():
     y = np.repeat(np.arange(900), 3)
     X = y[:, None] * 1.0
-    assert discretise(X, y, method="mdl").max() >= 0  # 3**900 does not fit anywhere
+    assert discretise(X, y, method="mdl").max() == 899  # 3**900 does not fit anywhere
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=60), st.integers(2, 8))
 def test_equal_width(x, n_bins):
     right = naive.width_codes(x, n_bins)
     low, high = min(x), max(x)
-    on_a_cut = [(v - low) * n_bins % max(1, high - low) == 0 for v in x]
     got = discretise(np.array(x)[:, None], method="width", n_bins=n_bins)[:, 0]
     if low < high:
-        check_codes(got, [None if o else r for o, r in zip(on_a_cut, right, strict=True)])
+        check_codes(got, right)
     else:
         assert not got.any()
 

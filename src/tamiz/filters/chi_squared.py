@@ -152,10 +152,9 @@ class ChiSquared(UnivariateFilter):
         )
         self.classes_, labels = check_classes(y, codes.n_samples)
         tables = codes.contingency(labels, len(self.classes_))
-        statistic, self.dof_, size = contingency_chi2(tables)
+        statistic, self.dof_, size, least = contingency_chi2(tables)
         scores = statistic
         if self.rank_by == "cramers_v":
-            least = np.minimum(codes.n_levels, len(self.classes_)) - 1
             scores = np.sqrt(statistic / np.maximum(size * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
         return self._conclude(Scored(scores, pvalues, codes.n_levels <= 1), watch)
@@ -246,8 +245,14 @@ def _select(comparison):  # type: ignore[no-untyped-def]
     return generate
 
 
-def contingency_chi2(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Statistic, degrees of freedom and total of each table; rows and columns may be empty."""
+def contingency_chi2(
+    tables: list[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Statistic, degrees of freedom, total, and lesser side minus one of each table.
+
+    Rows and columns may be empty; empty ones count nowhere.
+    """
+    least = np.zeros(len(tables), dtype=np.intp)
     statistic, total = np.zeros(len(tables)), np.zeros(len(tables))
     dof = np.zeros(len(tables), dtype=np.intp)
     heights = np.array([len(table) for table in tables])
@@ -259,6 +264,8 @@ def contingency_chi2(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, 
         expected = rows[:, :, None] * columns[:, None, :] / np.maximum(n, 1.0)[:, None, None]
         gap = (counts - expected) ** 2 / np.where(expected > 0, expected, 1.0)
         statistic[where] = gap.sum(axis=(1, 2))
-        dof[where] = ((rows > 0).sum(axis=1) - 1) * ((columns > 0).sum(axis=1) - 1)
+        height_in_use, width_in_use = (rows > 0).sum(axis=1), (columns > 0).sum(axis=1)
+        dof[where] = (height_in_use - 1) * (width_in_use - 1)
+        least[where] = np.minimum(height_in_use, width_in_use) - 1
         total[where] = n
-    return np.where(dof > 0, statistic, 0.0), np.maximum(dof, 0), total
+    return np.where(dof > 0, statistic, 0.0), np.maximum(dof, 0), total, np.maximum(least, 0)

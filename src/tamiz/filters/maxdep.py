@@ -132,7 +132,8 @@ class MaxDep(InformationFilter):
         self.relevance_ = criterion.relevance
 
         def proceed(n_added: int, k: int, value: float) -> bool:
-            per_cell = codes.n_samples / (criterion.levels_with(k) * len(self.classes_))
+            levels, present = criterion.counts_with(k)
+            per_cell = present / max(1, levels * len(self.classes_))
             if per_cell >= self.min_per_cell:
                 return True
             if own:
@@ -168,9 +169,13 @@ class _JointWithAll(CountedCriterion):
     def values(self) -> np.ndarray:
         return self.current
 
-    def levels_with(self, k: int) -> int:
-        """Combinations of levels of the selected features and one more that occur."""
-        return int(self.codes.joint(k, self.joint).max()) + 1
+    def counts_with(self, k: int) -> tuple[int, int]:
+        """Combinations of levels of the selected features and one more, and samples that have them.
+
+        Samples in which one of these features is missing do not count.
+        """
+        joint = self.codes.joint(k, self.joint)
+        return int(joint.max(initial=-1)) + 1, int(np.count_nonzero(joint >= 0))
 
     def add(self, k: int) -> None:
         self.joint = self.codes.joint(k, self.joint)

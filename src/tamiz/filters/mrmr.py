@@ -270,7 +270,7 @@ def _standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     number that still has a mean with others.
     """
     n, n_classes = len(X), int(y.max()) + 1
-    Z = np.ascontiguousarray(X.T)
+    Z = np.array(X.T, order="C")  # a copy even of one column: it changes below
     scale = np.abs(Z).max(axis=1, keepdims=True)
     Z -= Z.mean(axis=1, keepdims=True)
     total = np.einsum("ij,ij->i", Z, Z)

@@ -154,7 +154,14 @@ def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -
 
 
 def _known(categories: dict[int, np.ndarray] | None, j: Any) -> np.ndarray | None:
-    return None if categories is None else categories[int(j)]
+    if categories is None:
+        return None
+    if int(j) not in categories:
+        raise ValueError(
+            f"Column {int(j)} of X holds text or categories, but held numbers in fit; hand over "
+            "the same kind of column."
+        )
+    return categories[int(j)]
 
 
 def _is_numeric(column: Any) -> bool:

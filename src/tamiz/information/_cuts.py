@@ -45,6 +45,9 @@ def _width(X: np.ndarray, n_bins: int) -> np.ndarray:
     high = np.fmax.reduce(X, axis=0)[:, None]
     t = np.arange(1, n_bins) / n_bins
     cuts = low * (1.0 - t) + high * t
+    # A value that lies on a cut belongs below it, whichever way the cut was rounded.
+    slack = 16 * np.finfo(float).eps * (np.abs(low) + np.abs(high))
+    cuts = np.minimum(cuts + slack, np.nextafter(high, -np.inf))
     cuts[np.broadcast_to(~(high > low), cuts.shape)] = np.inf  # constant, or nothing but NaN
     return cuts
 

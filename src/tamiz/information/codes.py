@@ -188,7 +188,8 @@ class Codes:
 
     def rows(self, features: Any, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
         """Rows of the matrix of mutual information: ``(len(features), n_features)``."""
-        features = np.asarray(features, dtype=np.intp)
+        features = np.asarray(features)
+        features = np.flatnonzero(features) if features.dtype == bool else features.astype(np.intp)
         out = np.empty((len(features), self.n_features), dtype=dtype)
         for number, group in enumerate(self.groups):
             which = np.flatnonzero(self._home[features] == number)
