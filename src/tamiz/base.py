@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,13 +81,14 @@ class Selection:
         self.order = np.asarray(self.order, dtype=np.intp)
         self.support = np.asarray(self.support, dtype=bool)
         n = len(self.support)
-        if not np.array_equal(np.sort(self.order), np.arange(n)):
+        inside = len(self.order) == n and (n == 0 or 0 <= self.order.min() <= self.order.max() < n)
+        if not inside or not (np.bincount(self.order, minlength=n) == 1).all():
             raise ValueError(
                 f"order must name each of the {n} features exactly once; it has {len(self.order)} "
                 "entries."
             )
         if not self.names:
-            self.names = [f"x{j}" for j in range(n)]
+            self.names = list(_default_names(n))
 
     @property
     def ranking(self) -> np.ndarray:
@@ -169,6 +171,11 @@ class Selection:
             raise ValueError(f"{self.method or 'This selection'} has neither scores nor a path.")
         ax.set_title(f"{self.method}: {int(self.support.sum())} of {len(self.order)} selected")
         return ax
+
+
+@lru_cache(maxsize=8)
+def _default_names(n: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(n))
 
 
 def _plain(value: Any) -> Any:

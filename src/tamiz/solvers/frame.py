@@ -41,12 +41,13 @@ class State:
         self.iterations = 0
         self.status = Status.MAX_ITER
         self.fresh = True  # False: point and gradient may be apart
+        self.exact = False  # True: the gradient was computed from entries in float64
 
     def refresh(self) -> None:
         """Recompute the gradient from entries in float64."""
         b = self.point[0]
         self.point = b, self.free.p + self.free.Q.exact_dot(b)
-        self.fresh = True
+        self.fresh = self.exact = True
 
     def may_deceive(self, tol: float) -> bool:
         """Whether rounding of stored entries could hide a violation larger than the tolerance.
@@ -98,13 +99,14 @@ def run_solver(
                 if state.violation() <= tol:
                     break
                 state.status = Status.STALLED  # unless the next round does better
+                state.exact = False
                 solve(state, tol, limit, progress, **options)
             if polished and state.status is Status.CONVERGED:
                 polish(state)
         except KeyboardInterrupt:
             state.status = Status.INTERRUPTED
             state.fresh = False
-    if not state.fresh or state.may_deceive(tol):
+    if not state.fresh or (state.may_deceive(tol) and not state.exact):
         state.refresh()
     return _result(problem, state, tol)
 
