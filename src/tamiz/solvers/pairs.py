@@ -14,7 +14,8 @@ CONVERGED, RUNNING, STALLED, UNBOUNDED = range(4)
 
 # Comparisons may be reordered and NaN does not occur; infinities do (bounds), so they are honoured.
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
-_BLOCK = 512
+_SHORT, _LONG = 128, 512  # blocks of the passes, for few and for many samples
+_MANY = 3000
 _FAR = 1e37
 _LEAST_CURVATURE = 1e-12
 
@@ -29,6 +30,7 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
     """
     n = K.shape[0]
     size = copies * n
+    block = _SHORT if n <= _MANY else _LONG
     up = np.empty(size, dtype=np.float32)  # 0 where b can grow, far where not
     down = np.empty(size, dtype=np.float32)
     for v in range(size):
@@ -42,7 +44,7 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
         if steps >= max_steps:
             return RUNNING, steps, low, high
         row_i = K[i % n]
-        j = _second_order(g, down, row_i, diag, i % n, low, copies)
+        j = _second_order(g, down, row_i, diag, i % n, low, copies, block)
         if j < 0:
             return STALLED, steps, low, high
         row_j = K[j % n]
@@ -71,7 +73,7 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
         down[i] = 0.0 if b[i] > lower[i] else _FAR
         up[j] = 0.0 if b[j] < upper[j] else _FAR
         down[j] = 0.0 if b[j] > lower[j] else _FAR
-        i, low, high = _update(g, up, down, row_i, row_j, step, copies)
+        i, low, high = _update(g, up, down, row_i, row_j, step, copies, block)
         steps += 1
 
 
@@ -89,13 +91,13 @@ def _scan(g, up, down):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _update(g, up, down, row_i, row_j, step, copies):  # type: ignore[no-untyped-def]
+def _update(g, up, down, row_i, row_j, step, copies, block):  # type: ignore[no-untyped-def]
     """``g += step (row_i - row_j)`` together with the scan of the new gradient."""
     n = len(row_i)
     low, high, where = np.inf, -np.inf, 0
     for first in range(0, copies * n, n):
-        for start in range(0, n, _BLOCK):
-            stop = min(start + _BLOCK, n)
+        for start in range(0, n, block):
+            stop = min(start + block, n)
             s, e = first + start, first + stop
             block_low, block_high = _update_block(
                 g[s:e], up[s:e], down[s:e], row_i[start:stop], row_j[start:stop], step
@@ -122,14 +124,14 @@ def _update_block(g, up, down, row_i, row_j, step):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _second_order(g, down, row, diag, i, low, copies):  # type: ignore[no-untyped-def]
+def _second_order(g, down, row, diag, i, low, copies, block):  # type: ignore[no-untyped-def]
     """The variable that can shrink whose pair step with ``i`` decreases the objective most."""
     n = len(row)
     base = float(diag[i])
     best, first_best, start_best = 0.0, -1, 0
     for first in range(0, copies * n, n):
-        for start in range(0, n, _BLOCK):
-            stop = min(start + _BLOCK, n)
+        for start in range(0, n, block):
+            stop = min(start + block, n)
             s, e = first + start, first + stop
             gain = _block_gain(g[s:e], down[s:e], row[start:stop], diag[start:stop], base, low)
             if gain > best:
@@ -137,7 +139,7 @@ def _second_order(g, down, row, diag, i, low, copies):  # type: ignore[no-untype
     if first_best < 0:
         return -1
     where, best = -1, -1.0
-    for v in range(start_best, min(start_best + _BLOCK, n)):
+    for v in range(start_best, min(start_best + block, n)):
         slope = g[first_best + v] - down[first_best + v] - low
         if slope > 0.0:
             gain = (
