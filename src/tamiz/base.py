@@ -224,6 +224,28 @@ def number_to_select(wanted: Any, n_features: int, own: int | None) -> int:
     )
 
 
+def choose_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int:
+    """Number of features by cross-validated error.
+
+    Parameters
+    ----------
+    errors : array of shape (n_splits, n_sizes)
+        Error of each split at each size.
+    sizes : array of shape (n_sizes,)
+        Numbers of features.
+    rule : {"best", "1se"}
+        The size with least mean error (the smallest of those tied), or the smallest size whose
+        mean error is within one standard error of the least.
+    """
+    mean = errors.mean(axis=0)
+    best = mean.min()
+    limit = best + 1e-12 * max(1.0, abs(best))
+    if rule == "1se" and len(errors) > 1:
+        at_best = errors[:, mean <= limit][:, 0]
+        limit += float(at_best.std(ddof=1)) / np.sqrt(len(errors))
+    return int(sizes[mean <= limit].min())
+
+
 class Stopwatch:
     """Seconds since it was made."""
 

@@ -1,0 +1,202 @@
+"""States of long runs on disk: written whole or not at all, and never read into another run.
+
+A checkpoint is one ``.npz`` file of plain arrays, with a JSON text inside that says which run it
+belongs to. It is written beside its place and then moved there, so that a process that dies at any
+instant leaves the previous state or the new one. Nothing in it is code: reading it runs none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+FORMAT = "tamiz checkpoint"
+VERSION = 1
+
+
+def digest(*arrays: Any) -> str:
+    """A fingerprint of data: equal for equal values, types and shapes."""
+    total = hashlib.sha256()
+    for array in arrays:
+        if sparse.issparse(array):
+            array = array.tocsr()
+            parts = [array.data, array.indices, array.indptr]
+        else:
+            parts = [np.asarray(array)]
+        for part in parts:
+            total.update(f"{part.dtype.str}{part.shape}".encode())
+            if part.dtype.hasobject:
+                total.update(repr(part.tolist()).encode())
+            else:
+                total.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return total.hexdigest()
+
+
+def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
+    """What must agree for a state to be taken up: the method, its parameters, and the data.
+
+    Parameters that do not change the answer are left out: where the checkpoint lies, whether to
+    resume, how many jobs, how much is told.
+    """
+    ignored = {"checkpoint", "resume", "n_jobs", "verbose", *leave_out}
+    params = estimator.get_params(deep=True)
+    return {
+        "method": type(estimator).__name__,
+        **{name: _said(value) for name, value in params.items() if name not in ignored},
+        "data": digest(*data),
+    }
+
+
+def _said(value: Any) -> str:
+    """A text for a parameter that is the same in another process."""
+    if isinstance(value, np.ndarray) or sparse.issparse(value):
+        return digest(value)
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return type(value).__name__  # where it stands is part of the state
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return repr(value)
+
+
+class Checkpoint:
+    """The state of one run, kept in a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Its folder must exist.
+    identity : dict of str
+        Which run this is; see :func:`identity`.
+    resume : bool
+        Whether to take up the state that the file holds. Without it an existing file is an error,
+        so that no earlier run is lost.
+    every : float, default=2.0
+        Least number of seconds between two writings.
+
+    Attributes
+    ----------
+    state : dict or None
+        The state found: arrays by name. None if there was none.
+    """
+
+    def __init__(
+        self, path: Any, identity: dict[str, str], *, resume: bool = False, every: float = 2.0
+    ):
+        self.path = Path(path)
+        self.identity = identity
+        self.every = every
+        self.state: dict[str, np.ndarray] | None = None
+        self._last = time.monotonic()
+        if self.path.exists():
+            if not resume:
+                raise FileExistsError(
+                    f"checkpoint={str(path)!r} exists already. Pass resume=True to go on from it, "
+                    "or name another file."
+                )
+            self.state = self._read()
+        else:
+            self._refuse_unwritable()
+
+    def save(self, state: dict[str, Any], *, now: bool = False) -> None:
+        """Write the state, unless the last writing is too recent and ``now`` is false."""
+        if not now and time.monotonic() - self._last < self.every:
+            return
+        header = {"format": FORMAT, "version": VERSION, "identity": self.identity}
+        content = io.BytesIO()
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in state.items()}
+        for name, array in arrays.items():
+            if array.dtype.hasobject:
+                raise TypeError(f"{name} is not an array of numbers or text")
+        np.savez_compressed(content, __header__=np.array(json.dumps(header)), **arrays)
+        beside = self.path.with_name(self.path.name + ".new")
+        try:
+            with open(beside, "wb") as file:
+                file.write(content.getbuffer())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise OSError(
+                f"The checkpoint {self.path} could not be written ({error.strerror or error}); "
+                "the previous one, if any, is intact."
+            ) from error
+        self._last = time.monotonic()
+
+    def _read(self) -> dict[str, np.ndarray]:
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            header = json.loads(str(arrays.pop("__header__")))
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            EOFError,
+            zipfile.BadZipFile,
+            AttributeError,
+        ) as error:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is no checkpoint of tamiz, or is damaged "
+                f"({type(error).__name__}). Name another file, or remove this one."
+            ) from None
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is no checkpoint of tamiz. Name another file."
+            )
+        if header.get("version") != VERSION:
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} has version {header.get('version')!r}; this tamiz "
+                f"reads version {VERSION}. Name another file, or remove this one."
+            )
+        self._refuse_other_run(header["identity"])
+        return arrays
+
+    def _refuse_other_run(self, found: dict[str, str]) -> None:
+        for name in sorted({*found, *self.identity}):
+            before, now = found.get(name), self.identity.get(name)
+            if before != now:
+                what = (
+                    "the data are not the same"
+                    if name == "data"
+                    else f"{name} was {before}, and is {now}"
+                )
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} belongs to another run: {what}. Name another "
+                    "file, or repeat the call that wrote it."
+                )
+
+    def _refuse_unwritable(self) -> None:
+        folder = self.path.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"checkpoint={str(self.path)!r}: the folder {str(folder)!r} does not exist."
+            )
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(
+                f"checkpoint={str(self.path)!r}: the folder {str(folder)!r} cannot be written to."
+            )
+
+
+def open_checkpoint(
+    estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()
+) -> Checkpoint | None:
+    """The checkpoint that ``estimator.checkpoint`` names, or None if it names none."""
+    if estimator.checkpoint is None:
+        if estimator.resume:
+            raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+        return None
+    return Checkpoint(
+        estimator.checkpoint,
+        identity(estimator, *data, leave_out=leave_out),
+        resume=estimator.resume,
+    )

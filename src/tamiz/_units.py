@@ -1,0 +1,140 @@
+"""Features that come and go together, and features that stay.
+
+Eliminations and searches act on *units*: a unit is one feature, or a group of features such as the
+indicator columns of one category. Fixed features belong to no unit: they are always in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Units(NamedTuple):
+    """What can be added or removed, and what is always in."""
+
+    members: list[np.ndarray]  # indices of the features of each unit, ascending
+    fixed: np.ndarray  # indices of the features that are always in, ascending
+    n_features: int
+
+    @property
+    def single(self) -> bool:
+        """Whether every unit is one feature and none is fixed."""
+        return len(self.members) == self.n_features
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of features in each unit."""
+        return np.array([len(features) for features in self.members], dtype=np.intp)
+
+    def of_feature(self) -> np.ndarray:
+        """The unit of each feature, -1 for those fixed."""
+        unit = np.full(self.n_features, -1, dtype=np.intp)
+        for k, features in enumerate(self.members):
+            unit[features] = k
+        return unit
+
+    def totals(self, values: np.ndarray) -> np.ndarray:
+        """Sum of a value over the features of each unit."""
+        if self.single:
+            return values
+        unit = self.of_feature()
+        free = unit >= 0
+        return np.bincount(unit[free], values[free], minlength=len(self.members))
+
+
+def check_units(
+    feature_groups: Any, fixed_features: Any, n_features: int, names: Sequence[Any] | None = None
+) -> Units:
+    """Read ``feature_groups`` and ``fixed_features``.
+
+    Parameters
+    ----------
+    feature_groups : sequence of sequences, or None
+        Each group lists features by position or by name. A feature in no group is a unit alone.
+    fixed_features : sequence, or None
+        Features that are always in. A group of which any is fixed is fixed as a whole.
+    n_features : int
+        Number of features.
+    names : sequence of str, optional
+        Names of the features.
+    """
+    groups = [] if feature_groups is None else feature_groups
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
+        raise ValueError(
+            f"feature_groups={feature_groups!r} is not understood; pass a list of groups, each a "
+            "list of positions or names of features, such as [[0, 1], ['age', 'income']]."
+        )
+    taken = np.full(n_features, -1, dtype=np.intp)
+    read: list[np.ndarray] = []
+    for k, group in enumerate(groups):
+        features = check_features(group, f"feature_groups[{k}]", n_features, names)
+        if not len(features):
+            raise ValueError(f"feature_groups[{k}] is empty; leave it out.")
+        double = features[taken[features] >= 0]
+        if len(double):
+            raise ValueError(
+                f"feature {_called(double[0], names)} is in feature_groups[{taken[double[0]]}] "
+                f"and in feature_groups[{k}]; a feature belongs to one group at most."
+            )
+        taken[features] = k
+        read.append(features)
+    fixed = np.zeros(n_features, dtype=bool)
+    if fixed_features is not None:
+        fixed[check_features(fixed_features, "fixed_features", n_features, names)] = True
+    for features in read:
+        fixed[features] |= fixed[features].any()
+    first = {int(features[0]): features for features in read}
+    members = [
+        first.get(j, np.array([j]))
+        for j in range(n_features)
+        if not fixed[j] and (taken[j] < 0 or j in first)
+    ]
+    return Units(members, np.flatnonzero(fixed), n_features)
+
+
+def check_features(
+    features: Any, argument: str, n_features: int, names: Sequence[Any] | None = None
+) -> np.ndarray:
+    """Positions, ascending, of features given by position, by name, or by a boolean mask."""
+    if isinstance(features, (str, bytes)) or not isinstance(features, Iterable):
+        raise ValueError(
+            f"{argument}={features!r} is not understood; pass a list of positions or names of "
+            "features."
+        )
+    values = list(features)
+    if values and all(isinstance(value, (bool, np.bool_)) for value in values):
+        if len(values) != n_features:
+            raise ValueError(
+                f"{argument} is a mask of {len(values)} entries; X has {n_features} features."
+            )
+        return np.flatnonzero(values)
+    place = {} if names is None else {str(name): j for j, name in enumerate(names)}
+    found = []
+    for value in values:
+        if isinstance(value, str):
+            if value not in place:
+                known = "X has no named columns" if not place else f"X has no column {value!r}"
+                raise ValueError(f"{argument} names {value!r}, but {known}.")
+            found.append(place[value])
+        elif isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
+            if not 0 <= int(value) < n_features:
+                raise ValueError(
+                    f"{argument} holds {value}; features are numbered 0 to {n_features - 1}."
+                )
+            found.append(int(value))
+        else:
+            raise ValueError(
+                f"{argument} holds {value!r}; features are given by position or by name."
+            )
+    if len(set(found)) < len(found):
+        twice = next(j for j in found if found.count(j) > 1)
+        raise ValueError(f"{argument} lists feature {_called(twice, names)} twice.")
+    return np.array(sorted(found), dtype=np.intp)
+
+
+def _called(j: Any, names: Sequence[Any] | None) -> str:
+    return str(int(j)) if names is None else repr(str(names[j]))

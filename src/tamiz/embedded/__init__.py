@@ -1,0 +1,3 @@
+"""Embedded selection: features chosen by the machine that uses them."""
+
+__all__: list[str] = []
