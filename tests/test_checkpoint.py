@@ -1,0 +1,157 @@
+"""Checkpoints: whole or not at all, and never taken up by another run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from tamiz._checkpoint import Checkpoint, digest, identity, open_checkpoint
+
+
+class Run(BaseEstimator):
+    def __init__(self, C=1.0, kernel="rbf", checkpoint=None, resume=False, n_jobs=None, verbose=0):
+        self.C = C
+        self.kernel = kernel
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+X = np.arange(12.0).reshape(4, 3)
+
+
+def test_a_state_comes_back_as_it_was(tmp_path):
+    path = tmp_path / "run.npz"
+    first = open_checkpoint(Run(checkpoint=path), X)
+    assert first is not None and first.state is None
+    first.save({"order": np.array([2, 0]), "names": np.array(["a", "ñ"]), "seed": 7}, now=True)
+    second = open_checkpoint(Run(checkpoint=path, resume=True, n_jobs=2, verbose=1), X)
+    assert second.state["order"].tolist() == [2, 0]
+    assert second.state["names"].tolist() == ["a", "ñ"]
+    assert int(second.state["seed"]) == 7
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_states_are_not_written_too_often(tmp_path):
+    keeper = Checkpoint(tmp_path / "run.npz", {}, every=1000.0)
+    keeper.save({"a": 1})
+    assert not keeper.path.exists()
+    keeper.save({"a": 1}, now=True)
+    assert keeper.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("other", "data", "word"),
+    [
+        (Run(C=2.0), X, "C was 1.0, and is 2.0"),
+        (Run(kernel="linear"), X, "kernel was 'rbf'"),
+        (Run(), X + 1, "data are not the same"),
+        (Run(), X.astype(np.float32), "data are not the same"),
+        (Run(), X.reshape(3, 4), "data are not the same"),
+    ],
+)
+def test_another_run_is_refused(tmp_path, other, data, word):
+    path = tmp_path / "run.npz"
+    open_checkpoint(Run(checkpoint=path), X).save({"a": 1}, now=True)
+    with pytest.raises(ValueError, match=word):
+        open_checkpoint(other.set_params(checkpoint=path, resume=True), data)
+
+
+def test_an_existing_file_is_not_overwritten(tmp_path):
+    path = tmp_path / "precious.csv"
+    path.write_text("mine")
+    with pytest.raises(FileExistsError, match="resume=True"):
+        open_checkpoint(Run(checkpoint=path), X)
+    with pytest.raises(ValueError, match="no checkpoint of tamiz"):
+        open_checkpoint(Run(checkpoint=path, resume=True), X)
+    assert path.read_text() == "mine"
+
+
+def test_every_truncation_is_recognised(tmp_path):
+    path = tmp_path / "run.npz"
+    open_checkpoint(Run(checkpoint=path), X).save({"a": np.arange(50)}, now=True)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"damaged|no checkpoint"):
+            open_checkpoint(Run(checkpoint=path, resume=True), X)
+
+
+def test_a_foreign_archive_and_pickles_are_refused(tmp_path):
+    path = tmp_path / "foreign.npz"
+    np.savez(path, a=np.arange(3))
+    with pytest.raises(ValueError, match="no checkpoint of tamiz"):
+        open_checkpoint(Run(checkpoint=path, resume=True), X)
+    np.savez(path, __header__=np.array([{"format": "tamiz checkpoint"}], dtype=object))
+    with pytest.raises(ValueError, match="no checkpoint of tamiz"):
+        open_checkpoint(Run(checkpoint=path, resume=True), X)
+
+
+def test_another_version_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    with monkeypatch.context() as patch:
+        patch.setattr("tamiz._checkpoint.VERSION", 99)
+        open_checkpoint(Run(checkpoint=path), X).save({"a": 1}, now=True)
+    with pytest.raises(ValueError, match="version 99"):
+        open_checkpoint(Run(checkpoint=path, resume=True), X)
+
+
+def test_folders_that_do_not_exist_and_resume_without_a_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        open_checkpoint(Run(checkpoint=tmp_path / "no" / "run.npz"), X)
+    with pytest.raises(ValueError, match="checkpoint=path"):
+        open_checkpoint(Run(resume=True), X)
+    assert open_checkpoint(Run(), X) is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_leaves_the_previous_state(tmp_path):
+    path = tmp_path / "run.npz"
+    keeper = open_checkpoint(Run(checkpoint=path), X)
+    keeper.save({"a": 1}, now=True)
+    os.symlink("/dev/full", tmp_path / "run.npz.new")
+    with pytest.raises(OSError, match=r"could not be written \(No space left"):
+        keeper.save({"a": 2}, now=True)
+    again = open_checkpoint(Run(checkpoint=path, resume=True), X)
+    assert int(again.state["a"]) == 1
+
+
+def test_a_killed_process_leaves_a_whole_state(tmp_path):
+    path = tmp_path / "run.npz"
+    code = f"""
+        import numpy as np
+        from tamiz._checkpoint import Checkpoint
+        keeper = Checkpoint({str(path)!r}, {{}}, every=0.0)
+        k = 0
+        while True:
+            k += 1
+            keeper.save({{"k": k, "all": np.full(20000, k)}})
+    """
+    for wait in (0.05, 0.15):
+        path.unlink(missing_ok=True)
+        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+        while not path.exists():
+            time.sleep(0.01)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        state = Checkpoint(path, {}, resume=True).state
+        assert (state["all"] == state["k"]).all()
+
+
+def test_fingerprints():
+    assert digest(X) == digest(X.copy(order="F"))
+    assert digest(X, X) != digest(np.vstack([X, X]))
+    assert digest(np.array(["a", None], dtype=object)) != digest(np.array(["a", "b"], dtype=object))
+    with_generator = Run(C=np.random.default_rng(0))
+    assert identity(with_generator, X) == identity(Run(C=np.random.default_rng(1)), X)
+    assert identity(Run(kernel=max), X)["kernel"] == "builtins.max"
