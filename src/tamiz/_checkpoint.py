@@ -104,7 +104,7 @@ class Checkpoint:
                 )
             self.state = self._read()
         else:
-            self._refuse_unwritable()
+            refuse_unwritable(self.path)
 
     def save(self, state: dict[str, Any], *, now: bool = False) -> None:
         """Write the state, unless the last writing is too recent and ``now`` is false."""
@@ -158,33 +158,37 @@ class Checkpoint:
                 f"checkpoint={str(self.path)!r} has version {header.get('version')!r}; this tamiz "
                 f"reads version {VERSION}. Name another file, or remove this one."
             )
-        self._refuse_other_run(header["identity"])
+        refuse_other_run(self.path, header["identity"], self.identity)
         return arrays
 
-    def _refuse_other_run(self, found: dict[str, str]) -> None:
-        for name in sorted({*found, *self.identity}):
-            before, now = found.get(name), self.identity.get(name)
-            if before != now:
-                what = (
-                    "the data are not the same"
-                    if name == "data"
-                    else f"{name} was {before}, and is {now}"
-                )
-                raise ValueError(
-                    f"checkpoint={str(self.path)!r} belongs to another run: {what}. Name another "
-                    "file, or repeat the call that wrote it."
-                )
 
-    def _refuse_unwritable(self) -> None:
-        folder = self.path.parent
-        if not folder.is_dir():
-            raise FileNotFoundError(
-                f"checkpoint={str(self.path)!r}: the folder {str(folder)!r} does not exist."
+def refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) -> None:
+    """Say in which respect a file belongs to another run."""
+    for name in sorted({*found, *wanted}):
+        before, now = found.get(name), wanted.get(name)
+        if before != now:
+            what = (
+                "the data are not the same"
+                if name == "data"
+                else f"{name} was {before}, and is {now}"
             )
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(
-                f"checkpoint={str(self.path)!r}: the folder {str(folder)!r} cannot be written to."
+            raise ValueError(
+                f"checkpoint={str(path)!r} belongs to another run: {what}. Name another file, or "
+                "repeat the call that wrote it."
             )
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Say before the work begins that its state could not be kept."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"checkpoint={str(path)!r}: the folder {str(folder)!r} does not exist."
+        )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(
+            f"checkpoint={str(path)!r}: the folder {str(folder)!r} cannot be written to."
+        )
 
 
 def open_checkpoint(

@@ -1,0 +1,135 @@
+"""Journals: what was committed comes back, what was cut or foreign is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from tamiz._journal import Journal
+
+RECORDS = [{"s": [1, 2], "v": [0.1, None]}, "ñ", [1.0000000000000002], {}]
+
+
+def test_records_and_facts_come_back(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {"C": "1"}, facts={"seed": 12345678901234567890}) as journal:
+        journal.append(RECORDS[:2])
+        journal.append(RECORDS[2:])
+    with Journal(path, {"C": "1"}, resume=True, facts={"seed": 0}) as journal:
+        assert journal.records == RECORDS
+        assert journal.facts == {"seed": 12345678901234567890}
+        journal.append(["more"])
+    with Journal(path, {"C": "1"}, resume=True) as journal:
+        assert journal.records == [*RECORDS, "more"]
+    with pytest.raises(ValueError, match="is closed"):
+        journal.append(["late"])
+
+
+def test_what_was_in_flight_is_dropped(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {}) as journal:
+        journal.append(RECORDS)
+    with open(path, "ab") as file:
+        file.write(b'0123abcd {"half')
+    with Journal(path, {}, resume=True) as journal:
+        assert journal.records == RECORDS
+        journal.append(["more"])
+    with Journal(path, {}, resume=True) as journal:
+        assert journal.records == [*RECORDS, "more"]
+
+
+def test_every_cut_is_recognised(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {"C": "1"}) as journal:
+        journal.append(RECORDS)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"damaged|no journal"):
+            Journal(path, {"C": "1"}, resume=True)
+        assert path.read_bytes() == whole[:length]
+
+
+def test_every_changed_byte_is_recognised(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {"C": "1"}) as journal:
+        journal.append(RECORDS)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        # only a shorter committed length can pass, and then what is read is a beginning
+        with (
+            contextlib.suppress(ValueError),
+            Journal(path, {"C": "1"}, resume=True) as journal,
+        ):
+            assert journal.records == RECORDS[: len(journal.records)]
+
+
+def test_foreign_files_and_other_runs_are_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileExistsError, match="resume=True"):
+        Journal(path, {})
+    with pytest.raises(ValueError, match="no journal of tamiz"):
+        Journal(path, {}, resume=True)
+    assert path.read_text() == "a,b\n1,2\n"
+    Journal(tmp_path / "j", {"C": "1"}).close()
+    with pytest.raises(ValueError, match="C was 1, and is 2"):
+        Journal(tmp_path / "j", {"C": "2"}, resume=True)
+    old = (tmp_path / "j").read_bytes().replace(b"tamiz journal 1", b"tamiz journal 7")
+    (tmp_path / "j").write_bytes(old)
+    with pytest.raises(ValueError, match="version 7"):
+        Journal(tmp_path / "j", {"C": "1"}, resume=True)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        Journal(tmp_path / "no" / "j", {})
+    with pytest.raises(OSError, match="cannot be read"):
+        Journal(tmp_path, {}, resume=True)  # a folder
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_gets_a_sentence(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {}) as journal:
+        journal.append(RECORDS)
+        own = journal._file
+        journal._file = os.open("/dev/full", os.O_RDWR)
+        with pytest.raises(OSError, match="No space left"):
+            journal.append(["more"])
+        os.close(journal._file)
+        journal._file = own
+    with Journal(path, {}, resume=True) as journal:
+        assert journal.records == RECORDS
+
+
+def test_a_kill_at_any_instant_loses_what_was_in_flight_only(tmp_path):
+    path = tmp_path / "run.journal"
+    code = f"""
+        from tamiz._journal import Journal
+        with Journal({str(path)!r}, {{}}) as journal:
+            for k in range(10**9):
+                journal.append([[k] * 300])
+                print(k, flush=True)
+    """
+    rng = random.Random(0)
+    for _ in range(6):
+        path.unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+        )
+        process.stdout.readline()
+        time.sleep(0.03 * rng.random())
+        process.send_signal(signal.SIGKILL)
+        said = process.communicate()[0].split()
+        with Journal(path, {}, resume=True) as journal:
+            assert journal.records == [[k] * 300 for k in range(len(journal.records))]
+            assert len(journal.records) > int(said[-1] if said else 0)
