@@ -1,0 +1,395 @@
+"""What all searches share: data, judge, journal, interruption, and the ranking at the end.
+
+A strategy is a subclass with one method, ``_search(evaluator, outcome, rng)``. It asks the
+evaluator for subsets of units and keeps ``outcome`` up to date, so that an interruption finds the
+best answer so far there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz._checkpoint import identity
+from tamiz._journal import Journal
+from tamiz._progress import Progress
+from tamiz._units import Units, check_features, check_units
+from tamiz._validation import (
+    check_classes,
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    unchanged_on_error,
+)
+from tamiz.base import Stopwatch, number_to_select
+from tamiz.search.evaluator import Evaluator, TimeUp
+from tamiz.search.fast import judge_for
+from tamiz.search.judges import Judge, fit_arguments
+from tamiz.search.merits import merit_for
+from tamiz.search.splits import make_splits
+from tamiz.selector import Selector
+from tamiz.svm import SVC
+
+SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
+    "estimator": [None, object],
+    "cv": ["cv_object", str],
+    "scoring": [None, str, callable, list, tuple, dict],
+    "criterion": [None, str, callable],
+    "feature_groups": [None, list, tuple],
+    "fixed_features": [None, "array-like"],
+    "max_features": [None, Interval(Integral, 1, None, closed="left")],
+    "time_budget": [None, Interval(Real, 0, None, closed="neither")],
+    "error_score": [StrOptions({"raise", "worst"})],
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+    "checkpoint": [None, object],
+    "resume": ["boolean"],
+    "verbose": ["verbose"],
+}
+
+
+@dataclass
+class Outcome:
+    """What a strategy has found so far."""
+
+    subset: np.ndarray | None = None  # boolean over the units
+    order: list[int] = field(default_factory=list)  # units, best first, as far as it knows
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def _has(method: str) -> Any:
+    def check(self: Any) -> bool:
+        judge = getattr(self, "estimator_", None)
+        if judge is None:
+            judge = SVC() if self.estimator is None else self.estimator
+        getattr(judge, method)
+        return True
+
+    return available_if(check)
+
+
+class SearchSelector(MetaEstimatorMixin, Selector):
+    """Base of the searches; a subclass defines ``_search``."""
+
+    _parameter_constraints: dict[str, list[Any]] = SEARCH_CONSTRAINTS
+
+    @abstractmethod
+    def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
+        """Look for the best subset, keeping ``outcome`` up to date."""
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, **unknown: Any) -> Any:
+        """Search for the subset of features that the judge likes best.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe of shape (n_samples, n_features)
+            Data. Gaps are allowed if the estimator takes them, for instance a pipeline that
+            begins with an imputer.
+        y : array of shape (n_samples,)
+            Labels, or targets for an estimator that is a regression.
+        sample_weight : array of shape (n_samples,), optional
+            Passed on to the estimator and to the metrics.
+
+        Returns
+        -------
+        self
+        """
+        if unknown:
+            raise TypeError(f"fit got an unexpected argument {next(iter(unknown))!r}.")
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        estimator = SVC() if self.estimator is None else self.estimator
+        X, y, weight = self._check_data(estimator, X, y, sample_weight)
+        n_features = X.shape[1]
+        names = getattr(self, "feature_names_in_", None)
+        units = check_units(self.feature_groups, self.fixed_features, n_features, names)
+        self._refuse_sizes(units)
+        data = [X, y] if weight is None else [X, y, weight]
+        with (
+            self._open_journal(seed, *data) as journal,
+            Progress(type(self).__name__, self.verbose) as progress,
+        ):
+            seed = seed if journal.journal is None else int(journal.journal.facts["seed"])
+            judge = self._make_judge(estimator, X, y, weight, seed)
+            evaluator = Evaluator(
+                judge,
+                units,
+                n_jobs=self.n_jobs,
+                journal=journal.journal,
+                time_budget=self.time_budget,
+                failures=self.error_score,
+                progress=progress,
+            )
+            outcome = Outcome()
+            status = "finished"
+            try:
+                self._search(evaluator, outcome, np.random.default_rng(seed))
+            except KeyboardInterrupt:
+                status = "interrupted"
+            except TimeUp:
+                status = "time_budget"
+        self._conclude(evaluator, outcome, status, watch)
+        self.__dict__.pop("estimator_", None)
+        if self.criterion is None and self.support_.any():
+            machine = seeded(clone(estimator), seed)
+            arguments = fit_arguments(machine, weight)
+            self.estimator_ = machine.fit(X[:, np.flatnonzero(self.support_)], y, **arguments)
+        evaluator.warn_failures(stacklevel=4)
+
+    def _check_data(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        tags = get_tags(estimator).input_tags
+        plain = self.criterion is not None
+        X = check_X(
+            self,
+            X,
+            reset=True,
+            accept_sparse=tags.sparse and not plain,
+            allow_nan=tags.allow_nan and not plain,
+            min_samples=2,
+        )
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
+                "the labels (or the targets of a regression)."
+            )
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
+        if not plain and is_regressor(estimator):
+            return X, check_regression_target(y, X.shape[0]), weight
+        labels = check_classes(y, X.shape[0])
+        self.classes_ = labels.classes
+        return X, labels.classes[labels.codes], weight
+
+    def _make_judge(self, estimator: Any, X: Any, y: Any, weight: Any, seed: int) -> Judge:
+        if self.criterion is not None:
+            return merit_for(self.criterion, X, y)
+        estimator = seeded(clone(estimator), seed)
+        splits = make_splits(self.cv, X, y, is_classifier(estimator), seed)
+        return judge_for(estimator, X, y, splits, self.scoring, weight)
+
+    def _open_journal(self, seed: int, *data: Any) -> _Open:
+        if self.checkpoint is None:
+            if self.resume:
+                raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+            return _Open(None)
+        run = identity(self, *data, leave_out=("time_budget",))
+        return _Open(Journal(self.checkpoint, run, resume=self.resume, facts={"seed": seed}))
+
+    # ------------------------------------------------------------------ sizes and starts
+
+    def _size(self, units: Units) -> int | None:
+        """The number of features asked for; None if the search is to find it."""
+        wanted = self.n_features_to_select
+        if wanted is None or (isinstance(wanted, str) and wanted in ("auto", "best", "1se")):
+            return None
+        return number_to_select(wanted, units.n_features, None)
+
+    def _limit(self, units: Units) -> int:
+        """The largest number of features that a subset may have."""
+        return units.n_features if self.max_features is None else int(self.max_features)
+
+    def _refuse_sizes(self, units: Units) -> None:
+        size = self._size(units)
+        fixed, limit = len(units.fixed), self._limit(units)
+        if not units.members:
+            raise ValueError("every feature is fixed; there is nothing to search for.")
+        if limit < fixed + (1 if not fixed else 0):
+            raise ValueError(f"max_features={limit} is less than the {fixed} fixed features.")
+        if size is not None and not fixed <= size <= limit:
+            bound = f"max_features={limit}" if size > limit else f"the {fixed} fixed features"
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select} and {bound} cannot both hold."
+            )
+
+    def _start_subset(self, units: Units, default: bool) -> np.ndarray:
+        """The subset of units that the search begins with: ``start``, else all or none."""
+        start = getattr(self, "start", None)
+        if start is None:
+            return np.full(len(units.members), default)
+        names = getattr(self, "feature_names_in_", None)
+        chosen = check_features(start, "start", units.n_features, names)
+        inside = np.zeros(units.n_features, dtype=bool)
+        inside[chosen] = True
+        subset = np.zeros(len(units.members), dtype=bool)
+        for k, features in enumerate(units.members):
+            if inside[features].any() and not inside[features].all():
+                raise ValueError(
+                    f"start holds a part of the group of features {features.tolist()}; name all "
+                    "of them or none."
+                )
+            subset[k] = inside[features].all()
+        return subset
+
+    # ------------------------------------------------------------------ the end
+
+    def _conclude(
+        self, evaluator: Evaluator, outcome: Outcome, status: str, watch: Stopwatch
+    ) -> None:
+        subset = outcome.subset if outcome.subset is not None else _best_known(self, evaluator)
+        effects = main_effects(evaluator)
+        rest = sorted(
+            (k for k in range(evaluator.n_units) if k not in set(outcome.order)),
+            key=lambda k: (not subset[k], -effects[k], k),
+        )
+        order = [*outcome.order, *rest]
+        units = evaluator.units
+        features = np.concatenate([units.fixed, *(units.members[k] for k in order)])
+        support = np.zeros(units.n_features, dtype=bool)
+        support[evaluator.features(subset)] = True
+        best = evaluator.one(subset) if evaluator.is_known(subset) else None
+        self.status_ = status
+        self.n_evaluations_ = evaluator.n_evaluations
+        self.best_score_ = None if best is None else best.value
+        self.best_scores_ = None if best is None else evaluator._named(best)
+        self._finish(
+            order=features,
+            support=support,
+            path=evaluator.path,
+            seconds=watch.seconds,
+            notes={
+                "status": status,
+                "n_evaluations": evaluator.n_evaluations,
+                "score": self.best_score_,
+                "metrics": list(evaluator.judge.metrics),
+                **outcome.notes,
+            },
+        )
+        if status != "finished":
+            why = "interrupted" if status == "interrupted" else "out of time"
+            warnings.warn(
+                f"{type(self).__name__}: {why} after {evaluator.n_evaluations:,} subsets; the best "
+                "so far is kept.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    # ------------------------------------------------------------------ the last machine
+
+    @_has("predict")
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict with the estimator fitted to the selected features."""
+        return np.asarray(self._machine().predict(self._reduced(X)))
+
+    @_has("decision_function")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values of the estimator fitted to the selected features."""
+        return np.asarray(self._machine().decision_function(self._reduced(X)))
+
+    @_has("score")
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the estimator fitted to the selected features."""
+        return float(self._machine().score(self._reduced(X), y))
+
+    def _machine(self) -> Any:
+        check_is_fitted(self, "support_")
+        if not hasattr(self, "estimator_"):
+            raise AttributeError(
+                "there is no estimator to predict with: the search used a criterion. Put the "
+                "selector into a Pipeline with the estimator of your choice."
+            )
+        return self.estimator_
+
+    def _reduced(self, X: Any) -> Any:
+        tags = get_tags(self.estimator_).input_tags
+        X = check_X(self, X, reset=False, accept_sparse=tags.sparse, allow_nan=tags.allow_nan)
+        return X[:, np.flatnonzero(self.support_)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        judge = SVC() if self.estimator is None else self.estimator
+        own = get_tags(judge)
+        tags.target_tags.required = True
+        tags.estimator_type = own.estimator_type if self.criterion is None else None
+        tags.classifier_tags = own.classifier_tags
+        tags.regressor_tags = own.regressor_tags
+        tags.input_tags.sparse = own.input_tags.sparse and self.criterion is None
+        tags.input_tags.allow_nan = own.input_tags.allow_nan and self.criterion is None
+        return tags
+
+
+class _Open:
+    """A journal, or none, as a context."""
+
+    def __init__(self, journal: Journal | None):
+        self.journal = journal
+
+    def __enter__(self) -> _Open:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.journal is not None:
+            self.journal.close()
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Give a seed to every ``random_state`` that has none, so that J(S) is a function of S."""
+    missing = {
+        name: seed
+        for name, value in estimator.get_params(deep=True).items()
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    return estimator.set_params(**missing) if missing else estimator
+
+
+def main_effects(evaluator: Evaluator) -> np.ndarray:
+    """For each unit, the mean J of the subsets with it minus that of the subsets without it.
+
+    Units that were never in, or never out, have 0.
+    """
+    inside = np.zeros(evaluator.n_units)
+    outside = np.zeros(evaluator.n_units)
+    n_inside = np.zeros(evaluator.n_units)
+    n_outside = np.zeros(evaluator.n_units)
+    for subset, evaluation in evaluator.known():
+        value = evaluation.value
+        if np.isfinite(value):
+            inside += np.where(subset, value, 0.0)
+            n_inside += subset
+            outside += np.where(subset, 0.0, value)
+            n_outside += ~subset
+    both = (n_inside > 0) & (n_outside > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(both, inside / n_inside - outside / n_outside, 0.0)
+
+
+def better(value: float, size: int, best: float, best_size: int) -> bool:
+    """Whether a subset is preferred to another: larger J, ties to the smaller subset."""
+    margin = 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else 0.0
+    if value > best + margin:
+        return True
+    return value >= best - margin and size < best_size
+
+
+def _best_known(selector: SearchSelector, evaluator: Evaluator) -> np.ndarray:
+    """The best subset of those evaluated, of the size asked for if there is one."""
+    size, limit = selector._size(evaluator.units), selector._limit(evaluator.units)
+    best, best_value, best_size, best_fits = None, -np.inf, 0, False
+    for subset, evaluation in evaluator.known():
+        n = len(evaluator.features(subset))
+        if n > limit:
+            continue
+        fits = size is None or n == size
+        ahead = best is None or (fits, False) > (best_fits, False)
+        if ahead or (fits == best_fits and better(evaluation.value, n, best_value, best_size)):
+            best, best_value, best_size, best_fits = subset, evaluation.value, n, fits
+    return np.zeros(evaluator.n_units, dtype=bool) if best is None else best

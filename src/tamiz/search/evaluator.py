@@ -1,0 +1,282 @@
+"""The evaluator: J(S) for any subset, remembered, written down, shared among workers.
+
+Strategies propose subsets of *units* (a feature, or a group of features) and get evaluations. An
+evaluation is made once; a run that is resumed repeats its strategy from the beginning with the
+evaluations of the journal at hand, so that it ends where the uninterrupted run would have ended.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from tamiz._journal import Journal
+from tamiz._progress import Progress
+from tamiz._units import Units
+from tamiz.base import PathStep
+from tamiz.search.judges import Judge
+
+
+class Evaluation(NamedTuple):
+    """The scores of one subset."""
+
+    scores: np.ndarray  # (metrics, splits), higher is better; NaN if the judge failed
+
+    @property
+    def value(self) -> float:
+        """J: the mean of the first metric; minus infinity if the judge failed."""
+        value = float(self.scores[0].mean())
+        return value if np.isfinite(value) else -np.inf
+
+    @property
+    def standard_error(self) -> float:
+        """Of J over the splits; 0 with a single one."""
+        own = self.scores[0]
+        return float(own.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else 0.0
+
+
+class TimeUp(Exception):
+    """The time budget is spent."""
+
+
+class Evaluator:
+    """Scores subsets through a judge.
+
+    Parameters
+    ----------
+    judge : Judge
+        What scores a subset.
+    units : Units
+        What can be in or out; fixed features are always in.
+    n_jobs : int or None
+        Workers, as in joblib.
+    journal : Journal or None
+        Where evaluations are written down; those it holds already are taken over.
+    time_budget : float or None
+        Seconds after which no further evaluation is begun.
+    failures : {"raise", "worst"}
+        Whether a judge that fails ends the search, or the subset counts as the worst.
+    progress : Progress
+        The line that is shown.
+
+    Attributes
+    ----------
+    path : list of PathStep
+        Every new evaluation ("visit"), and what strategies add with :meth:`mark`.
+    n_evaluations : int
+        Subsets that were judged or taken from the journal, each counted once.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        units: Units,
+        *,
+        n_jobs: int | None = None,
+        journal: Journal | None = None,
+        time_budget: float | None = None,
+        failures: str = "raise",
+        progress: Progress | None = None,
+    ):
+        self.judge = judge
+        self.units = units
+        self.workers = effective_n_jobs(n_jobs)
+        self.journal = journal
+        self.failures = failures
+        self.path: list[PathStep] = []
+        self.stage = ""  # what the strategy is doing, for the progress line
+        self._progress = progress or Progress("search", 0)
+        self._started = time.monotonic()
+        self._deadline = None if time_budget is None else self._started + time_budget
+        self._known: dict[bytes, Evaluation] = {}
+        self._kept: dict[bytes, Evaluation] = {}  # from the journal, not asked for yet
+        self._best: tuple[float, int] | None = None
+        self._failed: list[str] = []
+        for features, scores in journal.records if journal is not None else ():
+            table = np.array(scores, dtype=np.float64).reshape(len(judge.metrics), -1)
+            self._kept[self._key_of_features(features)] = Evaluation(table)
+
+    # ------------------------------------------------------------------ asking
+
+    @property
+    def n_units(self) -> int:
+        return len(self.units.members)
+
+    @property
+    def n_evaluations(self) -> int:
+        return len(self._known)
+
+    def features(self, subset: np.ndarray) -> np.ndarray:
+        """Positions, ascending, of the features of a subset of units, fixed ones included."""
+        chosen = [self.units.members[k] for k in np.flatnonzero(subset)]
+        return np.sort(np.concatenate([self.units.fixed, *chosen])).astype(np.intp)
+
+    def one(self, subset: np.ndarray) -> Evaluation:
+        """The evaluation of one subset."""
+        return self.many([subset])[0]
+
+    def many(
+        self, subsets: Sequence[np.ndarray], near: np.ndarray | None = None
+    ) -> list[Evaluation]:
+        """The evaluations of subsets, boolean arrays over the units.
+
+        ``near`` tells that all of them are neighbours of one subset, which some judges can use to
+        be faster.
+        """
+        keys = [np.packbits(np.asarray(subset, dtype=bool)).tobytes() for subset in subsets]
+        new: dict[bytes, np.ndarray] = {}
+        for key, subset in zip(keys, subsets, strict=True):
+            if key not in self._known and key not in new:
+                new[key] = self.features(subset)
+        if new:
+            self._judge_all(new, near)
+        return [self._known[key] for key in keys]
+
+    def is_known(self, subset: np.ndarray) -> bool:
+        """Whether a subset was evaluated already."""
+        return np.packbits(np.asarray(subset, dtype=bool)).tobytes() in self._known
+
+    def known(self) -> Iterator[tuple[np.ndarray, Evaluation]]:
+        """All subsets evaluated so far, as boolean arrays over the units, in order."""
+        for key, evaluation in self._known.items():
+            bits = np.unpackbits(np.frombuffer(key, dtype=np.uint8), count=self.n_units)
+            yield bits.astype(bool), evaluation
+
+    # ------------------------------------------------------------------ writing down
+
+    def mark(
+        self, action: str, subset: np.ndarray, changed: Sequence[int] = (), **details: Any
+    ) -> None:
+        """Record a decision of the strategy about an evaluated subset.
+
+        ``changed`` are the units added or dropped; without any, all features of the subset are
+        recorded.
+        """
+        units = [self.units.members[k] for k in changed]
+        features = self.features(subset)
+        concerned = np.concatenate(units) if units else features
+        evaluation = self.one(subset)
+        self.path.append(
+            PathStep(
+                action,
+                tuple(int(j) for j in concerned),
+                len(features),
+                evaluation.value,
+                {"scores": self._named(evaluation), **details},
+            )
+        )
+
+    def warn_failures(self, stacklevel: int) -> None:
+        """Say how many subsets could not be judged, and why the first could not."""
+        if self._failed:
+            warnings.warn(
+                f"{len(self._failed)} of {self.n_evaluations} subsets could not be judged and "
+                f"count as the worst; the first failure was: {self._failed[0]}",
+                RuntimeWarning,
+                stacklevel=stacklevel,
+            )
+
+    # ------------------------------------------------------------------ the work
+
+    def _judge_all(self, new: dict[bytes, np.ndarray], near: np.ndarray | None) -> None:
+        todo: list[tuple[bytes, np.ndarray]] = []
+        for key, features in new.items():
+            kept = self._kept.pop(self._key_of_features(features), None)
+            if kept is not None:
+                self._learn(key, features, kept)
+            elif not len(features):
+                self._learn(key, features, self._nothing())
+            else:
+                todo.append((key, features))
+        if not todo:
+            return
+        self._check_time()
+        if near is not None:
+            self.judge.approach(self.features(near))
+        finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
+        for key, features, scores in finished:
+            evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)
+            if isinstance(scores, str):
+                self._failed.append(scores)
+            if self.journal is not None:
+                self.journal.append([[features.tolist(), _for_json(evaluation.scores)]])
+            self._learn(key, features, evaluation)
+            self._check_time()
+
+    def _in_turn(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
+        for key, features in todo:
+            yield key, features, judged(self.judge, features, slice(None), self.failures)
+
+    def _together(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
+        """Share the work: whole subsets if there are many, else parts of their splits."""
+        parts = [slice(None)]
+        if len(todo) < 2 * self.workers and self.judge.n_splits > 1:
+            n_parts = min(self.judge.n_splits, -(-2 * self.workers // len(todo)))
+            edges = np.linspace(0, self.judge.n_splits, n_parts + 1).astype(int)
+            parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
+        parallel = Parallel(n_jobs=self.workers, prefer=self.judge.prefer, return_as="generator")
+        results = parallel(
+            delayed(judged)(self.judge, features, part, self.failures)
+            for _, features in todo
+            for part in parts
+        )
+        for key, features in todo:
+            tables = [next(results) for _ in parts]
+            failure = next((table for table in tables if isinstance(table, str)), None)
+            yield key, features, failure or np.concatenate(tables, axis=1)
+
+    def _learn(self, key: bytes, features: np.ndarray, evaluation: Evaluation) -> None:
+        self._known[key] = evaluation
+        value = evaluation.value
+        details = {
+            "scores": self._named(evaluation),
+            "number": len(self._known),
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
+        self.path.append(PathStep("visit", tuple(features.tolist()), len(features), value, details))
+        if self._best is None or value > self._best[0]:
+            self._best = (value, len(features))
+        best, size = self._best
+        self._progress.update(
+            f"{self.stage}{', ' if self.stage else ''}{len(self._known):,} subsets, best "
+            f"{best:.4g} with {size} features"
+        )
+
+    def _named(self, evaluation: Evaluation) -> dict[str, float]:
+        means = evaluation.scores.mean(axis=1)
+        return dict(zip(self.judge.metrics, means.tolist(), strict=True))
+
+    def _nothing(self) -> Evaluation:
+        return Evaluation(np.full((len(self.judge.metrics), self.judge.n_splits), np.nan))
+
+    def _check_time(self) -> None:
+        if self._deadline is not None and self._known and time.monotonic() > self._deadline:
+            raise TimeUp
+
+    def _key_of_features(self, features: Any) -> bytes:
+        mask = np.zeros(self.units.n_features, dtype=bool)
+        mask[np.asarray(features, dtype=np.intp)] = True
+        return np.packbits(mask).tobytes()
+
+
+def _for_json(scores: np.ndarray) -> list[list[float | None]]:
+    """A table of scores; JSON has no NaN, and repr of a float loses nothing."""
+    return [[None if np.isnan(v) else float(v) for v in row] for row in scores]
+
+
+def judged(judge: Judge, features: np.ndarray, splits: slice, failures: str) -> Any:
+    """Scores of a subset, or the text of the failure."""
+    try:
+        return judge.score(features, splits)
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if failures == "raise":
+            raise
+        return f"{type(error).__name__}: {error}"

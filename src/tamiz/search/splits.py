@@ -1,0 +1,113 @@
+"""Ways to divide samples into a part to learn from and a part to judge by."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+class HoldOut(BaseCrossValidator):
+    """One split: a share of the samples is held out and judged by.
+
+    Parameters
+    ----------
+    test_size : float or int, default=0.3
+        Share, or number, of samples held out.
+    stratify : bool, default=True
+        Keep the shares of the classes in both parts.
+    random_state : int, RandomState or None, default=None
+        Seed of the split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.search import HoldOut
+    >>> [(train, test)] = HoldOut(0.25, random_state=0).split(np.zeros((8, 1)), [0, 1] * 4)
+    >>> len(train), len(test)
+    (6, 2)
+    """
+
+    def __init__(
+        self, test_size: float | int = 0.3, *, stratify: bool = True, random_state: Any = None
+    ):
+        self.test_size = test_size
+        self.stratify = stratify
+        self.random_state = random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield the one split, indices of the samples to learn from and of those held out."""
+        kind = StratifiedShuffleSplit if self.stratify and y is not None else ShuffleSplit
+        splitter = kind(1, test_size=self.test_size, random_state=self.random_state)
+        yield from splitter.split(X, y)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits, one."""
+        return 1
+
+
+def make_splits(cv: Any, X: Any, y: Any, classifier: bool, seed: int) -> list[Split]:
+    """The splits that ``cv`` stands for, all of them, so that every subset meets the same.
+
+    Parameters
+    ----------
+    cv : int, "loo", splitter, iterable of splits
+        What a user gave.
+    X, y : arrays
+        The data.
+    classifier : bool
+        Whether an int stands for stratified folds.
+    seed : int
+        For splitters whose ``random_state`` is None though they are random.
+    """
+    if isinstance(cv, str):
+        if cv != "loo":
+            raise ValueError(
+                f"cv={cv!r} is not understood; use a number of folds, 'loo', a splitter such as "
+                "HoldOut() or sklearn.model_selection.RepeatedStratifiedKFold(), or a list of "
+                "splits."
+            )
+        cv = LeaveOneOut()
+    n = X.shape[0]
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        cv = int(cv)
+        if not 2 <= cv <= n:
+            raise ValueError(f"cv={cv} folds need at least 2 and at most {n}, one per sample.")
+        if classifier:
+            largest = int(np.unique(y, return_counts=True)[1].max())
+            if cv > largest:
+                raise ValueError(
+                    f"cv={cv} folds need a class with at least {cv} samples; the largest has "
+                    f"{largest}. Use fewer folds, or cv='loo'."
+                )
+    state = getattr(cv, "random_state", 0)
+    if state is None and getattr(cv, "shuffle", True):
+        np_state = np.random.RandomState(seed % 2**32)
+        cv = _with_state(cv, np_state)
+    checked = check_cv(cv, y, classifier=classifier)
+    splits = [(np.asarray(train), np.asarray(test)) for train, test in checked.split(X, y)]
+    if not splits:
+        raise ValueError("cv yields no splits.")
+    for k, (train, test) in enumerate(splits):
+        if not len(train) or not len(test):
+            raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
+    return splits
+
+
+def _with_state(cv: Any, state: np.random.RandomState) -> Any:
+    """The same splitter, seeded; the user's own stays as it is."""
+    seeded = copy.copy(cv)
+    seeded.random_state = state
+    return seeded
