@@ -33,6 +33,7 @@ from tamiz._validation import (
     unchanged_on_error,
 )
 from tamiz.base import Stopwatch, number_to_select
+from tamiz.search._plots import plot_sizes
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
 from tamiz.search.judges import Judge, fit_arguments
@@ -144,6 +145,8 @@ class SearchSelector(MetaEstimatorMixin, Selector):
             try:
                 self._search(evaluator, outcome, np.random.default_rng(seed))
             except KeyboardInterrupt:
+                if not evaluator.n_evaluations:  # nothing to keep
+                    raise
                 status = "interrupted"
             except TimeUp:
                 status = "time_budget"
@@ -221,9 +224,8 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 f"n_features_to_select={self.n_features_to_select} and {bound} cannot both hold."
             )
 
-    def _start_subset(self, units: Units, default: bool) -> np.ndarray:
-        """The subset of units that the search begins with: ``start``, else all or none."""
-        start = getattr(self, "start", None)
+    def _start_subset(self, units: Units, default: bool, start: Any = None) -> np.ndarray:
+        """The units of the features of ``start``; all or none if it is None."""
         if start is None:
             return np.full(len(units.members), default)
         names = getattr(self, "feature_names_in_", None)
@@ -282,6 +284,23 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+    def plot(self, ax: Any = None, *, error: bool = False) -> Any:
+        """Draw the best score met at each number of features, and mark what was selected.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        error : bool, default=False
+            Draw one minus the score: the error, if the score is an accuracy.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        check_is_fitted(self, "selection_")
+        return plot_sizes(self.selection_, ax, error)
 
     # ------------------------------------------------------------------ the last machine
 

@@ -1,0 +1,97 @@
+"""Pictures of random searches: the walk and its temperature, the population by generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tamiz.base import Selection
+
+
+def plot_annealing(selection: Selection, ax: Any = None) -> Any:
+    """Score of the current subset by iteration, and the temperature on a second axis."""
+    ax = _axes(ax)
+    steps = [s for s in selection.path if s.action in ("start", "accept", "reject")]
+    taken = [s for s in steps if s.action != "reject"]
+    turned = [s for s in steps if s.action == "reject"]
+    ax.step(
+        [*_details(taken, "iteration"), _details(steps, "iteration")[-1]],
+        [*(s.value for s in taken), taken[-1].value],
+        where="post",
+        color="tab:blue",
+        label="score of the current subset",
+    )
+    if turned:
+        ax.plot(
+            _details(turned, "iteration"),
+            [s.value for s in turned],
+            ".",
+            color="0.7",
+            ms=4,
+            label="turned down",
+            zorder=1,
+        )
+    best = selection.notes.get("score")
+    if best is not None:
+        ax.axhline(best, color="tab:green", ls=":", lw=1, label="selected")
+    heat = ax.twinx()
+    heat.plot(
+        _details(steps, "iteration"),
+        _details(steps, "temperature"),
+        color="tab:red",
+        lw=1,
+        drawstyle="steps-post",
+        label="temperature",
+    )
+    heat.set(ylabel="temperature", yscale="log")
+    heat.yaxis.label.set_color("tab:red")
+    ax.set(xlabel="iteration", ylabel=_metric(selection))
+    own, other = ax.get_legend_handles_labels(), heat.get_legend_handles_labels()
+    ax.legend(own[0] + other[0], own[1] + other[1], fontsize="small", loc="lower right")
+    ax.set_title(_title(selection))
+    return ax
+
+
+def plot_genetic(selection: Selection, ax: Any = None) -> Any:
+    """Scores of all individuals by generation, with the best and the mean."""
+    ax = _axes(ax)
+    steps = [s for s in selection.path if s.action == "individual" and np.isfinite(s.value or 0.0)]
+    generation = np.array(_details(steps, "generation"))
+    value = np.array([s.value for s in steps], dtype=float)
+    numbers = np.unique(generation)
+    ax.plot(generation, value, "o", color="0.7", ms=3, label="individuals")
+    best = [value[generation == g].max() for g in numbers]
+    mean = [value[generation == g].mean() for g in numbers]
+    ax.plot(numbers, mean, color="tab:orange", label="mean")
+    ax.plot(numbers, best, color="tab:blue", label="best")
+    ax.set(xlabel="generation", ylabel=_metric(selection))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(fontsize="small", loc="lower right")
+    ax.set_title(_title(selection))
+    return ax
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
+        ) from None
+    return plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
+
+
+def _details(steps: list[Any], name: str) -> list[Any]:
+    return [(step.details or {})[name] for step in steps]
+
+
+def _metric(selection: Selection) -> str:
+    return str(selection.notes.get("metrics", ["score"])[0]).replace("_", " ")
+
+
+def _title(selection: Selection) -> str:
+    chosen = int(selection.support.sum())
+    return f"{selection.method}: {chosen} of {len(selection.support)} features selected"

@@ -1,0 +1,201 @@
+"""Simulated annealing: the source's example with its draws, invariants, oracles."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from tamiz.search import ForwardSelection, SimulatedAnnealing
+from tamiz.search.annealing import Draws
+from tests.search.cases import judge_of_the_source, merit, numbered
+
+
+class Given(Draws):
+    """Draws that were made beforehand."""
+
+    def __init__(self, units, uniforms):
+        self.units, self.uniforms = list(units), list(uniforms)
+
+    def choose(self, allowed):
+        unit = self.units.pop(0)
+        assert unit in allowed
+        return unit
+
+    def uniform(self):
+        return self.uniforms.pop(0)
+
+
+class Injected(SimulatedAnnealing):
+    draws = None
+
+    def _draws(self, rng):
+        return self.draws
+
+
+def test_the_worked_example(d8):
+    # add f3 (draw .886), drop f2 (draw .612), cool; add f1, add f2 (a tie, draw .5), drop f3
+    # (a tie, draw .5), cool below T1
+    search = Injected(
+        judge_of_the_source(), T0=10, T1=3, v=0.4, m=2, start=[1], cv="loo", result="last"
+    )
+    search.draws = Given([2, 1, 0, 1, 2], [0.886, 0.612, 0.5, 0.5])
+    search.fit(d8.X, d8.y)
+    steps = [s for s in search.selection_.path if s.action in ("accept", "reject")]
+    assert [s.action for s in steps] == ["accept"] * 5
+    probability = [s.details["probability"] for s in steps]
+    np.testing.assert_allclose(probability[:2], [0.98758, 0.95123], atol=5e-6)
+    assert probability[2:] == [1.0, 1.0, 1.0]
+    assert [s.details["temperature"] for s in steps] == [10, 10, 4, 4, 4]
+    errors = [1 - s.value for s in steps]
+    np.testing.assert_allclose(errors, [4 / 8, 1, 0, 0, 0], atol=1e-12)
+    assert search.temperatures_.tolist() == [10, 4]
+    assert np.flatnonzero(search.support_).tolist() == [0, 1]
+    assert search.draws.units == [] and search.draws.uniforms == []
+
+
+def test_a_draw_above_the_probability_turns_the_change_down(d8):
+    search = Injected(judge_of_the_source(), T0=1, T1=0.9, v=0.5, m=1, start=[1], cv="loo")
+    search.draws = Given([2], [math.exp(-1 / 8) + 1e-9])
+    search.fit(d8.X, d8.y)
+    assert [s.action for s in search.selection_.path][-1] == "reject"
+    assert np.flatnonzero(search.support_).tolist() == [1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_optimum_of_a_sum_is_found(seed):
+    weights = np.array([0.3, -0.2, 0.5, -0.1, 0.05, -0.4, 0.2, -0.3])
+    X, y = numbered(10, 8)
+    search = SimulatedAnnealing(criterion=merit(weights), random_state=seed, m=30).fit(X, y)
+    assert np.flatnonzero(search.support_).tolist() == [0, 2, 4, 6]
+    assert search.best_score_ == pytest.approx(1.05)
+    # the features left out are ordered by what they cost: the estimate is rough at both ends only
+    assert search.n_evaluations_ <= 2**8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_swaps_keep_the_number_asked_for(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=9)
+    X, y = numbered(10, 9)
+    search = SimulatedAnnealing(
+        criterion=merit(weights), n_features_to_select=3, random_state=seed, m=40
+    ).fit(X, y)
+    sizes = {s.n_features for s in search.selection_.path}
+    assert sizes == {3}
+    best = max(itertools.combinations(range(9), 3), key=lambda s: weights[list(s)].sum())
+    assert sorted(best) == np.flatnonzero(search.support_).tolist()
+
+
+def test_limits_groups_and_fixed_features():
+    weights = np.ones(8)
+    X, y = numbered(10, 8)
+    search = SimulatedAnnealing(
+        criterion=merit(weights),
+        feature_groups=[[0, 1], [2, 3]],
+        fixed_features=[7],
+        max_features=5,
+        random_state=0,
+    ).fit(X, y)
+    assert search.support_[7] and search.support_.sum() == 5
+    assert search.support_[0] == search.support_[1] and search.support_[2] == search.support_[3]
+    assert all(7 in s.features for s in search.selection_.path if s.action == "visit")
+    assert max(s.n_features for s in search.selection_.path) <= 5
+
+
+def test_the_same_seed_gives_the_same_walk_whatever_the_workers(d8):
+    judge = judge_of_the_source()
+    runs = [
+        SimulatedAnnealing(judge, cv=4, random_state=3, n_jobs=jobs).fit(d8.X, d8.y)
+        for jobs in (1, 2)
+    ]
+    values = [[(s.action, s.features, s.value) for s in run.selection_.path] for run in runs]
+    assert values[0] == values[1]
+    other = SimulatedAnnealing(judge, cv=4, random_state=4).fit(d8.X, d8.y)
+    assert [(s.action, s.features, s.value) for s in other.selection_.path] != values[0]
+
+
+def test_annealing_leaves_a_trap_in_which_forward_selection_ends():
+    # three decoys, better alone than any of the pair that is best of all
+    def criterion(X, y):
+        chosen = set(X[0].astype(int).tolist())
+        value = 0.1 * len(chosen & {2, 3, 4}) - 0.15 * max(0, len(chosen & {2, 3, 4}) - 1)
+        return value + (1.0 if {0, 1} <= chosen else -0.05 * len(chosen & {0, 1}))
+
+    X, y = numbered(10, 5)
+    greedy = ForwardSelection(criterion=criterion, patience=1).fit(X, y)
+    assert not greedy.support_[:2].any()
+    found = SimulatedAnnealing(criterion=criterion, random_state=0, m=20).fit(X, y)
+    assert found.support_[:2].all()
+
+
+def test_resume_continues_the_same_walk(d8, tmp_path):
+    judge = judge_of_the_source()
+    whole = SimulatedAnnealing(judge, cv=4, random_state=None, checkpoint=tmp_path / "whole")
+    whole.fit(d8.X, d8.y)
+    lines = (tmp_path / "whole").read_text().splitlines(keepends=True)
+    head = "".join(lines[:4])
+    cut = head.replace(lines[0].split()[3], f"{len(head.encode()):020d}")
+    (tmp_path / "cut").write_text(cut)
+    again = clone(whole).set_params(checkpoint=tmp_path / "cut", resume=True).fit(d8.X, d8.y)
+    strip = [(s.action, s.features, s.value) for s in whole.selection_.path]
+    assert [(s.action, s.features, s.value) for s in again.selection_.path] == strip
+
+
+def test_ctrl_c_keeps_the_best_so_far():
+    X, y = numbered(10, 8)
+    calls = []
+
+    def criterion(X, y):
+        calls.append(1)
+        if len(calls) > 25:
+            raise KeyboardInterrupt
+        return -abs(X.shape[1] - 3)
+
+    with pytest.warns(UserWarning, match="interrupted after 25 subsets"):
+        search = SimulatedAnnealing(criterion=criterion, random_state=0).fit(X, y)
+    assert search.status_ == "interrupted"
+    values = [s.value for s in search.selection_.path if s.action in ("start", "accept")]
+    assert search.best_score_ == max(values)
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"T0": 0}, "T0"),
+        ({"v": 1.0}, "v"),
+        ({"m": 0}, "m"),
+        ({"n_features_to_select": 9}, "exceeds the 8 features"),
+        ({"start": [0, 1], "n_features_to_select": 3}, "start has 2 features"),
+        ({"start": [0, 1], "max_features": 1}, "more than max_features=1"),
+        ({"start": [0], "feature_groups": [[0, 1]]}, "a part of the group"),
+        ({"feature_groups": [[0, 1]], "n_features_to_select": 3}, "feature_groups"),
+        ({"fixed_features": range(8)}, "nothing to search"),
+        ({"cv": "many"}, "cv='many' is not understood"),
+        ({"criterion": "magic"}, "criterion='magic'"),
+    ],
+)
+def test_bad_parameters_get_a_sentence(params, sentence):
+    X, y = numbered(10, 8)
+    start = {"criterion": merit(np.ones(8))} if "cv" not in params else {}
+    with pytest.raises(ValueError, match=sentence):
+        SimulatedAnnealing(**{**start, **params}).fit(X, y)
+
+
+def test_estimator_checks():
+    search = SimulatedAnnealing(T0=0.1, T1=0.05, v=0.3, m=2, cv=2, random_state=0)
+    results = check_estimator(search, on_fail=None)
+    assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed"] == []
+
+
+def test_the_picture(d8):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    search = SimulatedAnnealing(judge_of_the_source(), cv=4, random_state=3).fit(d8.X, d8.y)
+    ax = search.plot()
+    assert ax.get_xlabel() == "iteration"
+    assert [a.get_ylabel() for a in ax.figure.axes] == ["score", "temperature"]
+    plt.close("all")
