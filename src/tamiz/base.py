@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz._selection_plot import plot_selection
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -30,7 +32,7 @@ class PathStep(NamedTuple):
     details: dict[str, Any] | None = None  # whatever else the method records
 
 
-@dataclass
+@dataclass(repr=False)
 class Selection:
     """What a selector found.
 
@@ -54,6 +56,8 @@ class Selection:
         Time that the selection took.
     notes : dict
         What a method reports beyond this.
+    pvalues : array of shape (n_features,) or None
+        Probability of a score as high by chance, where the method knows it.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class Selection:
     path: list[PathStep] = field(default_factory=list)
     seconds: float = 0.0
     notes: dict[str, Any] = field(default_factory=dict)
+    pvalues: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self.order = np.asarray(self.order, dtype=np.intp)
@@ -102,8 +107,15 @@ class Selection:
         """Names of the selected features, best first."""
         return [self.names[j] for j in self.order if self.support[j]]
 
+    def __repr__(self) -> str:
+        selected = self.selected
+        shown = ", ".join(selected[:5]) + (", …" if len(selected) > 5 else "")
+        count = f"{len(selected)} of {len(self.order)} features"
+        return f"<{self.method or 'Selection'}: {count}{': ' if shown else ''}{shown}>"
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, fit for JSON."""
+        """Plain Python values, fit for JSON, which knows no infinity: such scores are None."""
+        pvalues = self.pvalues
         return {
             "method": self.method,
             "params": {name: _plain(value) for name, value in self.params.items()},
@@ -113,6 +125,7 @@ class Selection:
                     "name": self.names[j],
                     "index": int(j),
                     "score": None if self.scores is None else _plain(self.scores[j]),
+                    **({} if pvalues is None else {"pvalue": _plain(pvalues[j])}),
                     "selected": bool(self.support[j]),
                 }
                 for rank, j in enumerate(self.order.tolist(), start=1)
@@ -131,12 +144,21 @@ class Selection:
             raise ImportError(
                 "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
             ) from None
-        features = self.to_dict()["features"]
-        columns = ["rank", "name", "index", "score", "selected"]
-        return pd.DataFrame(features, columns=columns).set_index("rank")
+        table: dict[str, Any] = {
+            "name": [self.names[j] for j in self.order],
+            "index": self.order,
+            "score": None if self.scores is None else self.scores[self.order],
+            "selected": self.support[self.order],
+        }
+        if self.pvalues is not None:
+            table["pvalue"] = self.pvalues[self.order]
+        rank = pd.RangeIndex(1, len(self.order) + 1, name="rank")
+        return pd.DataFrame(table, index=rank)
 
     def plot(self, top: int = 30, ax: Any = None) -> Any:
         """Draw the criterion along the path if there is one, else the best scores as bars.
+
+        Subsets that a search only looked at are drawn as points, with the best of each size joined.
 
         Parameters
         ----------
@@ -149,28 +171,7 @@ class Selection:
         -------
         ax : matplotlib axes
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
-            ) from None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-        steps = [step for step in self.path if step.value is not None]
-        if steps:
-            ax.plot([s.n_features for s in steps], [s.value for s in steps], marker="o", ms=3)
-            ax.axvline(int(self.support.sum()), color="0.6", ls="--", lw=1)
-            ax.set(xlabel="number of features", ylabel="criterion")
-        elif self.scores is not None:
-            best = self.order[:top][::-1]
-            colours = ["tab:blue" if self.support[j] else "0.75" for j in best]
-            ax.barh([self.names[j] for j in best], self.scores[best], color=colours)
-            ax.set(xlabel="score")
-        else:
-            raise ValueError(f"{self.method or 'This selection'} has neither scores nor a path.")
-        ax.set_title(f"{self.method}: {int(self.support.sum())} of {len(self.order)} selected")
-        return ax
+        return plot_selection(self, top, ax)
 
 
 @lru_cache(maxsize=8)

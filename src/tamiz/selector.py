@@ -60,6 +60,7 @@ class Selector(SelectorMixin, BaseEstimator):
             path=path or [],
             seconds=seconds,
             notes=notes or {},
+            pvalues=getattr(self, "pvalues_", None),
         )
         self.order_ = self.selection_.order
         self.support_ = self.selection_.support

@@ -1,0 +1,107 @@
+"""What a selection tells: text, tables, pictures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tamiz import Selection
+from tamiz.base import PathStep
+from tamiz.filters import WelchT
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def selection(**more):
+    order = np.array([2, 0, 3, 1])
+    return Selection(order, np.array([True, False, True, False]), names=NAMES, method="M", **more)
+
+
+def test_it_prints_as_one_line():
+    assert repr(selection()) == "<M: 2 of 4 features: c, a>"
+    many = Selection(np.arange(9), np.ones(9, dtype=bool))
+    assert repr(many) == "<Selection: 9 of 9 features: x0, x1, x2, x3, x4, …>"
+    none = Selection(np.arange(2), np.zeros(2, dtype=bool))
+    assert repr(none) == "<Selection: 0 of 2 features>"
+
+
+def test_tables_keep_infinite_scores_and_p_values():
+    s = selection(
+        scores=np.array([1.0, -np.inf, np.inf, 0.5]), pvalues=np.array([0.1, 0.9, 0.0, 0.4])
+    )
+    frame = s.to_frame()
+    assert frame["score"].tolist() == [np.inf, 1.0, 0.5, -np.inf]
+    assert frame["pvalue"].tolist() == [0.0, 0.1, 0.4, 0.9]
+    assert frame.index.tolist() == [1, 2, 3, 4] and frame.index.name == "rank"
+    first = json.loads(json.dumps(s.to_dict(), allow_nan=False))["features"][0]
+    assert first == {
+        "rank": 1,
+        "name": "c",
+        "index": 2,
+        "score": None,
+        "pvalue": 0.0,
+        "selected": True,
+    }
+    assert "pvalue" not in selection().to_frame()
+
+
+def test_filters_hand_their_p_values_on():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    fitted = WelchT().fit(X, y)
+    np.testing.assert_array_equal(fitted.selection_.pvalues, fitted.pvalues_)
+
+
+@pytest.fixture
+def pyplot():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield plt
+    plt.close("all")
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5, True, "all"])
+def test_absurd_numbers_of_bars(pyplot, top):
+    with pytest.raises(ValueError, match="not a number of bars"):
+        selection(scores=np.arange(4.0)).plot(top=top)
+
+
+def test_bars_show_infinite_scores_beyond_the_others(pyplot):
+    ax = selection(scores=np.array([2.0, -np.inf, np.inf, 0.5])).plot()
+    widths = [bar.get_width() for bar in ax.patches]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["b", "d", "a", "c"]
+    assert widths == pytest.approx([-2.3, 0.5, 2.0, 2.3])
+    assert [text.get_text() for text in ax.texts] == ["∞", "∞"]
+
+
+def test_the_figure_grows_with_the_bars(pyplot):
+    large = Selection(np.arange(80), np.ones(80, dtype=bool), scores=np.arange(80.0))
+    assert large.plot(top=80).figure.get_figheight() > 2 * large.plot(top=5).figure.get_figheight()
+
+
+def test_added_features_are_named(pyplot):
+    path = [PathStep("add", (j,), k + 1, 0.1 * k) for k, j in enumerate([2, 0, 3])]
+    ax = selection(path=path).plot()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["c", "a", "d"]
+    assert ax.get_xlabel() == "feature added"
+
+
+def test_visits_are_points_and_the_best_of_each_size_is_a_line(pyplot):
+    path = [
+        PathStep("visit", (0,), 1, 0.2),
+        PathStep("visit", (2,), 1, 0.5),
+        PathStep("visit", (0, 2), 2, 0.7),
+        PathStep("visit", (1,), 1, -np.inf),
+    ]
+    ax = selection(path=path).plot()
+    assert [line.get_xdata().tolist() for line in ax.lines[:2]] == [[1, 1, 2], [1, 2]]
+    assert ax.lines[1].get_ydata() == [0.5, 0.7]
+    decided = [*path, PathStep("drop", (1,), 3, 0.9), PathStep("drop", (3,), 2, 0.8)]
+    ax = selection(path=decided).plot()
+    assert list(ax.lines[0].get_xdata()) == [3, 2]  # what was decided, not what was looked at
+
+
+def test_nothing_to_draw(pyplot):
+    with pytest.raises(ValueError, match="neither scores nor a path"):
+        selection().plot()
