@@ -96,7 +96,7 @@ def test_visits_are_points_and_the_best_of_each_size_is_a_line(pyplot):
     ]
     ax = selection(path=path).plot()
     assert [line.get_xdata().tolist() for line in ax.lines[:2]] == [[1, 1, 2], [1, 2]]
-    assert ax.lines[1].get_ydata() == [0.5, 0.7]
+    assert list(ax.lines[1].get_ydata()) == [0.5, 0.7]
     decided = [*path, PathStep("drop", (1,), 3, 0.9), PathStep("drop", (3,), 2, 0.8)]
     ax = selection(path=decided).plot()
     assert list(ax.lines[0].get_xdata()) == [3, 2]  # what was decided, not what was looked at
