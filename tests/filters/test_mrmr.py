@@ -109,9 +109,10 @@ def test_every_discretisation_with_gaps(bins, missing):
     X[rng.random(X.shape) < 0.05] = np.nan
     selector = MRMR(3, bins=bins, missing=missing).fit(X, y)
     assert selector.order_[0] in (4, 7)
-    assert selector.relevance_[2] > 2 * np.delete(selector.relevance_, [2, 4, 7]).max() or (
-        bins == "frequency"
-    )
+    noise = np.delete(selector.relevance_, [2, 4, 7])
+    # five bins are four degrees of freedom where three are two: noise seems to tell more
+    assert selector.relevance_[2] > (1.5 if bins == "frequency" else 2.0) * noise.max()
+    assert selector.relevance_[2] < min(selector.relevance_[4], selector.relevance_[7])
     assert selector.transform(X).shape == (200, 3)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamiz._progress import Progress
 from tamiz.information import Codes, encode, joint_codes
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
 from tests.naive import information as naive
@@ -91,6 +92,62 @@ def test_conditional_information(n):
             for x in X.T
         ]
         np.testing.assert_allclose(codes.conditional(j, y), right, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 10, 200])
+def test_conditional_information_with_gaps(n):
+    X, y = table(n, 3, gaps=0.3)
+    X[:, 4] = np.nan
+    codes = encode(X, bins=None, missing="ignore")
+    for j in range(X.shape[1]):
+        right = [naive.conditional_over_gaps(x.tolist(), y.tolist(), X[:, j].tolist()) for x in X.T]
+        np.testing.assert_allclose(codes.conditional(j, y), right, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 100, 1000])
+def test_what_gaps_tell_and_what_values_tell_add_up(n):
+    X, y = table(n, 7, gaps=0.3)
+    values = encode(X, bins=None, missing="ignore").relevance(y)
+    both = encode(X, bins=None, missing="code").relevance(y)
+    gaps = encode(np.isnan(X), bins=None).relevance(y)
+    np.testing.assert_allclose(values + gaps, both, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 63, 64, 300])
+def test_few_features_form_one_group(n):
+    rng = np.random.default_rng(n)
+    X = np.column_stack([rng.integers(0, r, n) for r in (1, 2, 5, 3, 2, 4)]).astype(float)
+    X = np.column_stack([X, np.arange(n) * 1000 + 0.0]) if n > 100 else X  # one that is not packed
+    y = rng.integers(0, 3, n)
+    codes = encode(X, bins=None)
+    assert len(codes.groups) == 1
+    levels = [len(set(x)) for x in X.T.tolist()]
+    assert codes.n_levels.tolist() == levels
+    for ratio, measure in (
+        (False, naive.mutual_information),
+        (True, naive.symmetrical_uncertainty),
+    ):
+        right = expected(X, X, measure, "code")
+        np.testing.assert_allclose(codes.matrix(ratio=ratio), right, atol=1e-12)
+        relevance = expected(X, y[:, None], measure, "code")[:, 0]
+        got = codes.su_relevance(y) if ratio else codes.relevance(y)
+        np.testing.assert_allclose(got, relevance, atol=1e-12)
+    assert [len(counts) for counts in codes.contingency(y)] == levels
+    np.testing.assert_allclose(codes.entropies(), np.diag(codes.matrix()), atol=1e-13)
+    part = codes.take([1, 3, 5])
+    assert part.n_levels.tolist() == [levels[j] for j in (1, 3, 5)]
+    np.testing.assert_array_equal(part.column(2), codes.column(5))
+
+
+def test_slices_of_a_matrix_make_the_whole(monkeypatch):
+    X = np.random.default_rng(0).integers(0, 3, (100, 400))
+    whole = encode(X, bins=None).matrix()
+    monkeypatch.setattr("tamiz.information.codes._SLICE", 1)
+    steps = []
+    progress = Progress("", 0)
+    progress.update = steps.append
+    np.testing.assert_array_equal(encode(X, bins=None).matrix(progress=progress), whole)
+    assert len(steps) > 3 and "100%" in steps[-1]
 
 
 def test_columns_come_back_as_they_went_in():

@@ -189,3 +189,21 @@ def test_scikit_learn_checks(method):
         pytest.skip("scikit-learn leaves checks out unless SCIPY_ARRAY_API=1")
     results = check_estimator(Discretiser(method), on_fail=None)
     assert [r["check_name"] for r in results if r["status"] != "passed"] == []
+
+
+@pytest.mark.parametrize("fitted", ["category", "int64", "float64", "Int64"])
+@pytest.mark.parametrize("given", ["category", "int64", "float64", "Int64"])
+def test_categories_that_are_numbers(fitted, given):
+    frame = pd.DataFrame({"kind": pd.Series([10, 2, 30, 2])})
+    transformer = Discretiser(categorical_features=["kind"])
+    transformer.fit(frame.astype({"kind": fitted}))
+    codes = transformer.transform(frame.astype({"kind": given}))
+    assert codes["kind"].tolist() == [1, 0, 2, 0]  # in the order of the numbers, not of their text
+
+
+def test_categories_of_another_kind_are_warned_of():
+    transformer = Discretiser().fit(pd.DataFrame({"kind": ["1", "2", "1"]}))
+    other = pd.DataFrame({"kind": [1, 2, 1]})
+    with pytest.warns(UserWarning, match="No value of column 'kind'.*here 1, there '1'"):
+        assert transformer.transform(other)["kind"].tolist() == [2, 2, 2]
+    assert transformer.transform(pd.DataFrame({"kind": ["2", "3"]}))["kind"].tolist() == [1, 2]

@@ -47,13 +47,28 @@ def symmetrical_uncertainty(x, z):
 
 
 def over_pairs(measure, x, z, missing):
-    """A measure with missing values as a level, or without the pairs in which one is missing."""
+    """A measure with missing values as a level, or without the pairs in which one is missing.
+
+    In the latter case, times the share of the pairs that are left.
+    """
     if missing == "code":
         return measure(
             ["gap" if is_missing(a) else a for a in x], ["gap" if is_missing(b) else b for b in z]
         )
     pairs = present(x, z)
-    return measure([a for a, _ in pairs], [b for _, b in pairs]) if pairs else 0.0
+    if not pairs:
+        return 0.0
+    return len(pairs) / len(x) * measure([a for a, _ in pairs], [b for _, b in pairs])
+
+
+def conditional_over_gaps(x, z, given):
+    """I(x; z | given) over the samples that have x, times their share; gaps of given: a level."""
+    rows = [i for i in range(len(x)) if not is_missing(x[i])]
+    if not rows:
+        return 0.0
+    condition = ["gap" if is_missing(given[i]) else given[i] for i in rows]
+    value = conditional_mutual_information([x[i] for i in rows], [z[i] for i in rows], condition)
+    return len(rows) / len(x) * value
 
 
 # --------------------------------------------------------------------------------- discretisation

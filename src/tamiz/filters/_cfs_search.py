@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamiz._progress import Progress
 from tamiz.base import PathStep
 
 #: The exhaustive search looks at two to the power of this many subsets at most.
@@ -36,7 +37,7 @@ class Merit:
         self, size: int | np.ndarray, relevance: float | np.ndarray, pairs: float | np.ndarray
     ) -> np.ndarray:
         """``κ ρ_cf / sqrt(κ + κ(κ-1) ρ_ff)``, or with ``(κ-1) ρ_ff`` under the root."""
-        redundancy = np.multiply(pairs, 2.0)
+        redundancy = 2.0 * pairs
         if self.form == "printed":
             redundancy = redundancy / size
         return relevance / np.sqrt(size + redundancy)
@@ -56,6 +57,7 @@ class Correlations:
         self.n = len(relevance)
         self._compute = row
         self._kept: dict[int, np.ndarray] = {}
+        self.progress = Progress("", 0)
 
     @property
     def n_rows(self) -> int:
@@ -66,6 +68,7 @@ class Correlations:
         """Correlations of feature ``j`` with all others."""
         if j not in self._kept:
             self._kept[j] = self._compute(j)
+            self.progress.update(f"correlations of {len(self._kept):,} features")
         return self._kept[j]
 
     def empty(self) -> Node:
@@ -102,30 +105,30 @@ class Found(NamedTuple):
 def best_first(correlations: Correlations, merit: Merit, stale: int, tol: float) -> Found:
     """Expand the best subset not yet expanded, until ``stale`` expansions in a row gain nothing.
 
-    Children are not put on the list one by one: each expanded subset keeps its children sorted,
-    and the list holds its best child not yet taken.
+    Children are not put on the list one by one: each expanded subset keeps the merits of its
+    children, and the list holds the best of them not yet taken.
     """
     best: tuple[float, list[int]] = (-np.inf, [])
-    children: list[tuple[Node, np.ndarray, np.ndarray]] = []  # parent, merits, order
-    queue: list[tuple[float, int, int]] = []  # minus merit, parent, place of the child in its order
+    children: list[tuple[Node, np.ndarray]] = []  # parent, merits of those not yet taken
+    queue: list[tuple[float, int, int]] = []  # minus merit, parent, child
     expanded: set[frozenset[int]] = set()
     path: list[PathStep] = []
     node, value, fruitless = correlations.empty(), 0.0, 0
     while True:
         expanded.add(node.subset)
         merits = merit.of_children(node, correlations.relevance)
-        order = np.argsort(-merits, kind="stable")
-        top = float(merits[order[0]])
+        first = int(merits.argmax())
+        top = float(merits[first])
         fruitless = 0 if top > best[0] + tol else fruitless + 1
         if top > best[0] + EQUAL:
-            best = top, [*sorted(node.subset), int(order[0])]
+            best = top, [*sorted(node.subset), first]
         details = {"best": best[0], "stale": fruitless}
         if node.subset:
             path.append(_visit(node, value, details))
         if fruitless >= stale:
             break
-        children.append((node, merits, order))
-        heapq.heappush(queue, (-top, len(children) - 1, 0))
+        children.append((node, merits))
+        heapq.heappush(queue, (-top, len(children) - 1, first))
         following = _take(queue, children, expanded)
         if following is None:
             break
@@ -136,18 +139,18 @@ def best_first(correlations: Correlations, merit: Merit, stale: int, tol: float)
 
 def _take(
     queue: list[tuple[float, int, int]],
-    children: list[tuple[Node, np.ndarray, np.ndarray]],
+    children: list[tuple[Node, np.ndarray]],
     expanded: set[frozenset[int]],
 ) -> tuple[float, Node, int] | None:
     """Remove the best child that is not expanded from the list; put its next sibling there."""
     while queue:
-        negative, number, place = heapq.heappop(queue)
-        parent, merits, order = children[number]
-        if not np.isfinite(negative):  # only features inside are left
+        negative, number, j = heapq.heappop(queue)
+        if negative == np.inf:  # only features inside are left
             continue
-        j = int(order[place])
-        if place + 1 < len(order):
-            heapq.heappush(queue, (-float(merits[order[place + 1]]), number, place + 1))
+        parent, merits = children[number]
+        merits[j] = -np.inf
+        sibling = int(merits.argmax())
+        heapq.heappush(queue, (-float(merits[sibling]), number, sibling))
         if parent.subset | {j} not in expanded:
             return -negative, parent, j
     return None

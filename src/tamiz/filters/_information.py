@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._progress import Progress
 from tamiz._validation import check_classes
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
 from tamiz.filters.univariate_base import HOW_MANY
 from tamiz.information import Codes, encode
-from tamiz.information.encoding import METHODS
+from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
 
 #: Share of the features still in play at which the others are removed from memory.
@@ -33,10 +31,7 @@ class InformationFilter(Selector):
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": HOW_MANY,
-        "bins": [StrOptions(set(METHODS)), None],
-        "n_bins": [Interval(Integral, 2, 250, closed="both")],
-        "categorical_features": ["array-like", Integral, str, None],
-        "missing": [StrOptions({"code", "ignore"})],
+        **BINNING,
     }
 
     n_features_to_select: Any
@@ -58,7 +53,8 @@ class InformationFilter(Selector):
             missing=self.missing,
             estimator=self,
         )
-        labels = check_classes(y, codes.n_samples)
+        remedy = "use PearsonScore or RReliefF, which take numbers"
+        labels = check_classes(y, codes.n_samples, quantity=remedy)
         self.classes_ = labels.classes
         return codes, labels.codes
 

@@ -37,6 +37,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz._parallel import run_tiles
+from tamiz.information._scale import LARGE, SMALL, safe_units
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
 _CHUNK_ROWS = 8192
@@ -90,6 +91,35 @@ class ClassMoments:
             return cls(*_sparse_moments(X, codes, n_classes, weight))
         return cls(*_dense_moments(np.ascontiguousarray(X, float), codes, n_classes, weight))
 
+    @classmethod
+    def in_safe_units(
+        cls, X: Any, codes: np.ndarray, n_classes: int, weight: np.ndarray | None = None
+    ) -> tuple[ClassMoments, np.ndarray]:
+        """The moments of each feature divided by a power of two, and that power.
+
+        It is 1 unless squares of the feature would leave the range of float64.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = cls.of(X, codes, n_classes, weight)
+        units = moments.units(X)
+        scaled = np.flatnonzero(units != 1.0)
+        if len(scaled):
+            part = cls.of(in_units(X, scaled, units), codes, n_classes, weight)
+            moments.mean[:, scaled], moments.m2[:, scaled] = part.mean, part.m2
+        return moments, units
+
+    def units(self, X: Any) -> np.ndarray:
+        """Units in which the moments of the features of ``X`` do not leave the range of float64."""
+        with np.errstate(invalid="ignore"):
+            size = np.maximum(np.abs(self.mean), np.sqrt(self.m2)).max(axis=0)
+        units = np.ones(len(size))
+        doubtful = np.flatnonzero(~((size <= LARGE) & (size >= SMALL)))
+        if len(doubtful):
+            part = np.abs(X[:, doubtful])
+            top = part.max(axis=0)
+            units[doubtful] = safe_units(top.toarray().ravel() if sparse.issparse(top) else top)
+        return units
+
     def merge(self, other: ClassMoments) -> ClassMoments:
         """The moments of both sets of samples together."""
         count = np.stack([self.count, other.count])
@@ -121,6 +151,16 @@ class ClassMoments:
         """Which features have one and the same value in all samples."""
         mean = self.mean[self.count > 0]
         return ~self.m2.any(axis=0) & (mean == mean[:1]).all(axis=0)
+
+
+def in_units(X: Any, columns: np.ndarray, units: np.ndarray) -> Any:
+    """Some columns of ``X``, each divided by its unit."""
+    part = X[:, columns]
+    if sparse.issparse(part):
+        part = part.tocsr(copy=True)
+        part.data /= units[columns][part.indices]
+        return part
+    return part / units[columns]
 
 
 def divide_scores(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -11,12 +11,14 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._progress import Progress
 from tamiz._validation import _refuse_duplicate_names, check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._relief_pairs import nearest
 from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
 from tamiz.filters.univariate_base import HOW_MANY
 from tamiz.information._columns import read_columns
+from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
 
 
@@ -40,10 +42,11 @@ class ReliefBase(Selector):
         "metric": [StrOptions({"manhattan", "euclidean"})],
         "scaling": [StrOptions({"range", "none"})],
         "ties": [StrOptions({"random", "index"})],
-        "categorical_features": ["array-like", str, None],
+        "categorical_features": BINNING["categorical_features"],
         "threshold": [Interval(Real, None, None, closed="neither"), None],
         "n_features_to_select": HOW_MANY,
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     def _start(self, X: Any) -> Any:
@@ -71,11 +74,12 @@ class ReliefBase(Selector):
         seed = int(random.randint(2**31 - 1)) if self.ties == "random" else -1
         squared = self.metric == "euclidean"
         rows = np.sort(place[chosen])
-        found = nearest(distance, codes, rows, self._groups(counts), k, order, seed, squared)
+        groups, target = self._groups(counts), None if y is None else y[order]
         scores = np.zeros(X.shape[1])
-        scores[feature_order(columns)] = self._weigh(
-            diff, codes, counts, rows, found, None if y is None else y[order]
-        )
+        with Progress(type(self).__name__, self.verbose) as progress:
+            found = nearest(distance, codes, rows, groups, k, order, seed, squared, progress)
+            weighed = self._weigh(diff, codes, counts, rows, found, target, progress)
+        scores[feature_order(columns)] = weighed
         scores = np.where(columns.constant, 0.0, np.clip(scores, -1.0, 1.0))
         return Scored(scores, columns.constant)
 
@@ -109,7 +113,7 @@ class ReliefBase(Selector):
 
     def _conclude(self, scored: Scored, watch: Stopwatch) -> Any:
         scores, constant = scored
-        order = order_by(np.where(constant, -np.inf, scores), scores)
+        order = order_by(np.where(constant, -np.inf, scores))
         wanted, chosen = self.n_features_to_select, None
         if self.threshold is not None and wanted in (None, "auto"):
             chosen = (scores > self.threshold) & ~constant
@@ -136,7 +140,14 @@ class ReliefBase(Selector):
 
     @abstractmethod
     def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
+        self,
+        diff: Any,
+        codes: np.ndarray,
+        counts: np.ndarray,
+        rows: np.ndarray,
+        found: Any,
+        y: Any,
+        progress: Progress,
     ) -> np.ndarray:
         """Scores in the order of the table."""
 

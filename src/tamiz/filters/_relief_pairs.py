@@ -19,14 +19,16 @@ import numpy as np
 from numba import njit
 
 from tamiz._parallel import run_tiles
+from tamiz._progress import Progress
 
 #: Samples in a block of pairs, features in a strip of it, entries of distances kept at a time.
 _SIDE = 32
 _STRIP = 1024
 _MOST_KEPT = 2**25
 
-#: Differences that make a thread worth while.
+#: Differences that make a thread worth while, and those after which progress is shown.
 _WORTH = 2**22
+_SLICE = 2**31
 
 #: Vector lanes assumed by the error bound; wider vectors only make it safer.
 _LANES = 4
@@ -57,6 +59,7 @@ def nearest(
     names: np.ndarray,
     seed: int,
     squared: bool,
+    progress: Progress,
 ) -> np.ndarray:
     """The ``k`` nearest neighbours of each sample in each group, -1 where there are fewer.
 
@@ -78,6 +81,8 @@ def nearest(
         Ties at random with this seed; by index if negative.
     squared : bool
         Sum squares of differences (the euclidean order) instead of differences.
+    progress : Progress
+        Where to say how far it is.
 
     Returns
     -------
@@ -100,8 +105,13 @@ def nearest(
         found = neighbours[top : top + height]
         grid = np.ones((-(-len(part) // _SIDE), columns), dtype=bool)
         pairs = np.argwhere(np.triu(grid) if symmetric else grid)
-        args = pairs, single, table, codes, part, distances, squared, symmetric
-        run_tiles(_fill, len(pairs), *args, min_items=blocks)
+        args = single, table, codes, part, distances, squared, symmetric
+        step = max(1, _SLICE // (_SIDE * _SIDE * p + 1))
+        for first in range(0, len(pairs), step):
+            some = pairs[first : first + step]
+            run_tiles(_fill, len(some), some, *args, min_items=blocks)
+            done = (top + len(part) * (first + len(some)) / len(pairs)) / m
+            progress.update(f"distances, {done:.0%}")
         marks = names, np.uint64(max(seed, 0)), seed >= 0
         chosen = distances, table, codes, part, groups, *marks, squared, found
         run_tiles(_choose, len(part), *chosen, min_items=rows)
@@ -114,6 +124,7 @@ def summed_differences(
     samples: np.ndarray,
     neighbours: np.ndarray,
     coef: np.ndarray,
+    progress: Progress,
 ) -> np.ndarray:
     """``Σ coef[r, q] · diff(f, samples[r], neighbours[r, q])`` for every feature of the table.
 
@@ -128,9 +139,12 @@ def summed_differences(
         (_sum_gappy, table.gappy.shape[1]),
     ):
         total = np.zeros(width)
-        if width:
-            args = table, codes, samples, neighbours, coef, total
+        step = max(1, _SLICE // max(1, neighbours.shape[1] * width))
+        for first in range(0, len(samples) if width else 0, step):
+            rows = slice(first, first + step)
+            args = table, codes, samples[rows], neighbours[rows], coef[rows], total
             run_tiles(function, width, *args, min_items=least)
+            progress.update(f"differences, {min(first + step, len(samples)) / len(samples):.0%}")
         parts.append(total)
     return np.concatenate(parts)
 
@@ -145,6 +159,7 @@ def _fill(start, stop, pairs, single, table, codes, samples, distances, squared,
     for task in range(start, stop):
         top, side = pairs[task, 0] * _SIDE, pairs[task, 1] * _SIDE
         rows, columns = min(_SIDE, len(samples) - top), min(_SIDE, n - side)
+        half = symmetric and top == side  # the other half of the block is its mirror image
         block[:] = 0.0
         for first in range(0, p, _STRIP):
             last = min(first + _STRIP, p)
@@ -154,28 +169,28 @@ def _fill(start, stop, pairs, single, table, codes, samples, distances, squared,
                 for r in range(rows, _SIDE):
                     left[r, : last - first] = 0.0
                 held = pairs[task, 0]
-            _add_numbers(left, single, side, columns, first, last, rows, squared, block)
+            _add_numbers(left, single, side, columns, first, last, rows, squared, half, block)
         if table.symbols.shape[1] or table.gappy.shape[1]:
             for r in range(rows):
                 i = samples[top + r]
-                for c in range(columns):
+                for c in range(r if half else 0, columns):
                     block[r, c] += np.float32(_other_features(table, codes, i, side + c, squared))
         for r in range(rows):
-            for c in range(columns):
+            for c in range(r if half else 0, columns):
                 distances[top + r, side + c] = block[r, c]
         if symmetric:
             for c in range(columns):
-                for r in range(rows):
+                for r in range(c if half else rows):
                     distances[side + c, top + r] = block[r, c]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
-def _add_numbers(left, single, side, columns, first, last, rows, squared, block):  # type: ignore[no-untyped-def]
-    """Add the numeric part of the distances, four rows at a time."""
+def _add_numbers(left, single, side, columns, first, last, rows, squared, half, block):  # type: ignore[no-untyped-def]
+    """Add the numeric part of the distances, four rows at a time; with ``half``, from them on."""
     p = last - first
     for r in range(0, rows, 4):
         a, b, c, d = left[r, :p], left[r + 1, :p], left[r + 2, :p], left[r + 3, :p]
-        for l in range(columns):
+        for l in range(r if half else 0, columns):
             x = single[side + l, first:last]  # a row of a table: numba knows it is contiguous
             s, t, u, v = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
             if squared:

@@ -42,7 +42,8 @@ def scale_columns(X: np.ndarray, order: np.ndarray, symbolic: np.ndarray) -> Col
     values = np.empty_like(X)
     least = max(1, 2**18 // X.shape[1])
     run_tiles(_scale_rows, len(X), X, order, low, half, values, min_items=least)
-    values[:, constant] = 0.0  # differs from nothing, missing or not
+    if constant.any():
+        values[:, constant] = 0.0  # differs from nothing, missing or not
     span = np.where(still, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
     return Columns(values, symbolic, gappy & ~constant, constant, span)
 

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from tamiz._validation import check_classes, check_regression_target
+from tamiz._progress import Progress
+from tamiz._validation import check_classes, check_regression_target, warn_of_quantity
 from tamiz.information import Codes
+from tamiz.information._scale import safe_units
 
 #: Entries computed at a time where the whole matrix is passed over but not kept.
 _BLOCK_ENTRIES = 2**22
@@ -35,19 +37,25 @@ class Target(NamedTuple):
         return self.n_classes == 0
 
 
-def read_target(y: Any, n_samples: int, task: str) -> Target:
-    """Check ``y`` and decide whether it holds labels or numbers.
+def read_target(y: Any, n_samples: int, task: str, *, guessed: bool = False) -> Target:
+    """Check ``y``, labels or numbers according to the task.
 
-    ``task="auto"`` takes numbers with a fractional part for a regression, all else for labels.
+    If the task was ``guessed``, labels that look like a quantity are warned of.
     """
-    if resolve_task(y, task) == "regression":
+    if task == "regression":
         return Target(check_regression_target(y, n_samples), 0)
-    labels = check_classes(y, n_samples)
+    quantity = 'use task="regression"'
+    labels = check_classes(y, n_samples, quantity=quantity)
+    if guessed:
+        warn_of_quantity(labels, quantity)
     return Target(labels.codes, len(labels.classes))
 
 
 def resolve_task(y: Any, task: str) -> str:
-    """Whether ``y`` is to be classified or regressed; refuses a missing target."""
+    """Whether ``y`` is to be classified or regressed; refuses a missing target.
+
+    ``task="auto"`` takes numbers with a fractional part for a regression, all else for labels.
+    """
     if y is None:
         check_classes(None, 0)  # raises
     if task != "auto":
@@ -55,7 +63,8 @@ def resolve_task(y: Any, task: str) -> str:
     if getattr(getattr(y, "dtype", None), "kind", "f") in "biuSUT":  # cheaper to see than to ask
         return "classification"
     try:
-        continuous = str(type_of_target(y)).startswith("continuous")
+        with np.errstate(invalid="ignore"):  # numbers beyond the whole ones
+            continuous = str(type_of_target(y)).startswith("continuous")
     except (TypeError, ValueError):  # the checks that follow have better sentences
         continuous = False
     return "regression" if continuous else "classification"
@@ -67,6 +76,7 @@ class Similarity(ABC):
     n_features: int  # number of all features
     kept: np.ndarray  # the informative ones
     relevance: np.ndarray  # similarity of each kept feature with the target
+    progress = Progress("", 0)  # where a long computation says how far it is
 
     @property
     def n(self) -> int:
@@ -93,8 +103,11 @@ class Similarity(ABC):
     def mean(self) -> float:
         """Mean of all entries, without keeping them."""
         step = max(1, _BLOCK_ENTRIES // max(1, self.n))
-        starts = range(0, self.n, step)
-        total = sum(float(self.rows(np.arange(s, min(s + step, self.n))).sum()) for s in starts)
+        total = 0.0
+        for start in range(0, self.n, step):
+            stop = min(start + step, self.n)
+            total += float(self.rows(np.arange(start, stop)).sum())
+            self.progress.update(f"mean similarity, {stop:,} of {self.n:,} features")
         return total / self.n**2
 
 
@@ -114,7 +127,7 @@ class MutualInformation(Similarity):
         return self.codes.rows(index)
 
     def dense(self) -> np.ndarray:
-        return self.codes.matrix()  # each pair is counted once
+        return self.codes.matrix(progress=self.progress)  # each pair is counted once
 
     def diag(self) -> np.ndarray:
         return self._entropies
@@ -246,9 +259,12 @@ def weighted_relevance(compare: Callable[[np.ndarray], np.ndarray], target: Targ
 
 def standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns centred and of length one (zero if constant), and which of them vary."""
-    mean = X.mean(axis=0)
-    Z = X - mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = X.mean(axis=0)
+        Z = X - mean
     size = np.abs(Z).max(axis=0, initial=0.0)
+    if not np.isfinite(size).all():  # a sum, or a difference, was beyond the range of float64
+        return standardised(X / safe_units(np.abs(X).max(axis=0)))
     varies = size > _ROUNDING * np.abs(mean)
     Z /= np.where(varies, size, 1.0)  # first by the largest entry: squares must not overflow
     Z[:, ~varies] = 0.0

@@ -30,6 +30,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._progress import Progress
 from tamiz._validation import check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
@@ -40,7 +41,9 @@ from tamiz.filters._similarity import (
     require_labels,
     resolve_task,
 )
+from tamiz.filters.univariate_base import HOW_MANY, refuse_categories
 from tamiz.information import encode
+from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
 
 #: Up to this many features, all correlations take no longer than the calls for single rows.
@@ -73,7 +76,8 @@ class CFS(Selector):
     n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
-        Features to be taken as they are: mask, indices or names.
+        Features whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are. For symmetrical uncertainty only.
     n_features_to_select : int, float or "auto", default="auto"
         By default the subset that the search finds; a number or a share takes that many from the
         top of the ranking.
@@ -82,6 +86,8 @@ class CFS(Selector):
     tol : float, default=1e-5
         A gain in merit up to this is no improvement to the best-first search, as far as going on is
         concerned; the best subset seen is returned in any case.
+    verbose : bool or int, default=0
+        Show progress.
 
     Attributes
     ----------
@@ -134,17 +140,11 @@ class CFS(Selector):
             StrOptions({"auto", "symmetrical_uncertainty", "pearson"}),
             "array-like",
         ],
-        "bins": [None, StrOptions({"mean_std", "mdl", "width", "frequency"})],
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "categorical_features": [None, "array-like", str],
-        "n_features_to_select": [
-            None,
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
+        **{name: BINNING[name] for name in ("bins", "n_bins", "categorical_features")},
+        "n_features_to_select": HOW_MANY,
         "task": [StrOptions({"auto", "classification", "regression"})],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -159,6 +159,7 @@ class CFS(Selector):
         n_features_to_select: Any = "auto",
         task: str = "auto",
         tol: float = 1e-5,
+        verbose: bool | int = 0,
     ):
         self.search = search
         self.merit = merit
@@ -170,6 +171,7 @@ class CFS(Selector):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.tol = tol
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -198,7 +200,9 @@ class CFS(Selector):
         correlations = self._read(X, y)
         wanted, n_features = self.n_features_to_select, correlations.n
         number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
-        found = SEARCHES[self.search](correlations, Merit(self.merit), int(self.stale), self.tol)
+        with Progress("CFS", self.verbose) as correlations.progress:
+            search = SEARCHES[self.search]
+            found = search(correlations, Merit(self.merit), int(self.stale), self.tol)
         self._describe(found, correlations)
         order = self._complete(correlations)
         self._finish(
@@ -228,8 +232,11 @@ class CFS(Selector):
             or (self.correlation == "auto" and task == "classification")
         ):
             return self._uncertainty(X, y, task)
+        what = 'correlation="pearson"' if by_name else "an array as correlation"
+        counted = 'correlation="symmetrical_uncertainty" with labels as y'
+        refuse_categories(self.categorical_features, what, counted)
         X = check_X(self, X, reset=True, min_samples=2)
-        target = read_target(y, len(X), task)
+        target = read_target(y, len(X), task, guessed=self.task == "auto")
         return _pearson(X, target) if by_name else _given(self.correlation, X.shape[1])
 
     def _uncertainty(self, X: Any, y: Any, task: str) -> Correlations:
@@ -241,7 +248,7 @@ class CFS(Selector):
             categorical_features=self.categorical_features,
             estimator=self,
         )
-        target = read_target(y, codes.n_samples, task)
+        target = read_target(y, codes.n_samples, task, guessed=self.task == "auto")
         require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
         relevance = codes.su_relevance(target.values)
         if codes.n_features <= _AT_ONCE:

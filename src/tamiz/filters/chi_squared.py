@@ -19,20 +19,20 @@ References
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 from scipy import sparse, special
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from tamiz._parallel import run_tiles
 from tamiz._validation import _refuse_duplicate_names, check_classes
 from tamiz.base import Stopwatch
-from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter
+from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, refuse_categories
 from tamiz.information import encode
+from tamiz.information.encoding import BINNING
 
 #: Columns that are summed together.
 _TILE = 256
@@ -54,13 +54,15 @@ class ChiSquared(UnivariateFilter):
         Number of bins for "width" and "frequency".
     categorical_features : array-like, optional
         Columns whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are. Not used by ``"counts"``.
+        that hold text or categories always are. Not possible with ``"counts"``.
     missing : {"code", "ignore"}, default="code"
         Whether missing values are a level of their own, or not counted.
     rank_by : {"statistic", "cramers_v"}, default="statistic"
         What to rank by. The statistic grows with the number of levels; Cramér's V, between 0 and
         1, makes features of different numbers of levels comparable (with ``"counts"`` it is
-        Cohen's w, the root of the statistic per count).
+        Cohen's w, the root of the statistic per count). Where missing values are not counted, the
+        samples that lack them still are, in the denominator of Cramér's V: it is the V of the
+        others times the root of their share.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
 
@@ -97,10 +99,7 @@ class ChiSquared(UnivariateFilter):
     _parameter_constraints = {
         **UnivariateFilter._parameter_constraints,
         "test": [StrOptions({"independence", "counts"})],
-        "bins": [StrOptions({"mean_std", "mdl", "width", "frequency"}), None],
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "categorical_features": ["array-like", Integral, str, None],
-        "missing": [StrOptions({"code", "ignore"})],
+        **BINNING,
         "rank_by": [StrOptions({"statistic", "cramers_v"})],
     }
 
@@ -137,6 +136,8 @@ class ChiSquared(UnivariateFilter):
         self
         """
         if self.test == "counts":
+            given, other = self.categorical_features, 'test="independence"'
+            refuse_categories(given, 'test="counts"', other)
             return self._fit(X, y)
         self._validate_params()
         watch = Stopwatch()
@@ -152,10 +153,11 @@ class ChiSquared(UnivariateFilter):
         )
         self.classes_, labels = check_classes(y, codes.n_samples)
         tables = codes.contingency(labels, len(self.classes_))
-        statistic, self.dof_, size, least = contingency_chi2(tables)
+        statistic, self.dof_, least = contingency_chi2(tables)
         scores = statistic
         if self.rank_by == "cramers_v":
-            scores = np.sqrt(statistic / np.maximum(size * least, 1.0))
+            # per sample, missing or not: a feature known in few cannot rank high by luck
+            scores = np.sqrt(statistic / np.maximum(codes.n_samples * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
         return self._conclude(Scored(scores, pvalues, codes.n_levels <= 1), watch)
 
@@ -168,12 +170,19 @@ class ChiSquared(UnivariateFilter):
                 f'{least:.6g}, and nothing is counted below zero. Use test="independence" for '
                 "measurements."
             )
-        total = observed.sum(axis=0)
+        with np.errstate(over="ignore"):
+            total = observed.sum(axis=0)
+        if not np.isfinite(total).all():
+            raise ValueError(
+                "The counts of a feature of X add up to more than float64 holds; divide X by a "
+                "common factor."
+            )
         counts = samples.class_weight()
         expected = (counts / counts.sum())[:, None] * total
         constant = low == high
         safe = np.where(total > 0, expected, 1.0)
-        statistic = ((observed - expected) ** 2 / safe).sum(axis=0)
+        gap = observed - expected
+        statistic = (gap / safe * gap).sum(axis=0)  # the square itself may be too large
         statistic = np.where(constant, 0.0, statistic)
         self.dof_ = np.full(len(statistic), len(counts) - 1)
         scores = statistic
@@ -245,15 +254,13 @@ def _select(comparison):  # type: ignore[no-untyped-def]
     return generate
 
 
-def contingency_chi2(
-    tables: list[np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Statistic, degrees of freedom, total, and lesser side minus one of each table.
+def contingency_chi2(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Statistic, degrees of freedom, and lesser side minus one of each table.
 
     Rows and columns may be empty; empty ones count nowhere.
     """
     least = np.zeros(len(tables), dtype=np.intp)
-    statistic, total = np.zeros(len(tables)), np.zeros(len(tables))
+    statistic = np.zeros(len(tables))
     dof = np.zeros(len(tables), dtype=np.intp)
     heights = np.array([len(table) for table in tables])
     for height in np.unique(heights[heights > 0]):
@@ -267,5 +274,4 @@ def contingency_chi2(
         height_in_use, width_in_use = (rows > 0).sum(axis=1), (columns > 0).sum(axis=1)
         dof[where] = (height_in_use - 1) * (width_in_use - 1)
         least[where] = np.minimum(height_in_use, width_in_use) - 1
-        total[where] = n
-    return np.where(dof > 0, statistic, 0.0), np.maximum(dof, 0), total, np.maximum(least, 0)
+    return np.where(dof > 0, statistic, 0.0), np.maximum(dof, 0), np.maximum(least, 0)

@@ -111,6 +111,12 @@ class FisherScore(MomentFilter):
         f = scores * ((n - n_classes) / (n_classes - 1))
         return scores, special.fdtrc(n_classes - 1, n - n_classes, f)
 
+    def _undo(self, scores: np.ndarray, units: np.ndarray) -> np.ndarray:
+        if self.variant_ != "criterion":
+            return scores
+        with np.errstate(over="ignore"):
+            return scores / units
+
 
 class SignalToNoise(MomentFilter):
     """Signal-to-noise ratio: distance between class means over the sum of standard deviations.

@@ -41,7 +41,8 @@ class JMI(GreedyFilter):
         Features whose values are categories: indices, names or a mask. Columns of a data frame
         that hold text or categories always are.
     missing : {"code", "ignore"}, default="code"
-        Missing values are a level of their own, or are left out of the counts.
+        Missing values are a level of their own, or are left out of the counts; what a feature
+        tells is then multiplied by the share of the samples that have it.
     full_ranking : bool, default=False
         Whether the search goes on through all features. Otherwise those not selected are ranked
         by the value they would have had if added next.

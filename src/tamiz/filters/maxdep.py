@@ -6,7 +6,9 @@ Greedy: with S the features already selected, the next is the v that maximises
 
 with all of S as one variable. Its levels multiply, and soon most cells of the table hold one
 sample or none; then every feature seems to determine the class. So the search stops where the
-table is too thin.
+table is too thin. A feature whose own table is too thin, above all an identifier with a level for
+every sample, seems to determine the class by itself: it has no part in the search as long as there
+are others.
 
 References
 ----------
@@ -39,7 +41,8 @@ class MaxDep(InformationFilter):
         for more is an error that says how many they support.
     min_per_cell : float, default=5.0
         Fewest samples per cell, on average over the cells of the table of the selected features
-        (combinations of levels that occur) against the class.
+        (combinations of levels that occur) against the class. Features that alone have fewer, such
+        as identifiers, are not selected and come last, unless all have: then one is selected.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
         How to cut continuous features, see :class:`tamiz.information.Discretiser`; None if all
         are discrete already.
@@ -49,12 +52,16 @@ class MaxDep(InformationFilter):
         Features whose values are categories: indices, names or a mask. Columns of a data frame
         that hold text or categories always are.
     missing : {"code", "ignore"}, default="code"
-        Missing values are a level of their own, or are left out of the counts.
+        Missing values are a level of their own, or are left out of the counts; what a feature
+        tells is then multiplied by the share of the samples that have it.
+    verbose : bool or int, default=0
+        Show progress.
 
     Attributes
     ----------
     scores_ : array of shape (n_features,)
-        Joint information in nats when the feature was added, or would have been added next.
+        Joint information in nats when the feature was added, or would have been added next; the
+        relevance alone of features whose own counts are too thin.
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
@@ -89,6 +96,7 @@ class MaxDep(InformationFilter):
     _parameter_constraints = {
         **InformationFilter._parameter_constraints,
         "min_per_cell": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -100,6 +108,7 @@ class MaxDep(InformationFilter):
         n_bins: int = 5,
         categorical_features: Any = None,
         missing: str = "code",
+        verbose: bool | int = 0,
     ):
         self.n_features_to_select = n_features_to_select
         self.min_per_cell = min_per_cell
@@ -107,6 +116,7 @@ class MaxDep(InformationFilter):
         self.n_bins = n_bins
         self.categorical_features = categorical_features
         self.missing = missing
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> MaxDep:
         """Add features one after the other.
@@ -128,7 +138,8 @@ class MaxDep(InformationFilter):
         p = codes.n_features
         own = self.n_features_to_select in (None, "auto")
         n_steps = p if own else number_to_select(self.n_features_to_select, p, None)
-        criterion = _JointWithAll(codes, target)
+        thin = codes.n_known() < self.min_per_cell * codes.n_levels * len(self.classes_)
+        criterion = _JointWithAll(codes, target, thin & ~thin.all())
         self.relevance_ = criterion.relevance
 
         def proceed(n_added: int, k: int, value: float) -> bool:
@@ -147,11 +158,11 @@ class MaxDep(InformationFilter):
                 "pairs."
             )
 
-        found = greedy(criterion, n_steps, proceed=proceed)
+        found = greedy(criterion, n_steps, proceed=proceed, verbose=self.verbose)
         self._finish(
             order=found.order,
             n_selected=found.n_added,
-            scores=found.scores,
+            scores=np.where(found.scores < 0.0, self.relevance_, found.scores),
             path=found.path,
             seconds=watch.seconds,
         )
@@ -159,26 +170,27 @@ class MaxDep(InformationFilter):
 
 
 class _JointWithAll(CountedCriterion):
-    _arrays = ("features", "relevance", "current")
+    _arrays = ("features", "relevance", "current", "thin")
 
-    def __init__(self, codes: Codes, y: np.ndarray):
+    def __init__(self, codes: Codes, y: np.ndarray, thin: np.ndarray):
         super().__init__(codes, y)
         self.joint = np.zeros(codes.n_samples, dtype=np.int32)
         self.current = self.relevance
+        self.thin = thin  # features behind all others
 
     def values(self) -> np.ndarray:
-        return self.current
+        return np.where(self.thin, -1.0, self.current)
 
     def counts_with(self, k: int) -> tuple[int, int]:
         """Combinations of levels of the selected features and one more, and samples that have them.
 
-        Samples in which one of these features is missing do not count.
+        Samples in which the new one is missing do not count.
         """
         joint = self.codes.joint(k, self.joint)
         return int(joint.max(initial=-1)) + 1, int(np.count_nonzero(joint >= 0))
 
     def add(self, k: int) -> None:
-        self.joint = self.codes.joint(k, self.joint)
+        self.joint = joint_codes(self.codes.condition(k), self.joint)
         both = joint_codes(self.joint, self.y)
         beyond = self.codes.against(both) - self.codes.against(self.joint)
         known = self.current[k]

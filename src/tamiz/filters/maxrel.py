@@ -26,7 +26,8 @@ class MaxRel(ScoreFilter):
         Features whose values are categories: indices, names or a mask. Columns of a data frame
         that hold text or categories always are.
     missing : {"code", "ignore"}, default="code"
-        Missing values are a level of their own, or are left out of the counts.
+        Missing values are a level of their own, or are left out of the counts; what a feature
+        tells is then multiplied by the share of the samples that have it.
 
     Attributes
     ----------

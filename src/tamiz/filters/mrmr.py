@@ -30,8 +30,10 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamiz._validation import check_classes, check_X
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
+from tamiz.filters.univariate_base import refuse_categories
 from tamiz.information import Codes
 from tamiz.information._counting import least_redundant
+from tamiz.information._scale import safe_units
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
 FLOOR = 1e-3
@@ -70,8 +72,9 @@ class MRMR(GreedyFilter):
         Features whose values are categories: indices, names or a mask. Columns of a data frame
         that hold text or categories always are. Not possible with "f_pearson".
     missing : {"code", "ignore"}, default="code"
-        Missing values are a level of their own, or are left out of the counts. "f_pearson" does
-        not accept missing values.
+        Missing values are a level of their own, or are left out of the counts; what a feature
+        tells is then multiplied by the share of the samples that have it. "f_pearson" does not
+        accept missing values.
     full_ranking : bool, default=False
         Whether the search goes on through all features. Otherwise those not selected are ranked
         by the value they would have had if added next.
@@ -154,11 +157,8 @@ class MRMR(GreedyFilter):
         quotient = self.scheme == "quotient"
         if self.measure == "mutual_information":
             return _Counted(*self._encode(X, y), quotient)
-        if self.categorical_features is not None:
-            raise ValueError(
-                'categorical_features cannot be used with measure="f_pearson", which correlates '
-                'numbers; use measure="mutual_information", or encode the categories first.'
-            )
+        counted = 'measure="mutual_information"'
+        refuse_categories(self.categorical_features, 'measure="f_pearson"', counted)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
         labels = check_classes(y, X.shape[0])
         self.classes_ = labels.classes
@@ -272,6 +272,9 @@ def _standardised(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     n, n_classes = len(X), int(y.max()) + 1
     Z = np.array(X.T, order="C")  # a copy even of one column: it changes below
     scale = np.abs(Z).max(axis=1, keepdims=True)
+    units = safe_units(scale)
+    if (units != 1.0).any():
+        Z, scale = Z / units, scale / units
     Z -= Z.mean(axis=1, keepdims=True)
     total = np.einsum("ij,ij->i", Z, Z)
     # What rounding leaves of a constant column is not variation.

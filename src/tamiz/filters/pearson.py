@@ -26,10 +26,16 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 
 from tamiz._parallel import run_tiles
-from tamiz._validation import check_regression_target, check_sample_weight, check_X
+from tamiz._validation import (
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    warn_of_quantity,
+)
 from tamiz.base import Stopwatch
-from tamiz.filters._moments import ClassMoments
-from tamiz.filters.univariate_base import MomentFilter, Scored
+from tamiz.filters._moments import ClassMoments, in_units
+from tamiz.filters.univariate_base import MomentFilter, Scored, check_labelled
+from tamiz.information._scale import safe_units
 
 
 class PearsonScore(MomentFilter):
@@ -82,9 +88,14 @@ class PearsonScore(MomentFilter):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self._validate_params()
-        if y is None or not self._is_numeric(y):
-            return super()._fit(X, y, sample_weight)
         watch = Stopwatch()
+        if y is None or not self._is_numeric(y):
+            remedy = 'use target="numeric"'
+            samples = check_labelled(self, X, y, sample_weight, accept_sparse=True, quantity=remedy)
+            if self.target == "auto":
+                warn_of_quantity(samples.labels, remedy)
+            self.classes_ = samples.labels.classes
+            return self._conclude(self._score(samples), watch)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
         y = check_regression_target(y, X.shape[0])
         weight = None
@@ -102,7 +113,8 @@ class PearsonScore(MomentFilter):
         if self.target != "auto":
             return self.target == "numeric"
         try:
-            return str(type_of_target(y)).startswith("continuous")
+            with np.errstate(invalid="ignore"):  # numbers beyond the whole ones
+                return str(type_of_target(y)).startswith("continuous")
         except ValueError:  # whatever is wrong with y, the check of the labels has the sentence
             return False
 
@@ -136,7 +148,22 @@ def correlation_pvalues(rho: np.ndarray, n: float) -> np.ndarray:
 
 def correlate(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Correlation of every feature with ``y``, and which features are constant."""
-    moments = ClassMoments.of(X, np.zeros(len(y), dtype=np.intp), 1, weight)
+    y = y / safe_units(np.abs(y).max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = ClassMoments.of(X, np.zeros(len(y), dtype=np.intp), 1, weight)
+        rho, constant = _correlate(X, y, weight, moments)
+    units = moments.units(X)
+    scaled = np.flatnonzero(units != 1.0)
+    if len(scaled):
+        part = in_units(X, scaled, units)
+        moments = ClassMoments.of(part, np.zeros(len(y), dtype=np.intp), 1, weight)
+        rho[scaled], constant[scaled] = _correlate(part, y, weight, moments)
+    return rho, constant
+
+
+def _correlate(
+    X: Any, y: np.ndarray, weight: np.ndarray | None, moments: ClassMoments
+) -> tuple[np.ndarray, np.ndarray]:
     weight = np.ones(len(y)) if weight is None else weight
     centred = y - (weight @ y) / weight.sum() if np.ptp(y) > 0 else np.zeros(len(y))
     weighted = weight * centred

@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._blas import one_blas_thread
+from tamiz._progress import Progress
 from tamiz._validation import check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._feature_sampling import sample_features
@@ -40,7 +41,9 @@ from tamiz.filters._similarity import (
     read_target,
     resolve_task,
 )
+from tamiz.filters.univariate_base import HOW_MANY, refuse_categories
 from tamiz.information import encode
+from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
 from tamiz.selector import Selector
 from tamiz.solvers import solve
@@ -88,7 +91,8 @@ class QPFS(Selector):
     n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
-        Features to be taken as they are: mask, indices or names.
+        Features whose values are categories: indices, names or a mask. Columns of a data frame
+        that hold text or categories always are. For mutual information only.
     n_features_to_select : int, float or "auto", default="auto"
         Number or share of features; by default those with a weight above zero.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -177,15 +181,8 @@ class QPFS(Selector):
         "sampling": [StrOptions({"uniform", "kmeans", "leverage"})],
         "diagonal": [StrOptions({"nystroem", "exact"})],
         "rank_tol": [None, Interval(Real, 0, None, closed="left")],
-        "bins": [None, StrOptions({"mean_std", "mdl", "width", "frequency"})],
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "categorical_features": [None, "array-like", str],
-        "n_features_to_select": [
-            None,
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
+        **{name: BINNING[name] for name in ("bins", "n_bins", "categorical_features")},
+        "n_features_to_select": HOW_MANY,
         "task": [StrOptions({"auto", "classification", "regression"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
@@ -284,9 +281,13 @@ class QPFS(Selector):
                 categorical_features=self.categorical_features,
                 estimator=self,
             )
-            return MutualInformation(codes, read_target(y, codes.n_samples, task))
+            return MutualInformation(
+                codes, read_target(y, codes.n_samples, task, guessed=self.task == "auto")
+            )
+        what = 'similarity="pearson"' if isinstance(self.similarity, str) else "a similarity given"
+        refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
         X = check_X(self, X, reset=True, min_samples=2)
-        target = read_target(y, len(X), task)
+        target = read_target(y, len(X), task, guessed=self.task == "auto")
         if isinstance(self.similarity, str):
             return Pearson(X, target)
         if callable(self.similarity):
@@ -322,8 +323,10 @@ class QPFS(Selector):
         if self.alpha == 1.0:
             return self._relevance_only(similarity)
         F = similarity.relevance
-        redundancy = self._redundancy(similarity)
-        self.alpha_ = self._balance(redundancy, F)
+        with Progress("QPFS", self.verbose) as progress:
+            similarity.progress = progress
+            redundancy = self._redundancy(similarity)
+            self.alpha_ = self._balance(redundancy, F)
         # The objective divided by 1 - alpha: the matrix stays as it is.
         share = 1.0 - self.alpha_
         p = F * (-self.alpha_ / share)

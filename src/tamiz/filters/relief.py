@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from tamiz._progress import Progress
 from tamiz._validation import check_classes
 from tamiz.base import Stopwatch
 from tamiz.filters._relief_base import ReliefBase
@@ -63,6 +64,8 @@ class ReliefF(ReliefBase):
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties. With an integer the result is the same on any machine and
         with any number of threads.
+    verbose : bool or int, default=0
+        Show progress.
 
     Attributes
     ----------
@@ -119,6 +122,7 @@ class ReliefF(ReliefBase):
         threshold: float | None = None,
         n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
+        verbose: bool | int = 0,
     ):
         self.n_neighbors = n_neighbors
         self.n_samples = n_samples
@@ -129,6 +133,7 @@ class ReliefF(ReliefBase):
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> ReliefF:
         """Score the features and select the best.
@@ -146,7 +151,8 @@ class ReliefF(ReliefBase):
         """
         watch = Stopwatch()
         table = self._start(X)
-        self.classes_, codes = check_classes(y, len(table.X))
+        remedy = "use RReliefF, which takes numbers"
+        self.classes_, codes = check_classes(y, len(table.X), quantity=remedy)
         if np.bincount(codes).max() < 2:
             raise ValueError(
                 f"Every class of y has one sample only ({len(codes)} classes); "
@@ -161,13 +167,20 @@ class ReliefF(ReliefBase):
         return bounds
 
     def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
+        self,
+        diff: Any,
+        codes: np.ndarray,
+        counts: np.ndarray,
+        rows: np.ndarray,
+        found: Any,
+        y: Any,
+        progress: Progress,
     ) -> np.ndarray:
         prior = counts / counts.sum()
         own = codes[rows]
         sign = prior[None, :] / (1 - prior[own])[:, None]
         sign[np.arange(len(rows)), own] = -1.0
-        return _weighted(diff, codes, rows, found, sign)
+        return _weighted(diff, codes, rows, found, sign, progress)
 
 
 class Relief(ReliefF):
@@ -198,6 +211,8 @@ class Relief(ReliefF):
         Number or fraction of features to select; half of them if there is no threshold either.
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties.
+    verbose : bool or int, default=0
+        Show progress.
 
     Attributes
     ----------
@@ -239,6 +254,7 @@ class Relief(ReliefF):
         threshold: float | None = None,
         n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
+        verbose: bool | int = 0,
     ):
         self.n_samples = n_samples
         self.metric = metric
@@ -248,6 +264,7 @@ class Relief(ReliefF):
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
+        self.verbose = verbose
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops, n = np.cumsum(counts), counts.sum()
@@ -258,17 +275,30 @@ class Relief(ReliefF):
         return bounds
 
     def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
+        self,
+        diff: Any,
+        codes: np.ndarray,
+        counts: np.ndarray,
+        rows: np.ndarray,
+        found: Any,
+        y: Any,
+        progress: Progress,
     ) -> np.ndarray:
-        return _weighted(diff, codes, rows, found, np.tile([-1.0, 1.0], (len(rows), 1)))
+        return _weighted(diff, codes, rows, found, np.tile([-1.0, 1.0], (len(rows), 1)), progress)
 
 
 def _weighted(
-    diff: Any, codes: np.ndarray, rows: np.ndarray, found: np.ndarray, sign: np.ndarray
+    diff: Any,
+    codes: np.ndarray,
+    rows: np.ndarray,
+    found: np.ndarray,
+    sign: np.ndarray,
+    progress: Progress,
 ) -> np.ndarray:
     """Mean over the samples of the signed means over the neighbours of each group."""
     there = found >= 0
     size = np.maximum(there.sum(axis=2), 1)
     coef = np.where(there, (sign / size)[:, :, None], 0.0) / len(rows)
     m = len(rows)
-    return summed_differences(diff, codes, rows, found.reshape(m, -1), coef.reshape(m, -1))
+    near, weight = found.reshape(m, -1), coef.reshape(m, -1)
+    return summed_differences(diff, codes, rows, near, weight, progress)

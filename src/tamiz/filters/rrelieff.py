@@ -24,10 +24,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from tamiz._progress import Progress
 from tamiz._validation import check_regression_target
 from tamiz.base import Stopwatch
 from tamiz.filters._relief_base import ReliefBase
 from tamiz.filters._relief_pairs import summed_differences
+from tamiz.information._scale import safe_units
 
 
 class RReliefF(ReliefBase):
@@ -56,6 +58,8 @@ class RReliefF(ReliefBase):
         Number or fraction of features to select; half of them if there is no threshold either.
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties.
+    verbose : bool or int, default=0
+        Show progress.
 
     Attributes
     ----------
@@ -102,6 +106,7 @@ class RReliefF(ReliefBase):
         threshold: float | None = None,
         n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
+        verbose: bool | int = 0,
     ):
         self.n_neighbors = n_neighbors
         self.n_samples = n_samples
@@ -112,6 +117,7 @@ class RReliefF(ReliefBase):
         self.threshold = threshold
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> RReliefF:
         """Score the features and select the best.
@@ -137,15 +143,23 @@ class RReliefF(ReliefBase):
         return np.array([[[[0, counts[0]], [0, 0]]]], dtype=np.intp)
 
     def _weigh(
-        self, diff: Any, codes: np.ndarray, counts: np.ndarray, rows: np.ndarray, found: Any, y: Any
+        self,
+        diff: Any,
+        codes: np.ndarray,
+        counts: np.ndarray,
+        rows: np.ndarray,
+        found: Any,
+        y: Any,
+        progress: Progress,
     ) -> np.ndarray:
         found = found[:, 0]
+        y = y / safe_units(np.abs(y).max())
         span = np.ptp(y)
         apart = np.abs(y[rows][:, None] - y[found]) / (span if span > 0 else 1.0)
         share = np.full(found.shape, 1 / found.shape[1])
         n_y = (share * apart).sum()
-        n_f = summed_differences(diff, codes, rows, found, share)
-        n_both = summed_differences(diff, codes, rows, found, share * apart)
+        n_f = summed_differences(diff, codes, rows, found, share, progress)
+        n_both = summed_differences(diff, codes, rows, found, share * apart, progress)
         # without any difference in y, or with nothing but differences, one term has no meaning
         near = n_both / n_y if n_y > 0 else np.zeros(len(n_f))
         same = len(rows) - n_y

@@ -118,12 +118,12 @@ class MomentFilter(UnivariateFilter):
     """Base class of filters that are functions of the means and variances of the classes."""
 
     def _score(self, samples: Samples) -> Scored:
-        moments = ClassMoments.of(
+        moments, units = ClassMoments.in_safe_units(
             samples.X, samples.labels.codes, samples.n_classes, samples.weight
         )
         constant = moments.constant()
         scores, pvalues = self._from_moments(moments)
-        scores = np.where(constant, 0.0, scores)
+        scores = np.where(constant, 0.0, self._undo(scores, units))
         if pvalues is not None:
             pvalues = np.where(constant, 1.0, pvalues)
         return Scored(scores, pvalues, constant)
@@ -132,20 +132,39 @@ class MomentFilter(UnivariateFilter):
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
         """Scores and p-values of all features."""
 
+    def _undo(self, scores: np.ndarray, units: np.ndarray) -> np.ndarray:
+        """The scores of features that were divided by ``units``; most do not depend on them."""
+        return scores
+
 
 def check_labelled(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, accept_sparse: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    accept_sparse: bool,
+    quantity: str = "use PearsonScore or RReliefF, which take numbers",
 ) -> Samples:
     """Check data, labels and weights; leave out rows of weight zero."""
     X = check_X(estimator, X, reset=True, accept_sparse=accept_sparse)
     if sample_weight is None:
-        return Samples(X, check_classes(y, X.shape[0]), None)
+        return Samples(X, check_classes(y, X.shape[0], quantity=quantity), None)
     weight = check_sample_weight(sample_weight, X.shape[0])
-    classes, codes = check_classes(y, X.shape[0], weight=weight)
+    classes, codes = check_classes(y, X.shape[0], weight=weight, quantity=quantity)
     counted = weight > 0
     if not counted.all():
         X, codes, weight = X[counted], codes[counted], weight[counted]
     return Samples(X, Labels(classes, codes), weight)
+
+
+def refuse_categories(categorical_features: Any, what: str, instead: str) -> None:
+    """Refuse ``categorical_features`` where the features are taken as numbers."""
+    if categorical_features is not None:
+        raise ValueError(
+            f"categorical_features cannot be used with {what}, which takes all features as "
+            f"numbers; use {instead}, or encode the categories first."
+        )
 
 
 def over_classes(

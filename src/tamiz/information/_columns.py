@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -21,6 +22,11 @@ class Columns(NamedTuple):
     X: Any  # float64 in C order, or CSC
     categorical: np.ndarray  # bool (columns,)
     categories: dict[int, np.ndarray]  # what the codes of each categorical column stand for
+    names: list[Any] | None = None  # of the columns of a data frame
+
+    def called(self, j: int) -> str:
+        """How a sentence names a column."""
+        return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
 
 
 class _Anonymous(BaseEstimator):
@@ -39,7 +45,9 @@ def read_columns(
     """Check ``X`` and turn its categorical columns into codes.
 
     Categorical are the columns of a data frame that hold text or categories, and those named by
-    ``categorical_features``: indices, names, or a boolean mask.
+    ``categorical_features``: indices, names, or a boolean mask. Whole numbers are indices, counted
+    from 0. Where the columns of a data frame are themselves numbered otherwise, they could mean two
+    things and are refused.
 
     Parameters
     ----------
@@ -62,13 +70,14 @@ def read_columns(
     _refuse_duplicate_names(X)
     frame = nw.from_native(X, eager_only=True)
     columns = list(frame.iter_columns())
-    chosen = _mask(categorical_features, len(columns), [column.name for column in columns])
+    labels = [column.name for column in columns]
+    chosen = _mask(categorical_features, len(columns), labels)
     for j, column in enumerate(columns):
         if column.dtype in _TEXT and not chosen[j]:
             chosen[j] = column.dtype != nw.Object or not _is_numeric(column)
     if not chosen.any():
         table = check_X(estimator, X, reset=reset, min_samples=min_samples, allow_nan=True)
-        return Columns(table, chosen, {})
+        return Columns(table, chosen, {}, labels)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names: dict[int, np.ndarray] = {}
     table = np.empty((len(frame), len(columns)))
@@ -81,13 +90,11 @@ def read_columns(
     for j in np.flatnonzero(chosen).tolist():
         column = columns[j]
         missing = column.is_null().to_numpy().astype(bool)
-        if column.dtype in (nw.String, nw.Categorical, nw.Enum):
-            column = column.cast(nw.String)
         values = np.asarray(column.to_list(), dtype=object)
-        values[missing] = None  # some versions of pandas make the text "nan" of them
-        table[:, j], names[j] = _codes(values, _known(categories, j))
+        values[missing] = None
+        table[:, j], names[j] = _codes(values, _known(categories, j), f"column {labels[j]!r}")
     check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
-    return Columns(table, chosen, names)
+    return Columns(table, chosen, names, labels)
 
 
 def _from_array(
@@ -109,7 +116,8 @@ def _from_array(
             else:
                 X = np.array(X, dtype=np.float64)
             for j in np.flatnonzero(chosen):
-                X[:, j], names[int(j)] = _codes(source[:, j], _known(categories, j))
+                known = _known(categories, j)
+                X[:, j], names[int(j)] = _codes(source[:, j], known, f"column {j}")
     table = check_X(
         estimator, X, reset=reset, min_samples=min_samples, allow_nan=True, accept_sparse=True
     )
@@ -129,18 +137,31 @@ def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -
     mask = np.zeros(n_features, dtype=bool)
     if categorical_features is None:
         return mask
-    given = np.asarray(categorical_features)
+    given = np.asarray(categorical_features, dtype=object)  # numbers and names stay what they are
     if given.ndim == 0:
         given = given.reshape(1)
-    if given.dtype == bool:
+    if given.size and all(isinstance(value, (bool, np.bool_)) for value in given.ravel()):
         if given.shape != (n_features,):
             raise ValueError(
                 f"categorical_features is a mask of {given.size} entries, but X has {n_features} "
                 "features; give one entry for each feature, or indices, or names."
             )
-        return given.copy()
+        return given.astype(bool)
+    numbered = names is not None and any(
+        isinstance(name, (int, np.integer)) and name != j for j, name in enumerate(names)
+    )
     for value in given.tolist():
-        if isinstance(value, (int, np.integer)) and -n_features <= value < n_features:
+        if isinstance(value, (int, np.integer)) and numbered:
+            assert names is not None
+            if value not in names or names.index(value) != value:
+                raise ValueError(
+                    f"categorical_features names {value!r}, but the columns of X are numbered "
+                    f"themselves ({_some(names)}), and it could be a number or a position. Use a "
+                    "boolean mask with one entry for each column, or give the columns names that "
+                    "are text (X.columns = X.columns.astype(str))."
+                )
+            mask[value] = True
+        elif isinstance(value, (int, np.integer)) and -n_features <= value < n_features:
             mask[value] = True
         elif names is not None and value in names:
             mask[names.index(value)] = True
@@ -151,6 +172,11 @@ def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -
                 f"{n_features}{known}."
             )
     return mask
+
+
+def _some(names: list[Any]) -> str:
+    plain = (name.item() if isinstance(name, np.generic) else name for name in names[:3])
+    return ", ".join(map(repr, plain)) + (", ..." if len(names) > 3 else "")
 
 
 def _known(categories: dict[int, np.ndarray] | None, j: Any) -> np.ndarray | None:
@@ -179,7 +205,9 @@ def _is_gap(value: Any) -> bool:
     return not isinstance(unequal, (bool, np.bool_)) or bool(unequal)
 
 
-def _codes(values: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _codes(
+    values: np.ndarray, known: np.ndarray | None, called: str = "x"
+) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the values (NaN where missing or unknown) and the categories they stand for."""
     gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
     codes = np.full(len(values), np.nan)
@@ -198,4 +226,11 @@ def _codes(values: np.ndarray, known: np.ndarray | None) -> tuple[np.ndarray, np
         return codes, known
     number = {value: k for k, value in enumerate(known.tolist())}
     codes[~gaps] = [number.get(value, np.nan) for value in present.tolist()]
+    if len(present) and len(known) and np.isnan(codes).all():
+        warnings.warn(
+            f"No value of {called} of X is a category that fit saw (here {present[0]!r}, there "
+            f"{known[0]!r}); all count as missing. Hand over values of the same kind.",
+            UserWarning,
+            stacklevel=2,
+        )
     return codes, known

@@ -404,8 +404,12 @@ def _cells(counts, margin, column_margins, sums, f, base, out):  # type: ignore[
 
 @njit(cache=True, nogil=True)
 def _score_gappy(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
-    """Where a level may be missing, the samples in which both are present are those that count."""
+    """Where a level may be missing, the samples in which both are present are those that count.
+
+    What they tell is multiplied by their share of all samples: see :class:`Codes`.
+    """
     r, c = counts.shape[0], counts.shape[1]
+    inverse = 1.0 / float(len(f) - 1)
     for l in range(nj):
         cells, rows, columns = np.int64(0), np.int64(0), np.int64(0)
         n = _ZERO
@@ -427,6 +431,7 @@ def _score_gappy(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
         if information < least or n == _ZERO:
             out[l] = 0.0
         elif ratio:
-            out[l] = 2.0 * information / entropy if entropy > least else 0.0
+            share = float(n) / float(len(f) - 1)
+            out[l] = 2.0 * information / entropy * share if entropy > least else 0.0
         else:
-            out[l] = information * (1.0 / float(n))
+            out[l] = information * inverse

@@ -11,6 +11,7 @@ from numba import njit
 
 from tamiz._parallel import run_tiles
 from tamiz.information._mdl import mdl_cuts
+from tamiz.information._scale import safe_units
 
 #: Rounding of the mean and the deviation, relative to their size.
 _SLACK = 16 * np.finfo(np.float64).eps
@@ -34,10 +35,18 @@ def find_cuts(X: np.ndarray, method: str, n_bins: int, y: np.ndarray | None = No
         assert y is not None
         return mdl_cuts(X, y, int(y.max(initial=0)) + 1)
     if method == "mean_std":
-        cuts = np.empty((X.shape[1], 2))
-        run_tiles(_mean_std, X.shape[1], X, cuts, min_items=1 + 100_000 // len(X))
-        return cuts
+        return _around_mean(X)
     return _width(X, n_bins) if method == "width" else _frequency(X, n_bins)
+
+
+def _around_mean(X: np.ndarray) -> np.ndarray:
+    cuts, size = np.empty((X.shape[1], 2)), np.empty(X.shape[1])
+    run_tiles(_mean_std, X.shape[1], X, cuts, size, min_items=1 + 100_000 // len(X))
+    units = safe_units(size)
+    scaled = np.flatnonzero(units != 1.0)
+    if len(scaled):  # squares were beyond the range of float64
+        cuts[scaled] = _around_mean(X[:, scaled] / units[scaled]) * units[scaled, None]
+    return cuts
 
 
 def _width(X: np.ndarray, n_bins: int) -> np.ndarray:
@@ -46,7 +55,7 @@ def _width(X: np.ndarray, n_bins: int) -> np.ndarray:
     t = np.arange(1, n_bins) / n_bins
     cuts = low * (1.0 - t) + high * t
     # A value that lies on a cut belongs below it, whichever way the cut was rounded.
-    slack = 16 * np.finfo(float).eps * (np.abs(low) + np.abs(high))
+    slack = _SLACK * np.abs(low) + _SLACK * np.abs(high)
     cuts = np.minimum(cuts + slack, np.nextafter(high, -np.inf))
     cuts[np.broadcast_to(~(high > low), cuts.shape)] = np.inf  # constant, or nothing but NaN
     return cuts
@@ -72,8 +81,11 @@ def _frequency(X: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
-    """Mean minus and plus one standard deviation (of the population) of columns of ``X``."""
+def _mean_std(start, stop, X, cuts, size):  # type: ignore[no-untyped-def]
+    """Mean minus and plus one standard deviation (of the population) of columns of ``X``.
+
+    ``size`` becomes the greatest absolute value of each, 0 where it does not matter.
+    """
     n = X.shape[0]
     width = 256
     shift, total, square = np.empty(width), np.empty(width), np.empty(width)
@@ -95,9 +107,11 @@ def _mean_std(start, stop, X, cuts):  # type: ignore[no-untyped-def]
         for i in range(n):
             _second_moments(X[i, j : j + m], shift, total, low, high, square, between)
         for l in range(m):
+            size[j + l] = 0.0
             if count[l] == 0.0 or low[l] == high[l]:
                 cuts[j + l, 0] = cuts[j + l, 1] = np.inf
                 continue
+            size[j + l] = max(abs(low[l]), abs(high[l]))
             mean = shift[l] + total[l]
             deviation = np.sqrt(square[l] / count[l])
             slack = _SLACK * (abs(mean) + deviation)

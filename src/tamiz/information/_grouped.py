@@ -91,17 +91,21 @@ def _grouped(order, bounds, codes, levels, f, ratio, cell, margin):  # type: ign
     for b in range(levels):
         columns += f[margin[b]]
         margin[b] = 0
-    return _measure(cells, rows, columns, f[n], n, ratio)
+    return _measure(cells, rows, columns, f[n], n, len(f) - 1, ratio)
 
 
 @njit(cache=True, nogil=True)
-def _measure(cells, rows, columns, whole, n, ratio):  # type: ignore[no-untyped-def]
-    """Information or symmetrical uncertainty from the sums of f over a table and its margins."""
+def _measure(cells, rows, columns, whole, n, n_samples, ratio):  # type: ignore[no-untyped-def]
+    """Information or symmetrical uncertainty from the sums of f over a table and its margins.
+
+    Times the share of all samples that the table holds: see :class:`Codes`.
+    """
     information = float(whole + cells - rows - columns)
     least = float(whole >> FAINT)
     if n == 0 or information < least:
         return 0.0
     if ratio:
         entropy = float(whole - rows) + float(whole - columns)
-        return 2.0 * information / entropy if entropy > least else 0.0
-    return information * (1.0 / float(n))
+        share = float(n) / float(n_samples)
+        return 2.0 * information / entropy * share if entropy > least else 0.0
+    return information * (1.0 / float(n_samples))

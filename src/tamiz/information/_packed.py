@@ -168,10 +168,12 @@ def target_codes(y: Any, n_samples: int) -> np.ndarray:
     return np.unique(y, return_inverse=True)[1].astype(np.int32)
 
 
-def tiles_of(n_pivots: int, n_columns: int, symmetric: bool) -> tuple[int, np.ndarray]:
+def tiles_of(n_pivots: int, n_columns: int, symmetric: bool) -> np.ndarray:
     """First pivot and first column of each tile; of a symmetric block, those on the upper side."""
+    if n_pivots <= HEIGHT and n_columns <= TILE:
+        return np.zeros((1, 2), dtype=np.intp)
     i, j = np.meshgrid(np.arange(0, n_pivots, HEIGHT), np.arange(0, n_columns, TILE), indexing="ij")
     tiles = np.stack([i.ravel(), j.ravel()], axis=1)
     if symmetric:
         tiles = tiles[tiles[:, 1] + TILE > tiles[:, 0]]
-    return len(tiles), np.ascontiguousarray(tiles)
+    return np.ascontiguousarray(tiles)

@@ -1,4 +1,15 @@
-"""Columns of codes, packed, and what mutual-information methods ask of them.
+r"""Columns of codes, packed, and what mutual-information methods ask of them.
+
+Where values are missing and are not a level of their own, a pair of columns is counted in the m of
+n samples that have both. What these samples tell is multiplied by their share m/n:
+
+.. math:: \frac{m}{n} I_m(X; Z) = I(X; Z \mid M),
+
+with M whether both are known and a missing value the same for all. So a column that is known in
+few samples cannot rank high by luck: the estimate of I from m samples is too high by about
+(r − 1)(c − 1)/2m, that of the product by (r − 1)(c − 1)/2n, as with any complete column. If Z is
+complete, it is what X tells with gaps as a level, less what the gaps tell by themselves.
+Symmetrical uncertainty is multiplied by the same share.
 
 Memory: a column of r levels takes r bits per sample, twice while a whole matrix is computed. A
 column with more than ``MOST_PACKED`` levels is kept as one four-byte code per sample and counted
@@ -13,7 +24,9 @@ from typing import Any
 import numpy as np
 
 from tamiz._parallel import run_tiles
+from tamiz._progress import Progress
 from tamiz.information._counting import (
+    HEIGHT,
     TILE,
     pairs_counts,
     pairs_rows,
@@ -42,14 +55,22 @@ MOST_PACKED = 64
 #: Tables with more cells than this are counted sample by sample: that is then cheaper.
 MOST_CELLS = 768
 
-#: Population counts that make a thread worth while.
+#: Population counts that make a thread worth while, and those after which progress is shown.
 _WORTH = 200_000
+_SLICE = 2_000_000_000
+
+#: Population counts of all pairs up to which features form one group, as if all had the same
+#: number of levels, and those levels: fewer calls are then worth more than fewer counts.
+_FEW = 500_000
+_FEW_LEVELS = 8
 
 
 class Codes:
     """Discrete columns over the same samples, ready to be counted against each other.
 
-    Made by :func:`tamiz.information.encode`. All information is in nats.
+    Made by :func:`tamiz.information.encode`. All information is in nats. With missing values left
+    out (``missing="ignore"``), a measure of two columns is that of the samples which have both,
+    times their share of all samples.
 
     Attributes
     ----------
@@ -70,7 +91,14 @@ class Codes:
     array([0.6931, 0.2158])
     """
 
-    def __init__(self, n_samples: int, n_features: int, groups: list[Group], wide: Wide):
+    def __init__(
+        self,
+        n_samples: int,
+        n_features: int,
+        groups: list[Group],
+        wide: Wide,
+        n_levels: np.ndarray | None = None,
+    ):
         self.n_samples = n_samples
         self.n_features = n_features
         self.groups = groups
@@ -83,6 +111,8 @@ class Codes:
             self._home[group.features] = number
             self._place[group.features] = np.arange(len(group.features))
         self.n_levels[wide.features] = wide.n_levels
+        if n_levels is not None:  # groups may have more, which are empty
+            self.n_levels = n_levels
         self._place[wide.features] = np.arange(len(wide.features))
         self.table, self.scale = self._table, self._scale = log_table(n_samples)
 
@@ -118,6 +148,14 @@ class Codes:
             codes = narrow[k].astype(np.int32)
             codes[narrow[k] == MISSING] = -1
             wide[int(features[k])] = codes
+        most = int(n_levels.max(initial=1))
+        work = most * most * columns * columns * (n // 64 + 1)
+        if columns and most <= _FEW_LEVELS and work <= _FEW and not gappy.any():
+            group = pack_group(narrow, np.arange(columns), features, most, False)
+            rest = gather_wide(wide, n, missing)
+            levels = np.empty(n_features, dtype=np.intp)
+            levels[features], levels[rest.features] = n_levels, rest.n_levels
+            return cls(n, n_features, [group], rest, levels)
         groups = []
         packed = (n_levels <= MOST_PACKED) & (n_levels > 0)
         for key in np.unique(2 * n_levels[packed] + gappy[packed]):
@@ -136,16 +174,24 @@ class Codes:
         return self._pivot(j).codes
 
     def entropies(self) -> np.ndarray:
-        """Entropy of each feature, over the samples in which it is present."""
+        """Entropy of each feature: of its information, that with itself."""
         out = np.empty(self.n_features)
         table, scale = self._table, self._scale
         for group in self.groups:
             n = group.margins.sum(axis=0)
-            out[group.features] = (table[n] - group.sums) / (scale * n)
+            out[group.features] = (table[n] - group.sums) / (scale * self.n_samples)
         for k, j in enumerate(self.wide.features):
             margins = np.bincount(self.wide.codes[k] + 1)[1:]
-            n = margins.sum()
-            out[j] = (table[n] - table[margins].sum()) / (scale * n) if n else 0.0
+            whole = table[margins.sum()]
+            out[j] = (whole - table[margins].sum()) / (scale * self.n_samples)
+        return out
+
+    def n_known(self) -> np.ndarray:
+        """Number of samples in which each feature is present."""
+        out = np.empty(self.n_features, dtype=np.intp)
+        for group in self.groups:
+            out[group.features] = group.margins.sum(axis=0)
+        out[self.wide.features] = np.count_nonzero(self.wide.codes >= 0, axis=1)
         return out
 
     def joint(self, j: int, codes: Any) -> np.ndarray:
@@ -180,9 +226,22 @@ class Codes:
         return self._row(j, ratio=True)
 
     def conditional(self, j: int, y: Any) -> np.ndarray:
-        """Conditional mutual information I(f; y | feature j) of every feature f with the target."""
+        """Conditional mutual information I(f; y | feature j) of every feature f with the target.
+
+        Samples that lack feature ``j`` are one more part of those over which the condition divides
+        them: they stay what they tell without it.
+        """
         y = target_codes(y, self.n_samples)
-        return np.maximum(self.against(self.joint(j, y)) - self.row(j), 0.0)
+        given = self.condition(j)
+        complete = given.max() < self.n_levels[j]
+        alone = self.row(j) if complete else self.against(given)
+        return np.maximum(self.against(joint_codes(given, y)) - alone, 0.0)
+
+    def condition(self, j: int) -> np.ndarray:
+        """Codes of feature ``j`` as a condition: where it is missing, ``n_levels[j]``."""
+        codes = self.column(j)
+        codes[codes < 0] = self.n_levels[j]
+        return codes
 
     # ---------------------------------------------------------------------------- several, and all
 
@@ -214,7 +273,9 @@ class Codes:
             rows = slice(first, min(first + size, self.n_features))
             yield rows, self.rows(np.arange(rows.start, rows.stop), ratio=ratio, dtype=dtype)
 
-    def matrix(self, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
+    def matrix(
+        self, *, ratio: bool = False, dtype: Any = np.float64, progress: Progress | None = None
+    ) -> np.ndarray:
         """Mutual information of all pairs of features, each pair counted once."""
         out = np.empty((self.n_features, self.n_features), dtype=dtype)
         scale = 1.0 if ratio else 1.0 / self._scale
@@ -225,22 +286,33 @@ class Codes:
                 if left.n_levels * right.n_levels > MOST_CELLS:
                     self._fill_slowly(left, right, ratio, out)
                     continue
-                run_tiles(
-                    pairs_tiles,
-                    *tiles_of(len(left.features), len(right.features), left is right),
-                    pivots,
-                    margins,
-                    right.planes,
-                    right.margins,
-                    right.sums,
-                    self._table,
-                    not (left.gappy or right.gappy),
-                    ratio,
-                    scale,
-                    left.features,
-                    right.features,
-                    out,
-                )
+                tiles = tiles_of(len(left.features), len(right.features), left is right)
+                cells = max(1, (left.n_levels - 1) * (right.n_levels - 1))
+                step = 1 + _SLICE // (HEIGHT * TILE * pivots.shape[2] * cells)
+                for first in range(0, len(tiles), step):
+                    part = tiles[first : first + step]
+                    run_tiles(
+                        pairs_tiles,
+                        len(part),
+                        part,
+                        pivots,
+                        margins,
+                        right.planes,
+                        right.margins,
+                        right.sums,
+                        self._table,
+                        not (left.gappy or right.gappy),
+                        ratio,
+                        scale,
+                        left.features,
+                        right.features,
+                        out,
+                    )
+                    if progress is not None:
+                        progress.update(
+                            f"pairs of {left.n_levels} and {right.n_levels} levels, "
+                            f"{min(1.0, (first + step) / len(tiles)):.0%}"
+                        )
         for j in self.wide.features:
             row = np.empty(self.n_features)
             self._fill_row(self._pivot(j), ratio, row)
@@ -261,7 +333,7 @@ class Codes:
             counts = np.zeros((len(group.features), n_codes, group.n_levels), dtype=np.int64)
             run_tiles(pairs_counts, len(group.features), bits, group.planes, counts, min_items=TILE)
             for k, j in enumerate(group.features):
-                tables[j] = counts[k].T
+                tables[j] = counts[k].T[: self.n_levels[j]]
         for k, j in enumerate(self.wide.features):
             table = np.zeros((self.wide.n_levels[k], n_codes), dtype=np.int64)
             both = (self.wide.codes[k] >= 0) & (codes >= 0)
@@ -291,7 +363,7 @@ class Codes:
         wide = Wide(
             place[self.wide.features[kept]], self.wide.codes[kept], self.wide.n_levels[kept]
         )
-        return Codes(self.n_samples, len(features), groups, wide)
+        return Codes(self.n_samples, len(features), groups, wide, self.n_levels[features])
 
     def in_one_group(self, most_levels: int) -> Group | None:
         """All features as one group, levels that a feature lacks being empty.

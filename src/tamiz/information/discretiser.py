@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz._validation import check_classes
 from tamiz.information._columns import read_columns
 from tamiz.information._cuts import find_cuts
-from tamiz.information.encoding import METHODS, dense_blocks
+from tamiz.information.encoding import BINNING, dense_blocks
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -82,10 +80,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "method": [StrOptions(set(METHODS))],
-        "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "missing": [StrOptions({"code", "ignore"})],
-        "categorical_features": ["array-like", Integral, str, None],
+        "method": [option for option in BINNING["bins"] if option is not None],
+        **{name: BINNING[name] for name in ("n_bins", "missing", "categorical_features")},
     }
 
     def __init__(

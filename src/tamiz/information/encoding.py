@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._parallel import run_tiles
 from tamiz._validation import check_classes
-from tamiz.information._columns import read_columns
+from tamiz.information._columns import Columns, read_columns
 from tamiz.information._cuts import find_cuts
 from tamiz.information._packing import MISSING, apply_cuts, code_small_integers
 from tamiz.information.codes import Codes
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
 
-#: Cuts of a column whose codes fit into a byte, beside the code for missing values.
-_MOST_CUTS = 250
+#: Most bins: codes fit into a byte, beside the one for missing values.
+MOST_BINS = 250
+
+#: What the parameters may be that all estimators share which discretise.
+BINNING: dict[str, list[Any]] = {
+    "bins": [StrOptions(set(METHODS)), None],
+    "n_bins": [Interval(Integral, 2, MOST_BINS, closed="both")],
+    "categorical_features": ["array-like", Integral, str, None],
+    "missing": [StrOptions({"code", "ignore"})],
+}
+
+#: Levels per sample from which a column is taken for an identifier, and samples that tell.
+_IDENTIFIER = 0.9
+_ENOUGH = 20
 
 #: Columns of a sparse matrix that are made dense at a time.
 _DENSE = 1024
@@ -52,9 +67,11 @@ def encode(
         that hold text or categories always are.
     missing : {"code", "ignore"}, default="code"
         Whether missing values are a level of their own, or samples are left out of the counts of
-        every pair in which a value is missing.
+        every pair in which a value is missing; what the others tell is then multiplied by their
+        share of all samples (see :class:`Codes`).
     estimator : estimator, optional
-        Where to record the names and number of features.
+        Where to record the names and number of features. Columns with a level of their own for
+        nearly every sample are then warned of.
 
     Returns
     -------
@@ -80,30 +97,51 @@ def encode(
                 'bins="mdl" cuts where the class changes and needs y; hand over the labels, or use '
                 'bins="mean_std", "width" or "frequency".'
             )
-        target = check_classes(y, n, minimum=1).codes
+        remedy = "use a method that takes numbers, such as PearsonScore or RReliefF"
+        target = check_classes(y, n, minimum=1, quantity=remedy).codes
     narrow = np.empty((p, n), dtype=np.uint8)
     wide: dict[int, np.ndarray] = {}
     for first, block in dense_blocks(table):
         part = narrow[first : first + block.shape[1]]
         categorical = columns.categorical[first : first + block.shape[1]]
         if bins is None:
-            found = _code_values(block, categorical, part, first)
+            found = _code_values(block, categorical, part, first, columns)
         else:
             found = _code_cuts(block, find_cuts(block, bins, n_bins, target), part)
             which = np.flatnonzero(categorical)
             if len(which):
                 values = np.ascontiguousarray(block[:, which])
                 lines = np.empty((len(which), n), dtype=np.uint8)
-                many = _code_values(values, np.ones(len(which), dtype=bool), lines, 0)
+                many = _code_values(values, np.ones(len(which), dtype=bool), lines, 0, columns)
                 part[which] = lines
                 for j in which:
                     found.pop(int(j), None)
                 found |= {int(which[k]): codes for k, codes in many.items()}
         wide |= {first + j: codes for j, codes in found.items()}
-    features = np.setdiff1d(np.arange(p), list(wide))
+    features = np.arange(p)
     if wide:
+        features = np.setdiff1d(features, list(wide))
         narrow = narrow[features]
-    return Codes.from_codes(narrow, features, wide, missing=missing)
+    codes = Codes.from_codes(narrow, features, wide, missing=missing)
+    if estimator is not None:
+        _warn_of_identifiers(codes, columns)
+    return codes
+
+
+def _warn_of_identifiers(codes: Codes, columns: Columns) -> None:
+    """Say which columns seem to determine any target because hardly a level repeats."""
+    known = codes.n_known()
+    which = np.flatnonzero((codes.n_levels >= _IDENTIFIER * known) & (known >= _ENOUGH))
+    if len(which):
+        j = int(which[0])
+        more = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
+        warnings.warn(
+            f"X has {codes.n_levels[j]} levels in {known[j]} samples of {columns.called(j)}{more}, "
+            "as identifiers have: it seems to determine any target, and its score means nothing. "
+            "Leave it out, put its values into groups, or use fewer bins.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
@@ -114,8 +152,8 @@ def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
             "if the columns are discrete already."
         )
     whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 2 <= n_bins <= _MOST_CUTS:
-        raise ValueError(f"n_bins={n_bins!r} must be a whole number from 2 to {_MOST_CUTS}.")
+    if not whole or not 2 <= n_bins <= MOST_BINS:
+        raise ValueError(f"n_bins={n_bins!r} must be a whole number from 2 to {MOST_BINS}.")
     if missing not in ("code", "ignore"):
         raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
 
@@ -132,7 +170,7 @@ def dense_blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:
 def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int, np.ndarray]:
     """Codes by cuts; columns with very many are returned apart."""
     found = {}
-    many = np.isfinite(cuts).sum(axis=1) > _MOST_CUTS
+    many = np.isfinite(cuts).sum(axis=1) > MOST_BINS
     for j in np.flatnonzero(many):
         codes = np.searchsorted(cuts[j], block[:, j]).astype(np.int32)
         codes[np.isnan(block[:, j])] = -1
@@ -140,14 +178,14 @@ def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int
             codes.min() < 0
         )
     if many.any():
-        cuts = cuts[:, :_MOST_CUTS]
+        cuts = cuts[:, :MOST_BINS]
     cuts = np.ascontiguousarray(cuts.T)
     run_tiles(apply_cuts, block.shape[1], block, cuts, out, min_items=1 + 100_000 // len(block))
     return found
 
 
 def _code_values(
-    block: np.ndarray, categorical: np.ndarray, out: np.ndarray, first: int
+    block: np.ndarray, categorical: np.ndarray, out: np.ndarray, first: int, columns: Columns
 ) -> dict[int, np.ndarray]:
     """Codes of columns that are discrete; columns with very many values are returned apart."""
     found = {}
@@ -158,7 +196,7 @@ def _code_values(
         gaps = np.isnan(block[:, j])
         values, codes = np.unique(block[~gaps, j], return_inverse=True)
         if not categorical[j]:
-            _refuse_continuous(values, int((~gaps).sum()), first + int(j))
+            _refuse_continuous(values, int((~gaps).sum()), columns.called(first + int(j)))
         if len(values) < MISSING:
             out[j] = MISSING
             out[j, ~gaps] = codes
@@ -169,12 +207,12 @@ def _code_values(
     return found
 
 
-def _refuse_continuous(values: np.ndarray, n: int, column: int) -> None:
+def _refuse_continuous(values: np.ndarray, n: int, column: str) -> None:
     """Values that are not whole and hardly repeat were not meant as categories."""
     whole = (values == np.floor(values)).all()
     if not whole and (len(values) > 32 or (len(values) > 8 and 2 * len(values) > n)):
         raise ValueError(
-            f"bins=None says that all columns are discrete, but column {column} of X has "
+            f"bins=None says that all columns are discrete, but {column} of X has "
             f"{len(values)} distinct values that are not whole numbers (first {values[0]:.6g}). "
             'Choose how to cut it, for instance bins="mean_std", or name it in '
             "categorical_features."
