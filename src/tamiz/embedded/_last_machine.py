@@ -34,7 +34,8 @@ class LastMachineSelector(ClassifierMixin, Selector):
         y : ndarray of shape (n_samples,)
             Labels.
         """
-        return np.asarray(self.estimator_.predict(self._reduced(X)))
+        X = self._reduced(X)  # first: it says so if nothing is fitted
+        return np.asarray(self.estimator_.predict(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values of the machine on the selected features.
@@ -49,7 +50,8 @@ class LastMachineSelector(ClassifierMixin, Selector):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive values speak for ``classes_[1]``.
         """
-        return np.asarray(self.estimator_.decision_function(self._reduced(X)))
+        X = self._reduced(X)
+        return np.asarray(self.estimator_.decision_function(X))
 
     def _reduced(self, X: Any) -> Any:
         check_is_fitted(self, "support_")

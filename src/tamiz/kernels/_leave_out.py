@@ -99,6 +99,15 @@ def exp_tile(x: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
+def radial_values(start: int, stop: int, base: Any, rate: float, out: Any) -> None:
+    """exp(-rate * base) for a range of rows."""
+    for i in range(start, stop):
+        row, values = base[i], out[i]
+        for m in range(len(row)):
+            values[m] = _exp_double(-rate * row[m])
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _radial_row(
     x: Any, rows: Any, count: int, base: Any, coef: Any, factor: float, total: Any
 ) -> None:
@@ -131,6 +140,140 @@ def radial_decisions(
     """Decisions for exp(-base) at the rows of ``left``."""
     for k in range(start, stop):
         _radial_row(left[k], right, len(coef), base[k], coef, 1.0, out[k])
+
+
+# A table of many features that stay where they are while rows come and go. Where gamma d_j, what a
+# feature adds to the exponent, is small for every pair, exp(gamma d_j) is a short polynomial.
+
+_NEAR, _NEARER = 1.0 / 8.0, 1.0 / 64.0  # the terms left out are below 3e-16 of the value
+_TILE = 512
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _nearer_row(x: Any, row: Any, weight: float, total: Any) -> None:
+    for j in range(len(total)):
+        step = x[j] - row[j]
+        t = step * step
+        p = (t * (1.0 / 720.0) + (1.0 / 120.0)) * t + (1.0 / 24.0)
+        total[j] += weight * ((((p * t + (1.0 / 6.0)) * t + 0.5) * t + 1.0) * t + 1.0)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _near_row(x: Any, row: Any, weight: float, total: Any) -> None:
+    for j in range(len(total)):
+        step = x[j] - row[j]
+        t = step * step
+        p = (t * (1.0 / 362880.0) + (1.0 / 40320.0)) * t + (1.0 / 5040.0)
+        p = ((p * t + (1.0 / 720.0)) * t + (1.0 / 120.0)) * t + (1.0 / 24.0)
+        total[j] += weight * ((((p * t + (1.0 / 6.0)) * t + 0.5) * t + 1.0) * t + 1.0)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _far_row(x: Any, row: Any, weight: float, exponent: float, total: Any) -> None:
+    for j in range(len(total)):
+        step = x[j] - row[j]
+        total[j] += weight * _exp_double(min(step * step + exponent, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def radial_table_decisions(
+    start: int,
+    stop: int,
+    table: Any,
+    distance: Any,
+    gamma: float,
+    largest: float,
+    rows: Any,
+    support: Any,
+    coef: Any,
+    out: Any,
+) -> None:
+    """Sum over the support of coef K(row, .) without each feature, for a range of ``rows``.
+
+    ``table`` holds all samples times the root of gamma, ``distance`` their squared distances, and
+    ``largest`` is the greatest gamma d_j of any pair.
+    """
+    width = table.shape[1]
+    for k in range(start, stop):
+        for first in range(0, width, _TILE):
+            last = min(first + _TILE, width)
+            x, total = table[rows[k], first:last], out[k, first:last]
+            total[:] = 0.0
+            for m in range(len(support)):
+                row, exponent = (
+                    table[support[m], first:last],
+                    -gamma * distance[rows[k], support[m]],
+                )
+                if largest > _NEAR:
+                    _far_row(x, row, coef[m], exponent, total)
+                elif largest > _NEARER:
+                    _near_row(x, row, coef[m] * _exp_double(exponent), total)
+                else:
+                    _nearer_row(x, row, coef[m] * _exp_double(exponent), total)
+
+
+@njit(cache=True, nogil=True)
+def radial_column_decisions(
+    start: int,
+    stop: int,
+    samples: Any,
+    columns: Any,
+    exponent: Any,
+    coef: Any,
+    out: Any,
+) -> None:
+    """As ``radial_table_decisions`` for few features: the inner loop runs over the support.
+
+    ``samples`` has a row for each new sample, ``columns`` one for each feature with the values of
+    the support, both times the root of gamma; ``exponent`` is -gamma times the squared distances.
+    """
+    for k in range(start, stop):
+        for j in range(len(columns)):
+            out[k, j] = _column_sum(samples[k, j], columns[j], exponent[k], coef)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def _column_sum(x: float, column: Any, exponent: Any, coef: Any) -> float:
+    total = 0.0
+    for m in range(len(coef)):
+        step = x - column[m]
+        total += coef[m] * _exp_double(min(step * step + exponent[m], 0.0))
+    return total
+
+
+_SQUARE = 32
+
+
+@njit(cache=True, nogil=True)
+def radial_block(start: int, stop: int, distance: Any, gamma: float, rows: Any, out: Any) -> None:
+    """exp(-gamma distance) among ``rows``: a range of strips of the upper triangle, mirrored.
+
+    Strips k and last - k belong together, so that equal ranges are equal work.
+    """
+    s = len(rows)
+    strips = (s + _SQUARE - 1) // _SQUARE
+    line = np.empty(_SQUARE)
+    for item in range(start, stop):
+        for k in (item, strips - 1 - item):
+            top, bottom = k * _SQUARE, min((k + 1) * _SQUARE, s)
+            for left in range(top, s, _SQUARE):
+                right = min(left + _SQUARE, s)
+                for i in range(top, bottom):
+                    source = distance[rows[i]]
+                    for m in range(right - left):
+                        line[m] = source[rows[left + m]]
+                    _exp_line(line[: right - left], -gamma, out[i, left:right])
+                for m in range(left, right):  # one square at a time stays in the cache
+                    for i in range(top, bottom):
+                        out[m, i] = out[i, m]
+            if 2 * item == strips - 1:
+                break
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _exp_line(values: Any, factor: float, out: Any) -> None:
+    for m in range(len(out)):
+        out[m] = _exp_double(values[m] * factor)
 
 
 # ---------------------------------------------------------------------- polynomial

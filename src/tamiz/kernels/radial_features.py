@@ -15,7 +15,7 @@ from tamiz.kernels import _leave_out
 from tamiz.kernels._checks import Array
 from tamiz.kernels._products import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF
-from tamiz.kernels.features import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
+from tamiz.kernels.features import MIN_WORK, FeatureGram, Index, Pairs
 from tamiz.kernels.inner_features import EPS, sum_decisions, sum_norms
 
 DRIFT = 1e-12  # rounding of the exponent that is allowed to pile up
@@ -34,6 +34,11 @@ class RadialFeatures(FeatureGram):
         self._centred = X - self._mean
         self._refresh()
 
+    @property
+    def distances(self) -> Array:
+        """Squared distances between the scaled samples; not to be written to."""
+        return self._base
+
     def _refresh(self) -> None:
         """Work the squared distances out anew from the active features."""
         active = np.flatnonzero(self._scale)
@@ -48,7 +53,7 @@ class RadialFeatures(FeatureGram):
         before = self._sizes.max(initial=0.0)
         self._sizes += delta * np.square(column)
         after = self._sizes.max(initial=0.0)
-        least = max(1, MIN_WORK // max(1, self.n))
+        least = max(1, 8 * MIN_WORK // max(1, self.n))  # an entry is one multiplication
         run_tiles(_leave_out.shift_distances, self.n, self._base, column, delta, min_items=least)
         self._drift += 4 * EPS * max(before, after)
         # Working anew helps only if what piled up exceeds what that would leave by itself.
@@ -57,11 +62,11 @@ class RadialFeatures(FeatureGram):
             self._refresh()
 
     def _current(self) -> Array:
-        return apply_rows(self._value, self._base, self._spare)
-
-    def _value(self, distances: Array) -> Array:
-        distances *= -self.gamma
-        return np.exp(distances, out=distances)
+        out = np.empty_like(self._base) if self._spare is None else self._spare
+        least = max(1, MIN_WORK // max(1, self.n))
+        rate = float(self.gamma)
+        run_tiles(_leave_out.radial_values, self.n, self._base, rate, out, min_items=least)
+        return out
 
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         if left is right and len(right) == self.n:
