@@ -67,6 +67,7 @@ class SparseLinearMachine(LinearMachine, Selector):
     """
 
     _sparse = True  # whether sparse X is taken
+    _loosen = "Raise C (lower lambda_)"  # what lets features in
 
     @abstractmethod
     def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
@@ -74,6 +75,9 @@ class SparseLinearMachine(LinearMachine, Selector):
 
     def _price(self, total_weight: float) -> float:
         """``C``, from whichever parameter states it."""
+        mu = getattr(self, "mu", None)
+        if mu is not None:
+            return mu / total_weight
         lambda_ = getattr(self, "lambda_", None)
         return self.C if lambda_ is None else 1.0 / lambda_
 
@@ -158,7 +162,7 @@ class SparseLinearMachine(LinearMachine, Selector):
         if not n_kept:
             warnings.warn(
                 f"{name}: every weight is zero at this penalty, so no feature is selected and one "
-                "class is always predicted. Raise C (lower lambda_) to let features in.",
+                f"class is always predicted. {self._loosen} to let features in.",
                 UserWarning,
                 stacklevel=5,
             )

@@ -1,0 +1,303 @@
+"""Few features by rescaling: multiply them by their weights, train again, repeat."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._progress import Progress
+from tamiz.base import PathStep
+from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred, constant
+from tamiz.embedded._l1l2_solve import solve_penalised
+from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
+
+#: A feature has left when its contribution is this share of the largest one; contributions of
+#: features that leave fall ever faster (each step squares them), so the share hardly matters.
+_GONE = 1e-6
+_EXACT = 1e-4  # duality gap of one machine; small tables are solved to rounding level anyway
+_INNER = 10_000
+
+
+class AROM(SparseLinearMachine):
+    r"""Selection by rescaling (approximation of the zero norm minimisation).
+
+    A linear support vector machine is trained, every feature is multiplied by the absolute value of
+    its weight, and both are repeated until nothing changes. With ``z`` the product of all factors
+    so far, each step solves
+
+    .. math::
+
+        \min_{w, b} \; \tfrac12 \lVert w\rVert^2
+        + C \sum_i \bigl(1 - y_i(\langle w, z * x_i\rangle + b)\bigr)_+ ,
+        \qquad z \leftarrow z * \lvert w\rvert .
+
+    In the original features the weights are ``z * w``. A feature with less weight than others loses
+    some of its scale, and with it the next weight: its factor goes to zero faster and faster,
+    while those that stay end with equal ``|w_j|``. In terms of the weights ``v = z * w`` of the
+    original features, a step minimises an upper bound of
+
+    .. math:: \sum_j \log \lvert v_j\rvert + C \sum_i \text{hinge}_i ,
+
+    which counts features in a soft way: the units of a feature do not matter to it, though they
+    do to the first machine, from which the iteration starts.
+
+    With a hard margin a common factor of all features changes nothing. With a soft margin it
+    changes what ``C`` is worth: many features share the weight among them, all their factors are
+    small, and after a few steps slack is cheaper than any feature. By default the factors
+    therefore get a common factor that keeps the total variance of the data.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack. A large one is the hard margin of the original; a small one may let all
+        features go.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
+        default those that are left at the end.
+    final : {"scaled", "plain"}, default="scaled"
+        The machine that predicts: the last one of the iteration, on the rescaled features; or a new
+        one on the features that are left, unscaled.
+    normalise : bool, default=True
+        Keep the total variance of the rescaled features. Without it the factors are the bare
+        products of the weights, those that stay end with ``|w_j| = 1``, and with many features
+        and a small ``C`` none may be left.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C`` by class.
+    tol : float, default=1e-3
+        The iteration ends when no feature leaves and no contribution ``|v_j| std_j`` changes
+        by more than this share of the largest one.
+    max_iter : int, default=100
+        Limit on rescalings.
+    verbose : bool or int, default=0
+        Show progress when fitting takes longer than two seconds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights for the original features, exactly zero for those that left.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Constants.
+    scale_ : array of shape (n_features,) or (n_classes, n_features)
+        Factors ``z`` of the features in the last machine.
+    objective_ : float or array
+        Minimum of the last machine, in its scaled features.
+    duality_gap_ : float or array
+        Its distance to the true minimum.
+    history_ : tuple of float, or list of them
+        Minimum of each machine on the way.
+    scores_ : array of shape (n_features,)
+        Root of the sum of the squared weights over the machines.
+    support_, ranking_, order_, selection_
+        As with every selector; of the features without weight, those that left later come first,
+        then those with the larger contribution at that time. The path tells which left when.
+    n_iter_ : int
+        Machines trained on the way.
+    status_ : str
+        "converged", "max_iter", "stalled" or "interrupted".
+
+    See Also
+    --------
+    L0L2SVM : A count of features with a price of its own.
+    tamiz.svm.SVC : The first of the machines.
+
+    References
+    ----------
+    .. [1] J. Weston, A. Elisseeff, B. Schölkopf, M. Tipping (2003). Use of the zero-norm with
+           linear models and kernel methods. JMLR 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz.embedded import AROM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> Z = StandardScaler().fit_transform(X)
+    >>> machine = AROM(C=0.1).fit(Z, y)
+    >>> int(machine.support_.sum()), round(machine.score(Z, y), 3)
+    (4, 0.975)
+    """
+
+    _loosen = "Raise C"
+    _parameter_constraints: dict[str, list[Any]] = {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "n_features_to_select": [
+            Interval(Real, 0, None, closed="neither"),
+            StrOptions({"auto"}),
+            None,
+        ],
+        "final": [StrOptions({"scaled", "plain"})],
+        "normalise": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        final: str = "scaled",
+        normalise: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        verbose: bool | int = 0,
+    ):
+        self.C = C
+        self.n_features_to_select = n_features_to_select
+        self.final = final
+        self.normalise = normalise
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROM:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples. Their scale matters to the first machine: standardise first.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample.
+
+        Returns
+        -------
+        self : AROM
+        """
+        scales: list[np.ndarray] = []
+        self._scales = scales
+        try:
+            self._fit(X, y, sample_weight)
+        finally:
+            del self._scales
+        missing = len(self.coef_) - len(scales)
+        scales += [np.ones(self.coef_.shape[1])] * missing
+        self.scale_ = scales[0] if len(scales) == 1 else np.array(scales)
+        return self
+
+    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+        X, means = centred(problem.X)
+        run = _rescale(problem._replace(X=X), self.normalise, self.tol, self.max_iter, progress)
+        self._scales.append(run.scale)
+        coef, found = run.scale * run.w, run.found
+        if self.final == "plain" and coef.any() and run.status != "interrupted":
+            kept = np.flatnonzero(coef)
+            found = _train(problem._replace(X=X), kept, np.ones(X.shape[1]), progress)
+            coef = np.zeros(len(coef))
+            coef[kept] = found.w
+        return LinearFit(
+            coef=coef,
+            intercept=float(found.intercept - means @ coef),
+            objective=found.objective,
+            gap=found.gap,
+            n_iter=len(run.history),
+            status=run.status,
+            history=run.history,
+            path=run.path,
+            left=run.left,
+        )
+
+
+class _Run(NamedTuple):
+    """The iteration of one machine."""
+
+    scale: np.ndarray  # factors in the last machine
+    w: np.ndarray  # its weights for the scaled features
+    found: Certified
+    left: np.ndarray
+    history: tuple[float, ...]
+    path: tuple[PathStep, ...]
+    status: str
+
+
+def _rescale(
+    problem: Priced, normalise: bool, tol: float, max_iter: int, progress: Progress
+) -> _Run:
+    """Train and rescale until the features that are left keep their contributions."""
+    X = problem.X
+    spread = _spread(X)
+    p = X.shape[1]
+    alive = np.flatnonzero(spread > 0)
+    z = np.where(spread > 0, 1.0, 0.0)
+    total = float(np.sum(spread**2))
+    left = np.zeros(p)
+    history: list[float] = []
+    path: list[PathStep] = []
+    scale, w, last, status = z.copy(), np.zeros(p), None, "max_iter"
+    for step in range(1, max_iter + 1):
+        found = _train(problem, alive, z, progress)
+        if found.status == "interrupted" and last is not None:
+            status = "interrupted"
+            break
+        last = found
+        scale, w = z.copy(), np.zeros(p)
+        w[alive] = found.w
+        history.append(found.objective)
+        progress.update(f"step {step}, {len(alive)} of {p} features")
+        size = np.abs(z * w) * spread
+        largest = float(size.max(initial=0.0))
+        gone = alive[size[alive] <= _GONE * largest]
+        if len(gone):
+            left[gone] = step + (0.5 * size[gone] / largest if largest > 0 else 0.0)
+            n_left = len(alive) - len(gone)
+            path.append(PathStep("drop", tuple(gone.tolist()), n_left, found.objective))
+        if found.status != "converged":
+            status = found.status
+            break
+        before = z * spread
+        if normalise:  # proportions are what should stand still
+            before = before * (largest / before.max(initial=1e-300))
+        change = np.abs(size - before).max(initial=0.0)
+        if not len(gone) and change <= tol * largest:
+            status = "converged"
+            break
+        z = np.abs(z * w)
+        z[gone] = 0.0
+        if normalise and z.any():
+            z *= np.sqrt(total / np.sum((z * spread) ** 2))
+        alive = np.flatnonzero(z)
+        if not len(alive):
+            w[:] = 0.0
+            status = "converged"
+            break
+    assert last is not None
+    return _Run(scale, w, last, left, tuple(history), tuple(path), status)
+
+
+def _train(problem: Priced, alive: np.ndarray, z: np.ndarray, progress: Progress) -> Certified:
+    """The linear machine on the features ``alive``, multiplied by their factors."""
+    X, factors = problem.X[:, alive], z[alive]
+    if sparse.issparse(X):
+        X = X.tocsr(copy=True)
+        X.data *= factors[X.indices]
+    else:
+        X = np.ascontiguousarray(X * factors)
+    return solve_penalised(
+        PenalisedHinge(X, problem.signs, problem.C, np.zeros(len(alive))),
+        tol=_EXACT,
+        max_iter=_INNER,
+        progress=progress,
+    )
+
+
+def _spread(X: Any) -> np.ndarray:
+    """Standard deviation of every feature, exactly zero where it is constant."""
+    if sparse.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+        # a rare feature may have less than rounding leaves: its root mean square will do
+        deviation = np.where(deviation > 0, deviation, np.sqrt(square))
+    else:
+        deviation = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))
+    return np.where(constant(X), 0.0, deviation)

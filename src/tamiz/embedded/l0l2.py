@@ -1,0 +1,231 @@
+"""The linear machine with the ℓ2 penalty and an approximation of the number of features."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz._progress import Progress
+from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred
+from tamiz.embedded._l1l2_solve import solve_penalised
+from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.l1l2 import CONSTRAINTS, original
+from tamiz.solvers.dc import DCResult, successive_linearisation
+
+
+class L0L2SVM(SparseLinearMachine):
+    r"""Linear support vector machine with an ℓ2 penalty and a smooth count of the weights.
+
+    Minimises, with a free intercept,
+
+    .. math::
+
+        C \sum_i \bigl(1 - y_i(\langle w, x_i\rangle + b)\bigr)_+
+        + \tfrac12 \lVert w\rVert^2 + \nu \sum_j \bigl(1 - e^{-a \lvert w_j\rvert}\bigr) .
+
+    The last term tends to ``nu`` times the number of weights that are not zero as ``a`` grows. The
+    texts write it with bounds ``-v <= w <= v`` and ``exp(-a v_j)``, where ``v = |w|`` at every
+    minimum, and with ``mu/n`` for ``C``. The term is concave in ``v``: it is replaced by its
+    tangent, which leaves an :class:`L1L2SVM` with the price ``nu a exp(-a |w_j|)`` for each weight,
+    and this again and again (see :mod:`tamiz.solvers.dc`). Large weights become free, small ones
+    dear. The objective falls with every step and ends in a local minimum.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the losses.
+    nu : float, default=1.0
+        Price of a feature.
+    a : float, default=5.0
+        How sharply the penalty counts: a weight of ``1/a`` costs 63 % of ``nu``. The larger, the
+        closer to a count and the more local minima.
+    mu : float, optional
+        Price of the mean loss; stands for ``C = mu/n`` (with weights: n is their sum).
+    start : {"best", "zero", "l2"}, default="best"
+        Weights to begin with: none, so that the first step is an ``L1L2SVM`` with ``nu * a``; those
+        of the machine without selection; or both, and the lower objective is kept.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
+        default those with a weight.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C`` by class.
+    tol : float, default=1e-4
+        Duality gap accepted within a step, as a share of its objective; a step that lowers the
+        objective by less than a tenth of that share is the last.
+    max_iter : int, default=10000
+        Limit on linearisations, and on the iterations within each.
+    verbose : bool or int, default=0
+        Show progress when fitting takes longer than two seconds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights, exactly zero for the features left out.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Constants.
+    objective_ : float or array
+        Objective reached, for each machine.
+    history_ : tuple of float, or list of them
+        Objective after each step from the start that was kept, for each machine.
+    duality_gap_ : None
+        The problem is not convex: no bound on the distance to its minimum is known.
+    scores_ : array of shape (n_features,)
+        Root of the sum of the squared weights over the machines.
+    support_, ranking_, order_, selection_
+        As with every selector; of the features without weight, those that lost it later come
+        first, then those nearer to getting one.
+    n_iter_ : int
+        Linearisations.
+    status_ : str
+        "converged", "max_iter", "stalled" or "interrupted".
+
+    See Also
+    --------
+    L1L2SVM : The convex relative, with one minimum.
+
+    References
+    ----------
+    .. [1] J. Neumann, C. Schnörr, G. Steidl (2005). Combined SVM-based feature selection and
+           classification. Machine Learning 61.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz.embedded import L0L2SVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> Z = StandardScaler().fit_transform(X)
+    >>> machine = L0L2SVM(C=0.1, nu=1.0).fit(Z, y)
+    >>> int(machine.support_.sum()), round(machine.score(Z, y), 3)
+    (4, 0.972)
+    >>> all(later <= earlier for earlier, later in zip(machine.history_, machine.history_[1:]))
+    True
+    """
+
+    _loosen = "Raise C or lower nu"
+    _parameter_constraints: dict[str, list[Any]] = {
+        **CONSTRAINTS,
+        "a": [Interval(Real, 0.0, None, closed="neither")],
+        "start": [StrOptions({"best", "zero", "l2"})],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        nu: float = 1.0,
+        a: float = 5.0,
+        *,
+        mu: float | None = None,
+        start: str = "best",
+        n_features_to_select: int | float | str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        verbose: bool | int = 0,
+    ):
+        self.C = C
+        self.nu = nu
+        self.a = a
+        self.mu = mu
+        self.start = start
+        self.n_features_to_select = n_features_to_select
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L0L2SVM:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples. Their scale matters to both penalties: standardise first.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample.
+
+        Returns
+        -------
+        self : L0L2SVM
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+        X, means = centred(problem.X)
+        penalty = float(self.nu), float(self.a)
+        base = PenalisedHinge(X, problem.signs, problem.C, np.zeros(X.shape[1]))
+        result: DCResult | None = None
+        for start in ("zero", "l2") if self.start == "best" else (self.start,):
+            found = self._from(start, base, penalty, progress)
+            if result is None or found.objective < result.objective:
+                status = found.status
+                result = found
+            if found.status == "interrupted":
+                status = "interrupted"
+                break
+        assert result is not None
+        coef, intercept = original(result.fit, X, means)
+        largest = penalty[0] * penalty[1]
+        near = np.abs(result.fit.correlation) / largest if largest > 0 else np.zeros(len(coef))
+        return LinearFit(
+            coef=coef,
+            intercept=intercept,
+            objective=result.objective,
+            n_iter=result.n_iter,
+            status=status,
+            history=result.history,
+            left=np.where(np.isfinite(result.left), result.left, 0.0) + 0.5 * np.minimum(1.0, near),
+        )
+
+    def _from(
+        self, start: str, base: PenalisedHinge, penalty: tuple[float, float], progress: Progress
+    ) -> DCResult:
+        """Descend from one of the starting points."""
+        nu, a = penalty
+
+        def solve(prices: np.ndarray, previous: _Step | None) -> _Step:
+            found = solve_penalised(
+                base._replace(nu=prices),
+                tol=self.tol,
+                max_iter=self.max_iter,
+                progress=progress,
+                start=None if previous is None else previous.c,
+            )
+            return _Step(found, prices)
+
+        def objective(step: _Step) -> float:
+            size = np.abs(step.w)
+            return float(step.objective - step.prices @ size + nu * np.sum(-np.expm1(-a * size)))
+
+        w, first = np.zeros(len(base.nu)), None
+        if start == "l2":
+            first = solve(base.nu, None)
+            w = first.w
+            if first.status == "interrupted":
+                value = objective(first)
+                return DCResult(first, value, (value,), np.full(len(w), np.inf), 0, "interrupted")
+        return successive_linearisation(
+            solve,
+            objective,
+            lambda size: nu * a * np.exp(-a * size),
+            w,
+            tol=0.1 * self.tol,
+            max_iter=self.max_iter,
+            previous=first,
+        )
+
+
+class _Step:
+    """A solution of one step with the prices it was found for."""
+
+    def __init__(self, found: Certified, prices: np.ndarray):
+        self.found = found
+        self.prices = prices
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.found, name)

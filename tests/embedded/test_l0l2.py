@@ -1,0 +1,222 @@
+"""L0L2SVM: each step against a general solver, the objective falls, and bad input is told."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tamiz.embedded import L0L2SVM, L1L2SVM
+from tamiz.embedded import l0l2 as module
+from tamiz.embedded._l1l2_problem import best_intercept
+from tamiz.solvers.dc import successive_linearisation
+from tests.embedded.test_l1l2 import failed_checks, random_problem
+from tests.naive import mixed_penalties as naive
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("seed", range(1, 40, 2))
+@pytest.mark.parametrize("start", ["zero", "l2"])
+def test_every_step_is_that_of_a_general_solver(seed, start):
+    X, y, _, _ = random_problem(seed)
+    rng = np.random.default_rng(seed)
+    C, nu, a = (float(rng.choice(v)) for v in ([0.5, 5.0], [0.2, 1.0], [2.0, 5.0]))
+    prices = np.full(len(y), C)
+    w = np.zeros(X.shape[1])
+    if start == "l2":
+        w, _, _ = naive.l1l2_by_general_solver(X, y, prices, w)
+    machine = L0L2SVM(C, nu, a, start=start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that no feature is left
+        machine.fit(X, y)
+    steps = len(machine.history_)
+    values, last = naive.l0l2_by_linearisation(X, y, prices, nu, a, w, steps)
+    np.testing.assert_allclose(machine.history_, values, rtol=1e-5, atol=1e-8)
+    assert machine.objective_ == machine.history_[-1]
+    coef, b = machine.coef_[0], machine.intercept_[0]
+    by_hand = naive.l0l2_objective(X, y, prices, nu, a, coef, b)
+    assert machine.objective_ == pytest.approx(by_hand, rel=1e-9)
+    np.testing.assert_allclose(coef, last, atol=1e-2 * (1 + np.abs(last).max()))
+
+
+@pytest.mark.parametrize(("C", "nu", "a"), [(1.0, 1.0, 5.0), (0.1, 1.0, 20.0), (10.0, 5.0, 1.0)])
+def test_objective_never_rises(wdbc, C, nu, a):
+    for start in ("zero", "l2"):
+        machine = L0L2SVM(C, nu, a, start=start).fit(*wdbc)
+        assert len(machine.history_) == machine.n_iter_ > 1
+        assert (np.diff(machine.history_) <= 0).all()
+        assert machine.status_ == "converged"
+
+
+def test_first_step_from_zero_is_the_convex_machine(wdbc):
+    X, y = wdbc
+    machine = L0L2SVM(C=1.0, nu=0.4, a=5.0, start="zero", max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="L0L2SVM: .*max_iter"):
+        module_limit(machine, X, y)
+    convex = L1L2SVM(C=1.0, nu=2.0).fit(X, y)
+    np.testing.assert_allclose(machine.coef_, convex.coef_, atol=1e-9)
+
+
+def module_limit(machine, X, y):
+    """Fit with one linearisation, but as many Newton steps within it as it takes."""
+    solve = module.solve_penalised
+    module.solve_penalised = lambda *a, **k: solve(*a, **{**k, "max_iter": 1000})
+    try:
+        machine.fit(X, y)
+    finally:
+        module.solve_penalised = solve
+
+
+def test_the_better_start_is_kept(wdbc):
+    for C, nu in ((1.0, 1.0), (0.1, 0.5), (10.0, 3.0)):
+        zero, l2, best = (L0L2SVM(C, nu, start=s).fit(*wdbc) for s in ("zero", "l2", "best"))
+        assert best.objective_ == min(zero.objective_, l2.objective_)
+
+
+def test_no_small_change_improves_the_objective(wdbc):
+    """A local minimum: nudged weights, with the best intercept for them, cost more."""
+    X, y = wdbc
+    signs, C = np.where(y == 1, 1.0, -1.0), np.ones(len(y))
+    machine = L0L2SVM(1.0, 1.0, 5.0, tol=1e-8).fit(X, y)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        w = machine.coef_[0] + 1e-3 * rng.normal(size=30) * (rng.random(30) < 0.2)
+        b = best_intercept(X @ w, signs, C)
+        loss = C @ np.maximum(0.0, 1.0 - signs * (X @ w + b))
+        value = loss + 0.5 * w @ w + np.sum(1.0 - np.exp(-5.0 * np.abs(w)))
+        assert value >= machine.objective_ * (1 - 1e-7)
+
+
+def test_fewer_features_than_the_convex_machine(wdbc):
+    X, y = wdbc
+    few, convex = L0L2SVM(0.1, 1.0).fit(X, y), L1L2SVM(0.1, 2.0).fit(X, y)
+    assert few.support_.sum() < convex.support_.sum()
+    assert few.score(X, y) >= convex.score(X, y) - 0.01
+    assert few.duality_gap_ is None
+
+
+def test_no_price_is_the_linear_machine(wdbc):
+    X, y = wdbc
+    free, plain = L0L2SVM(1.0, nu=0.0).fit(X, y), L1L2SVM(1.0, nu=0.0).fit(X, y)
+    np.testing.assert_allclose(free.coef_, plain.coef_, atol=1e-8)
+
+
+def test_ranking_of_the_features_that_left(wdbc):
+    X, y = wdbc
+    machine = L0L2SVM(1.0, 1.0, start="l2").fit(X, y)
+    kept = int(machine.support_.sum())
+    assert set(machine.order_[:kept]) == set(np.flatnonzero(machine.coef_[0]))
+    short = L0L2SVM(1.0, 1.0, start="l2", max_iter=10_000, tol=0.5).fit(X, y)  # ends early
+    left_first = np.flatnonzero(short.coef_[0] == 0)
+    assert len(left_first) < 30 - kept
+    later = [j for j in machine.order_[kept:] if j not in left_first]
+    assert machine.order_[kept : kept + len(later)].tolist() == later
+
+
+def test_price_of_the_mean_loss_weights_sparse_tables_and_classes(wdbc):
+    X, y = wdbc
+    machine = L0L2SVM(0.1, 0.5).fit(X, y)
+    np.testing.assert_allclose(L0L2SVM(9.0, 0.5, mu=56.9).fit(X, y).coef_, machine.coef_, atol=1e-8)
+    thin = L0L2SVM(0.1, 0.5).fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(thin.coef_, machine.coef_, atol=1e-5)
+    twice = L0L2SVM(0.1, 0.5).fit(np.vstack([X, X]), np.append(y, y))
+    weighted = L0L2SVM(0.1, 0.5).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    np.testing.assert_allclose(weighted.coef_, twice.coef_, atol=1e-7)
+    iris, three = load_iris(return_X_y=True)
+    several = L0L2SVM(1.0, 0.5).fit(iris, three)
+    assert several.coef_.shape == (3, 4) and len(several.history_) == 3
+    assert several.score(iris, three) > 0.9
+
+
+def test_colon(data_dir):
+    stored = np.load(data_dir / "colon.npz")
+    X, y = np.log(stored["X"]), stored["y"]
+    pipe = make_pipeline(StandardScaler(), L0L2SVM(C=1.0, nu=0.1)).fit(X, y)
+    assert 10 < pipe[-1].support_.sum() < 60
+    assert cross_val_score(pipe, X, y, cv=5).mean() > 0.75
+
+
+# ------------------------------------------------------------------------------ bad luck
+
+
+def test_price_so_high_that_no_feature_enters(wdbc):
+    with pytest.warns(UserWarning, match=r"every weight is zero.*Raise C or lower nu"):
+        machine = L0L2SVM(nu=1e4).fit(*wdbc)
+    assert not machine.support_.any()
+
+
+def test_all_features_constant():
+    X, y = np.ones((6, 2)), [0, 1, 0, 1, 0, 1]
+    with pytest.warns(UserWarning, match="every weight is zero"):
+        machine = L0L2SVM().fit(X, y)
+    assert machine.objective_ == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"C": 0.0}, "'C'"),
+        ({"nu": -1.0}, "'nu'"),
+        ({"a": 0.0}, "'a'"),
+        ({"start": "l1"}, "'start'"),
+        ({"mu": -1.0}, "'mu'"),
+    ],
+)
+def test_absurd_parameters(wdbc, parameters, match):
+    with pytest.raises(ValueError, match=match):
+        L0L2SVM(**parameters).fit(*wdbc)
+
+
+@pytest.mark.parametrize("call", [0, 1, 3])
+def test_interruption_keeps_the_last_whole_step(wdbc, monkeypatch, call):
+    X, y = wdbc
+    full = L0L2SVM(1.0, 1.0).fit(X, y)
+    solve, calls = module.solve_penalised, iter(range(100))
+
+    def stopped(*arguments, **options):
+        found = solve(*arguments, **options)
+        return found._replace(status="interrupted") if next(calls) == call else found
+
+    monkeypatch.setattr(module, "solve_penalised", stopped)
+    with pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept"):
+        machine = L0L2SVM(1.0, 1.0).fit(X, y)
+    assert machine.status_ == "interrupted"
+    assert machine.score(X, y) > 0.9 and machine.objective_ >= full.objective_
+
+
+def test_linearisation_ignores_a_step_that_rises():
+    """Steps solved up to a tolerance may rise a little; the best point stays."""
+
+    class Fit:
+        status = "converged"
+
+        def __init__(self, value):
+            self.value, self.w = value, np.array([1.0, 0.0])
+
+    values = iter([5.0, 3.0, 4.0])
+    result = successive_linearisation(
+        lambda prices, previous: Fit(next(values)),
+        lambda fit: fit.value,
+        lambda size: np.ones(2),
+        np.zeros(2),
+        tol=1e-3,
+        max_iter=10,
+    )
+    assert result.history == (5.0, 3.0, 3.0) and result.objective == result.fit.value == 3.0
+    assert result.status == "converged" and result.left.tolist() == [np.inf, 1.0]
+
+
+def test_estimator_checks():
+    assert failed_checks("L0L2SVM(start='zero')") == []
