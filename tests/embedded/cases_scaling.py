@@ -1,0 +1,135 @@
+"""Data and checks that the three selectors by scaling factors share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from tamiz._validation import Labels
+from tamiz.embedded import _scaling_machines as machines
+from tamiz.embedded._scaling_machines import Sample
+from tests.conftest import ROOT
+
+
+def clouds(seed=0, n=400, noise=50, spread=0.35, like_clouds=False):
+    """Four Gaussian clouds, the class their exclusive or, among features without meaning."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, (2, n))
+    X = rng.standard_normal((n, noise + 2))
+    if like_clouds:  # all features have the same distribution
+        X = 2.0 * rng.integers(0, 2, X.shape) - 1.0 + spread * X
+    X[:, 0] = 2 * a - 1 + spread * rng.standard_normal(n)
+    X[:, 1] = 2 * b - 1 + spread * rng.standard_normal(n)
+    return (X - X.mean(axis=0)) / X.std(axis=0), a ^ b
+
+
+def sample(seed=0, n=24, p=4, C=1.3, classes=2):
+    """A small problem with prices that differ."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    codes = np.arange(n) % classes
+    X[:, 0] += 0.8 * codes
+    price = C * rng.uniform(0.5, 2.0, n)
+    return Sample(X, Labels(np.arange(classes), codes.astype(np.intp)), np.ones(n), price)
+
+
+def differences(objective, sigma, h=1e-5):
+    """Central differences of an objective."""
+    out = np.empty(len(sigma))
+    for j in range(len(sigma)):
+        up, down = sigma.copy(), sigma.copy()
+        up[j] += h
+        down[j] -= h
+        out[j] = (objective.at(up).value - objective.at(down).value) / (2 * h)
+    return out
+
+
+def check_common(selector, X, y):
+    """What holds for every fitted selector by scaling factors."""
+    p = X.shape[1]
+    assert sorted(selector.order_) == list(range(p))
+    assert (np.diff(selector.history_) < 0).all()
+    assert (selector.scale_ >= 0).all()
+    assert not selector.scale_[~selector.support_].any()
+    steps = selector.selection_.path
+    sizes = [step.n_features for step in steps]
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert sizes[-1] == 1
+    dropped = [j for step in steps for j in step.features]
+    assert len(dropped) == len(set(dropped)) == p - 1
+    np.testing.assert_array_equal(selector.order_, [selector.order_[0], *dropped[::-1]])
+    # predict multiplies by the factors
+    kept = np.flatnonzero(selector.support_)
+    expected = selector.estimator_.decision_function(X[:, kept] * selector.scale_[kept])
+    np.testing.assert_array_equal(selector.decision_function(X), expected)
+
+
+def interrupt_after(monkeypatch, count):
+    """Let the solver be interrupted in its call number ``count``; returns the counter."""
+    solve = machines.solve
+    calls = [0]
+
+    def counted(*args, **kwargs):
+        calls[0] += 1
+        if calls[0] == count:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(machines, "solve", counted)
+    return calls
+
+
+def check_resuming(make, X, y, path, monkeypatch):
+    """A run interrupted half-way and resumed ends where an uninterrupted one does."""
+    calls = interrupt_after(monkeypatch, -1)
+    whole = make().fit(X, y)
+    monkeypatch.undo()
+    for k, share in enumerate((0.2, 0.6, 0.9)):
+        file = path / f"{k}.npz"
+        interrupt_after(monkeypatch, int(share * calls[0]))
+        part = make(checkpoint=file)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            part.fit(X, y)
+        monkeypatch.undo()
+        assert part.status_ == "interrupted"
+        assert sorted(part.order_) == list(range(X.shape[1]))
+        assert part.predict(X).shape == y.shape
+        with pytest.raises(FileExistsError, match="resume=True"):
+            make(checkpoint=file).fit(X, y)
+        for _ in range(2):  # the second time nothing is left to do
+            resumed = make(checkpoint=file, resume=True).fit(X, y)
+            assert resumed.status_ == "converged"
+            np.testing.assert_array_equal(resumed.order_, whole.order_)
+            np.testing.assert_allclose(resumed.scale_, whole.scale_, rtol=1e-6)
+            np.testing.assert_allclose(resumed.history_, whole.history_, rtol=1e-8)
+            assert resumed.selection_.path[-1].features == whole.selection_.path[-1].features
+
+
+CHECKS = """
+import warnings
+warnings.simplefilter("ignore")
+from sklearn.utils.estimator_checks import check_estimator
+from tamiz.embedded import {name}
+for answer in check_estimator({name}(), on_fail=None):
+    if answer["status"] != "passed":
+        print("FAILED", answer["check_name"], answer["status"], answer["exception"])
+print("DONE")
+"""
+
+
+def check_contract(name):
+    """scikit-learn's checks, all of them, in a process where arrays of any kind are on."""
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKS.format(name=name)],
+        env={**os.environ, "PYTHONPATH": path, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout.split() == ["DONE"], done.stdout + done.stderr

@@ -1,0 +1,233 @@
+"""Scaling factors by the radius-margin bound: gradients, descent, the hidden pair, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tamiz.embedded import RadiusMarginScaling
+from tamiz.embedded._scaling_machines import RadiusMargin, Sample
+from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm
+from tamiz.svm import SVC, radius_margin_bound
+from tests.embedded.cases_scaling import (
+    check_common,
+    check_contract,
+    check_resuming,
+    clouds,
+    differences,
+    interrupt_after,
+    sample,
+)
+from tests.naive.scaling import gaussian, inner_products, radius_margin
+
+KERNELS = [
+    Linear(),
+    RBF(gamma=0.3),
+    Polynomial(degree=3, gamma=0.5, coef0=1.0),
+    0.5 * RBF(gamma=0.2) + Polynomial(degree=2) * RBF(gamma=0.1),
+    QuadraticForm([[2.0, 0.5, 0, 0], [0.5, 1.0, 0, 0], [0, 0, 1.0, 0.3], [0, 0, 0.3, 1.5]]),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_gradient_is_that_of_the_resolved_problem(kernel, classes):
+    objective = RadiusMargin(kernel, sample(classes=classes))
+    sigma = np.array([1.1, 0.6, 0.3, 0.9])
+    gradient = objective.at(sigma).gradient()
+    np.testing.assert_allclose(
+        gradient, differences(objective, sigma), rtol=1e-5, atol=1e-5 * np.abs(gradient).max()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_value_is_that_of_a_general_optimiser(seed):
+    data = sample(seed, n=12)
+    signs = np.where(data.labels.codes == 1, 1.0, -1.0)
+    v = np.array([0.9, 0.2, 0.5, 0.7])
+    value = RadiusMargin(RBF(gamma=1.0), data).at(v).value
+    assert value == pytest.approx(radius_margin(gaussian(data.X, v), signs, data.price), rel=1e-5)
+    value = RadiusMargin(Linear(), data).at(v).value
+    assert value == pytest.approx(
+        radius_margin(inner_products(data.X, v), signs, data.price), rel=1e-5
+    )
+
+
+def test_value_is_the_radius_margin_bound_of_the_machine():
+    X, y = clouds(n=60, noise=3)
+    svc = SVC(C=2.0, gamma=0.4, tol=1e-6).fit(X, y)
+    bound = radius_margin_bound(svc, X, y, squared_slack=True)
+    selector = RadiusMarginScaling(C=2.0, gamma=0.4, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        selector.fit(X, y)
+    assert 4 * selector.history_[0] == pytest.approx(bound.value, rel=1e-4)
+
+
+def test_weights_count_samples():
+    data = sample(3, n=15)
+    weight = np.random.default_rng(0).integers(1, 4, 15)
+    sigma = np.array([1.0, 0.5, 0.8, 0.2])
+    weighted = RadiusMargin(RBF(gamma=0.4), data._replace(weight=weight.astype(float)))
+    again = np.repeat(np.arange(15), weight)
+    labels = data.labels._replace(codes=data.labels.codes[again])
+    repeated = RadiusMargin(
+        RBF(gamma=0.4), Sample(data.X[again], labels, np.ones(len(again)), data.price[again])
+    )
+    a, b = weighted.at(sigma), repeated.at(sigma)
+    assert a.value == pytest.approx(b.value, rel=1e-9)
+    np.testing.assert_allclose(a.gradient(), b.gradient(), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_finds_the_pair_that_matters_only_together(seed):
+    X, y = clouds(seed)
+    selector = RadiusMarginScaling(step="half").fit(X, y)
+    assert set(selector.order_[:2]) == {0, 1}
+    assert selector.support_[:2].all()
+    assert np.sum(selector.scale_**2) == pytest.approx(52)
+    check_common(selector, X, y)
+
+
+def test_linear_kernel_cannot_find_it():
+    # Noise of the same distribution: otherwise the radius alone singles the clouds out.
+    found = 0
+    for seed in range(3):
+        X, y = clouds(seed, n=120, noise=15, like_clouds=True)
+        selector = RadiusMarginScaling(kernel="linear", step="half").fit(X, y)
+        found += set(selector.order_[:2]) == {0, 1}
+    assert found == 0
+
+
+def test_linear_kernel_and_large_C_do_not_know_a_common_factor():
+    data = sample(5, C=1e7)
+    data.X[:, 0] += 6.0 * data.labels.codes  # separable
+    objective = RadiusMargin(Linear(), data)
+    sigma = np.array([0.5, 1.0, 0.7, 1.2])
+    assert objective.at(sigma).value == pytest.approx(objective.at(3 * sigma).value, rel=1e-4)
+    assert objective.at(sigma).gradient() @ sigma == pytest.approx(
+        0.0, abs=1e-4 * objective.at(sigma).value
+    )
+
+
+@pytest.mark.parametrize("step", [1, 3, 0.4, "half"])
+def test_asked_number_is_met_exactly(step):
+    X, y = clouds(1, n=80, noise=9)
+    for k in (1, 2, 4, 0.5):
+        selector = RadiusMarginScaling(k, step=step).fit(X, y)
+        n = 6 if k == 0.5 else k
+        assert selector.support_.sum() == n
+        assert selector.support_[selector.order_[:n]].all()
+        check_common(selector, X, y)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kernel", ["linear", "poly", KERNELS[3], KERNELS[4]], ids=repr)
+def test_any_kernel_goes_down(kernel, normalize):
+    data = sample(2, n=40)
+    selector = RadiusMarginScaling(kernel=kernel, normalize=normalize, coef0=1.0)
+    selector.fit(data.X, data.labels.codes)
+    assert selector.history_[-1] < selector.history_[0]
+    assert (np.diff(selector.history_) < 0).all()
+    assert selector.predict(data.X).shape == (40,)
+    if normalize:
+        assert np.sum(selector.scale_**2) == pytest.approx(4)
+
+
+def test_several_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.iloc[::3]
+    y = y.iloc[::3].map({0: "a", 1: "b", 2: "c"})
+    selector = RadiusMarginScaling(2).fit(X, y)
+    assert set(selector.selection_.selected) <= set(X.columns)
+    assert selector.score(X, y) > 0.9
+    assert isinstance(selector.transform(X), pd.DataFrame)
+    assert selector.decision_function(X).shape == (50, 3)
+
+
+def test_constant_features_come_last():
+    X, y = clouds(0, n=60, noise=3)
+    X[:, 3] = 7.0
+    selector = RadiusMarginScaling().fit(X, y)
+    assert selector.order_[-1] == 3
+    assert selector.scale_[3] == 0
+
+
+def test_pipeline_and_grid():
+    X, y = clouds(0, n=80, noise=4)
+    pipe = make_pipeline(StandardScaler(), RadiusMarginScaling(step="half"))
+    grid = GridSearchCV(pipe, {"radiusmarginscaling__C": [0.5, 5.0]}, cv=2).fit(X, y)
+    assert grid.best_score_ > 0.8
+
+
+def test_samples_in_any_order():
+    X, y = clouds(2, n=60, noise=4)
+    order = np.random.default_rng(0).permutation(60)
+    a, b = RadiusMarginScaling().fit(X, y), RadiusMarginScaling().fit(X[order], y[order])
+    np.testing.assert_array_equal(a.order_, b.order_)
+    np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-6, atol=1e-8)
+
+
+def test_resumes_where_it_stopped(tmp_path, monkeypatch):
+    X, y = clouds(0, n=70, noise=8)
+    check_resuming(RadiusMarginScaling, X, y, tmp_path, monkeypatch)
+
+
+def test_interrupted_at_once(monkeypatch):
+    X, y = clouds(0, n=40, noise=2)
+    interrupt_after(monkeypatch, 1)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        selector = RadiusMarginScaling().fit(X, y)
+    assert selector.support_.all()
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"C": 0}, ValueError, "'C' parameter"),
+        ({"step": 0}, ValueError, "'step' parameter"),
+        ({"n_features_to_select": 9}, ValueError, "exceeds the 4 features"),
+        ({"n_features_to_select": "many"}, ValueError, "n_features_to_select"),
+        ({"kernel": "precomputed"}, ValueError, "'kernel' parameter"),
+        ({"kernel": lambda A, B: A @ B.T}, TypeError, "no derivative by scaling factors"),
+        ({"class_weight": {1: 0.0}}, ValueError, "one class only"),
+        ({"class_weight": {7: 1.0}}, ValueError, "class 7"),
+        ({"resume": True}, ValueError, "checkpoint=path"),
+        ({"tol": -1.0}, ValueError, "'tol' parameter"),
+    ],
+)
+def test_wrong_parameters_get_a_sentence(params, error, words):
+    X, y = clouds(0, n=30, noise=2)
+    with pytest.raises(error, match=words):
+        RadiusMarginScaling(**params).fit(X, y)
+
+
+def test_wrong_data_gets_a_sentence():
+    X, y = clouds(0, n=30, noise=2)
+    selector = RadiusMarginScaling()
+    with pytest.raises(ValueError, match="Every feature of X is constant"):
+        selector.fit(np.ones((30, 4)), y)
+    with pytest.raises(ValueError, match="one class only"):
+        selector.fit(X, np.zeros(30))
+    with pytest.raises(ValueError, match="NaN"):
+        selector.fit(np.where(X > 2, np.nan, X) * np.where(X > 1, np.nan, 1), y)
+    with pytest.raises(ValueError, match="very large values"):
+        selector.fit(X * 1e200, y)
+    with pytest.raises(ValueError, match="more than once"):
+        selector.fit(pd.DataFrame(X, columns=list("aabc")), y)
+    assert not hasattr(selector, "support_")
+
+
+def test_two_samples_and_one_feature():
+    selector = RadiusMarginScaling().fit([[0.0], [1.0]], [0, 1])
+    assert selector.predict([[0.0], [1.0]]).tolist() == [0, 1]
+    assert selector.order_.tolist() == [0]
+
+
+def test_estimator_checks():
+    check_contract("RadiusMarginScaling")
