@@ -28,10 +28,14 @@ class Units(NamedTuple):
     @property
     def sizes(self) -> np.ndarray:
         """Number of features in each unit."""
+        if self.single:
+            return np.ones(self.n_features, dtype=np.intp)
         return np.array([len(features) for features in self.members], dtype=np.intp)
 
     def of_feature(self) -> np.ndarray:
         """The unit of each feature, -1 for those fixed."""
+        if self.single:
+            return np.arange(self.n_features)
         unit = np.full(self.n_features, -1, dtype=np.intp)
         for k, features in enumerate(self.members):
             unit[features] = k
@@ -62,6 +66,8 @@ def check_units(
     names : sequence of str, optional
         Names of the features.
     """
+    if feature_groups is None and fixed_features is None:
+        return Units(list(np.arange(n_features)[:, None]), np.empty(0, dtype=np.intp), n_features)
     groups = [] if feature_groups is None else feature_groups
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
         raise ValueError(

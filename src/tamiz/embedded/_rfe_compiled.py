@@ -1,0 +1,486 @@
+r"""Compiled: machines that follow a kernel matrix as it changes, and the linear elimination loop.
+
+In the sign-free variables ``b = y * alpha`` of :mod:`tamiz.qp.problem`, a machine solves
+
+.. math::
+
+    \min_b \; \tfrac12 b'Kb + p'b \quad\text{s.t.}\quad \sum_v b_v = 0,\; l \le b \le u,
+    \qquad p = -y
+
+An elimination solves it thousands of times for matrices that differ little, so almost always the
+same variables are free, and the new optimum is one Newton step away. This is a primal active-set
+method: solve for the free variables, stop at the first bound met, let go the pair that violates
+optimality most, repeat. A factor ``U'U = K_FF + t 11' + ridge`` of the free block is kept between
+problems and follows single changes: a variable enters or leaves, or one feature is taken off the
+matrix (``K - xx'``). ``t 11'`` changes nothing where the sum of the step is zero, and makes the
+block regular wherever the optimum is unique. Since every step is checked against a gradient
+computed afresh, rounding in the factor costs a step more, never accuracy; a factor that has become
+useless is made anew.
+
+The matrix is held as such, or, for a linear kernel on fewer features than samples, as the features
+themselves: a product with it then costs samples times features, and no square of the number of
+samples appears anywhere.
+
+References
+----------
+.. [1] G. Cauwenberghs, T. Poggio (2001). Incremental and decremental support vector machine
+       learning. NIPS 13.
+.. [2] P. E. Gill, G. H. Golub, W. Murray, M. A. Saunders (1974). Methods for modifying matrix
+       factorizations. Mathematics of Computation 28.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+#: What settling a machine reports: at the optimum; on the way; no way on for these steps. And
+#: what a run of drops reports besides: matrices to be computed anew.
+DONE, MORE, STUCK, REFRESH = range(4)
+
+_EPS = float(np.finfo(np.float64).eps)
+_FINEST = 1e-13  # violation, relative to the terms of the gradient, that counts as none
+_RIDGE = 1e-12
+_INDEFINITE = -1e-8
+_DRIFT = 1e-12  # rounding, relative to the largest entry, that may pile up in a matrix
+
+
+class Bank(NamedTuple):
+    """The binary machines of one elimination, one behind the other in flat arrays."""
+
+    samples: np.ndarray  # which samples take part, machine by machine
+    first: np.ndarray  # where each machine begins, and the end
+    p: np.ndarray
+    b: np.ndarray
+    g: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    diag: np.ndarray  # of the kernel matrices
+    grams: np.ndarray  # the kernel matrices; empty if tables of features stand for them
+    gram_at: np.ndarray  # where each begins; machines on the same samples share one
+    tables: np.ndarray  # their samples by features, one row for each feature
+    table_at: np.ndarray  # where each begins; -1 for machines on all samples, who share ``X``
+    factors: np.ndarray
+    factor_at: np.ndarray
+    room: np.ndarray  # free variables that each factor has room for
+    free: np.ndarray
+    info: np.ndarray  # (machines, 3): free variables, state of the factor, changes of last call
+    shift: np.ndarray  # (machines, 1)
+
+
+_MISSING, _FOLLOWED, _FRESH = range(3)  # states of a factor
+
+
+@njit(cache=True, nogil=True)
+def settle(t, bank, X, width, tol, max_changes):  # type: ignore[no-untyped-def]
+    """Move machine ``t`` to its optimum, and make ``g`` its gradient there.
+
+    ``X`` holds the features in rows, of which the first ``width`` are in play. Returns a code and
+    the violation reached. MORE: ``max_changes`` variables have entered or left; the next call goes
+    on from there. STUCK: neither a violation at rounding level nor ``tol`` can be reached by these
+    steps.
+    """
+    s, e = bank.first[t], bank.first[t + 1]
+    m, r = e - s, bank.room[t]
+    K, T = np.empty((0, 0)), X
+    if len(bank.grams):
+        K = bank.grams[bank.gram_at[t] : bank.gram_at[t] + m * m].reshape((m, m))
+    elif bank.table_at[t] >= 0:
+        T = bank.tables[bank.table_at[t] : bank.table_at[t] + len(X) * m].reshape((len(X), m))
+    U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
+    diag = bank.diag[s:e]
+    p, b, g = bank.p[s:e], bank.b[s:e], bank.g[s:e]
+    lower, upper = bank.lower[s:e], bank.upper[s:e]
+    free, info, shift = bank.free[s : s + r], bank.info[t], bank.shift[t]
+    everyone = np.arange(m)
+    g[:] = p
+    _add_product(K, T, width, everyone, b, g)
+    largest = np.abs(diag).max()
+    _true_up(b, lower, upper, U, free, info)
+    changes, before, fresh, code = 0, np.inf, True, STUCK
+    while True:
+        violation, size, i, j = _worst_pair(b, g, lower, upper)
+        if violation <= _FINEST * max(1.0, largest * size):
+            if fresh:
+                code = DONE
+                break
+            g[:] = p
+            _add_product(K, T, width, everyone, b, g)
+            fresh = True
+            continue
+        if changes > max_changes:
+            code = MORE
+            break
+        entered = 0
+        for v in (i, j):
+            if entered >= 0 and not _is_in(v, free, info[0]):
+                if info[0] == r:
+                    entered = -1
+                else:
+                    _enter(v, K, T, width, diag, U, free, info, shift)
+                    entered += 1
+        if entered < 0:
+            break
+        changes += entered
+        if entered:
+            before = np.inf
+        elif violation < 0.5 * before:
+            before = violation
+        elif info[1] == _FRESH:  # the same variables, and no progress: rounding
+            break
+        else:
+            info[1] = _MISSING
+            before = np.inf
+        if info[1] == _MISSING and not _factor(K, T, width, diag, U, free, info, shift):
+            break
+        left = _descend(K, T, width, b, g, lower, upper, U, free, info)
+        if left < 0:
+            break
+        if left:
+            changes += left
+            before = np.inf
+        fresh = False
+    if not fresh:
+        g[:] = p
+        _add_product(K, T, width, everyone, b, g)
+        violation, size, i, j = _worst_pair(b, g, lower, upper)
+    info[2] = changes
+    if code == STUCK and violation <= tol:
+        code = DONE
+    return code, violation
+
+
+@njit(cache=True, nogil=True)
+def _add_product(K, T, width, index, c, g):  # type: ignore[no-untyped-def]
+    """``g += K[:, index] @ c``."""
+    if len(K):
+        for k in range(len(index)):
+            if c[k] != 0.0:
+                _add_multiple(g, c[k], K[index[k]])
+        return
+    whole = len(index) == len(g)  # then it is a list of all
+    for q in range(width):
+        row = T[q]
+        if whole:
+            w = _dot(row, c)
+        else:
+            w = 0.0
+            for k in range(len(index)):
+                w += c[k] * row[index[k]]
+        _add_multiple(g, w, row)
+
+
+@njit(cache=True, nogil=True)
+def _add_multiple(out, c, x):  # type: ignore[no-untyped-def]
+    for q in range(len(out)):
+        out[q] += c * x[q]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _dot(x, y):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for q in range(len(x)):
+        total += x[q] * y[q]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _entries(K, T, width, v, free, count, out):  # type: ignore[no-untyped-def]
+    """``out = K[v, free]``."""
+    if len(K):
+        row = K[v]
+        for q in range(count):
+            out[q] = row[free[q]]
+        return
+    out[:count] = 0.0
+    for k in range(width):
+        row = T[k]
+        for q in range(count):
+            out[q] += row[v] * row[free[q]]
+
+
+@njit(cache=True, nogil=True)
+def _worst_pair(b, g, lower, upper):  # type: ignore[no-untyped-def]
+    """The pair that violates optimality most, by how much, and the sum of all ``|b|``."""
+    low, high, i, j, size = np.inf, -np.inf, -1, -1, 0.0
+    for v in range(len(b)):
+        size += abs(b[v])
+        if b[v] < upper[v] and g[v] < low:
+            low, i = g[v], v
+        if b[v] > lower[v] and g[v] > high:
+            high, j = g[v], v
+    if i < 0 or j < 0:
+        return 0.0, size, i, j
+    return max(0.0, high - low), size, i, j
+
+
+@njit(cache=True, nogil=True)
+def _is_in(v, free, count):  # type: ignore[no-untyped-def]
+    q = 0
+    while q < count and free[q] != v:
+        q += 1
+    return q < count
+
+
+@njit(cache=True, nogil=True)
+def _true_up(b, lower, upper, U, free, info):  # type: ignore[no-untyped-def]
+    """Make the list of free variables true again after others have moved ``b``."""
+    q = 0
+    while q < info[0]:
+        v = free[q]
+        if b[v] > lower[v] and b[v] < upper[v]:
+            q += 1
+        else:
+            _leave(q, U, free, info)
+    inside = 0
+    for v in range(len(b)):
+        inside += b[v] > lower[v] and b[v] < upper[v]
+    if info[1] != _MISSING and inside == info[0]:
+        return
+    count = 0
+    for v in range(len(b)):
+        if b[v] > lower[v] and b[v] < upper[v] and count < len(free):
+            free[count] = v
+            count += 1
+    info[0], info[1] = count, _MISSING
+
+
+@njit(cache=True, nogil=True)
+def _enter(v, K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
+    """Add a variable to the factor; there must be room."""
+    f = info[0]
+    free[f] = v
+    info[0] = f + 1
+    if info[1] == _MISSING:
+        return
+    column = np.empty(f)
+    _entries(K, T, width, v, free, f, column)
+    column += shift[0]
+    pivot = diag[v] + shift[0]
+    for k in range(f):  # U'u = column
+        column[k] /= U[k, k]
+        for q in range(k + 1, f):
+            column[q] -= column[k] * U[k, q]
+        pivot -= column[k] * column[k]
+        U[k, f] = column[k]
+    if pivot < _INDEFINITE * shift[0]:
+        info[1] = _MISSING  # let the factorisation decide
+    U[f, f] = np.sqrt(max(pivot, _RIDGE * shift[0]))
+
+
+@njit(cache=True, nogil=True)
+def _leave(q, U, free, info):  # type: ignore[no-untyped-def]
+    """Take the variable at place ``q`` out of the factor."""
+    f = info[0]
+    for k in range(q, f - 1):
+        free[k] = free[k + 1]
+    info[0] = f - 1
+    if info[1] == _MISSING:
+        return
+    for k in range(f):
+        for l in range(max(q, k - 1), f - 1):
+            U[k, l] = U[k, l + 1]
+    for k in range(q, f - 1):  # rows k and k + 1 are rotated until the second begins one later
+        size = np.hypot(U[k, k], U[k + 1, k])
+        cos, sin = U[k, k] / size, U[k + 1, k] / size
+        one, two = U[k], U[k + 1]
+        for l in range(k, f - 1):
+            one[l], two[l] = cos * one[l] + sin * two[l], cos * two[l] - sin * one[l]
+        if k + 1 < f - 1 and two[k + 1] < 0.0:
+            for l in range(k + 1, f - 1):
+                two[l] = -two[l]
+
+
+@njit(cache=True, nogil=True)
+def _factor(K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
+    """Factorise the block of the free variables; false if it is indefinite."""
+    f = info[0]
+    total = 0.0
+    for q in range(f):
+        total += abs(diag[free[q]])
+    shift[0] = max(total / max(f, 1), 1e-300)
+    for q in range(f):
+        row = U[q]
+        _entries(K, T, width, free[q], free[q:f], f - q, row[q:f])
+        for l in range(q, f):
+            row[l] += shift[0]
+        k = 0
+        while k + 4 <= q:
+            _take_four(row[q:f], U[k, q:f], U[k + 1, q:f], U[k + 2, q:f], U[k + 3, q:f])
+            k += 4
+        while k < q:
+            _add_multiple(row[q:f], -U[k, q], U[k, q:f])
+            k += 1
+        if row[q] < _INDEFINITE * shift[0] * f:
+            return False
+        pivot = np.sqrt(max(row[q], _RIDGE * shift[0]))
+        for l in range(q, f):
+            row[l] /= pivot
+        row[q] = pivot
+    info[1] = _FRESH
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _take_four(row, r0, r1, r2, r3):  # type: ignore[no-untyped-def]
+    """Take four rows of a factor off, each times its first entry."""
+    c0, c1, c2, c3 = r0[0], r1[0], r2[0], r3[0]
+    for l in range(len(row)):
+        row[l] -= (c0 * r0[l] + c1 * r1[l]) + (c2 * r2[l] + c3 * r3[l])
+
+
+@njit(cache=True, nogil=True)
+def _downdate(x, U, info):  # type: ignore[no-untyped-def]
+    """Follow ``K - xx'``; ``x`` holds the entries of the free variables and is used up."""
+    if info[1] == _MISSING:
+        return
+    f = info[0]
+    info[1] = _FOLLOWED
+    for k in range(f):
+        row = U[k]
+        ratio = x[k] / row[k]
+        rest = 1.0 - ratio * ratio
+        if rest < 1e-6:  # nearly all of what was left: too much would cancel
+            info[1] = _MISSING
+            return
+        cos = np.sqrt(rest)
+        row[k] *= cos
+        for l in range(k + 1, f):
+            row[l] = (row[l] - ratio * x[l]) / cos
+            x[l] = cos * x[l] - ratio * row[l]
+
+
+@njit(cache=True, nogil=True)
+def _descend(K, T, width, b, g, lower, upper, U, free, info):  # type: ignore[no-untyped-def]
+    """Newton steps until one ends inside the box; the number of variables that left.
+
+    Negative if the factor gives no descent.
+    """
+    left = 0
+    step, ones = np.empty(info[0]), np.empty(info[0])
+    while info[0] >= 2:
+        f = info[0]
+        for q in range(f):
+            step[q] = -g[free[q]]
+            ones[q] = 1.0
+        _solve(U, f, step)
+        _solve(U, f, ones)
+        level = step[:f].sum() / ones[:f].sum()
+        slope, size, first, length = 0.0, 0.0, -1, 1.0
+        for q in range(f):
+            v = free[q]
+            size += abs(g[v]) * (abs(step[q]) + abs(level * ones[q]))
+            step[q] -= level * ones[q]
+            slope += g[v] * step[q]
+            room = upper[v] - b[v] if step[q] > 0.0 else b[v] - lower[v]
+            if abs(step[q]) * length > room:
+                length, first = room / abs(step[q]), q
+        if not slope <= 1e-12 * size:
+            return -1
+        if slope >= 0.0:  # nothing but rounding
+            break
+        for q in range(f):
+            v = free[q]
+            to = min(max(b[v] + length * step[q], lower[v]), upper[v])
+            if q == first:
+                to = upper[v] if step[q] > 0.0 else lower[v]
+            step[q], b[v] = to - b[v], to
+        _add_product(K, T, width, free[:f], step[:f], g)
+        if first < 0:
+            break
+        _leave(first, U, free, info)
+        left += 1
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _solve(U, f, x):  # type: ignore[no-untyped-def]
+    """``x = (U'U)^-1 x``, in place."""
+    for k in range(f):
+        x[k] /= U[k, k]
+        _add_multiple(x[k + 1 : f], -x[k], U[k, k + 1 : f])
+    for k in range(f - 1, -1, -1):
+        x[k] = (x[k] - _dot(U[k, k + 1 : f], x[k + 1 : f])) / U[k, k]
+
+
+# ---------------------------------------------------------------------- linear elimination
+
+
+@njit(cache=True, nogil=True)
+def drop_singles(bank, X, ids, width, w, value, tol, changes, drift, n_drops, log, kept):  # type: ignore[no-untyped-def]
+    """Drop the feature of least criterion, settle the machines, and again, ``n_drops`` times.
+
+    The first ``width[0]`` rows of ``X`` are the features in play, ``ids`` their numbers, ``value``
+    their criteria. ``log[k]`` gets the criterion of drop ``k`` and the total before it; ``kept``
+    counts the drops, so that nothing is lost if the caller is interrupted. Returns a code other
+    than DONE if matrices must be computed anew or machines be settled by other means; the last
+    drop is then done, but weights and criteria are out of date.
+    """
+    part, some = np.empty(len(bank.b)), np.empty(len(bank.b))
+    code = DONE
+    for _ in range(n_drops):
+        place, total = 0, value[0]
+        for q in range(1, width[0]):
+            total += value[q]
+            if value[q] < value[place] or (value[q] == value[place] and ids[q] > ids[place]):
+                place = q
+        last = width[0] - 1
+        log[kept[0], 0], log[kept[0], 1] = value[place], total
+        x = X[place].copy()
+        X[place] = X[last]
+        ids[place], ids[last] = ids[last], ids[place]
+        width[0] = last
+        kept[0] += 1
+        for t in range(len(bank.room)):
+            s, e = bank.first[t], bank.first[t + 1]
+            m, r = e - s, bank.room[t]
+            before, after = 0.0, 0.0
+            for i in range(m):
+                part[i] = x[bank.samples[s + i]]
+                before = max(before, bank.diag[s + i])
+                bank.diag[s + i] -= part[i] * part[i]
+                after = max(after, bank.diag[s + i])
+            if len(bank.grams) and (t == 0 or bank.gram_at[t] != bank.gram_at[t - 1]):
+                for i in range(m):
+                    start = bank.gram_at[t] + i * m
+                    _add_multiple(bank.grams[start : start + m], -part[i], part[:m])
+                drift[0] += _EPS * before
+            if len(bank.tables) and bank.table_at[t] >= 0:
+                to, at = bank.table_at[t] + place * m, bank.table_at[t] + last * m
+                bank.tables[to : to + m] = bank.tables[at : at + m]
+            if drift[0] > _DRIFT * after:
+                code = REFRESH
+            for q in range(bank.info[t, 0]):
+                some[q] = part[bank.free[s + q]]
+            U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
+            _downdate(some, U, bank.info[t])
+        if code != DONE:
+            return code
+        for t in range(len(bank.room)):
+            settled, _ = settle(t, bank, X, width[0], tol, changes)
+            if settled != DONE:
+                code = settled
+        if code != DONE:
+            return code
+        weigh(bank, X, width[0], w, value)
+    return code
+
+
+@njit(cache=True, nogil=True)
+def weigh(bank, X, width, w, value):  # type: ignore[no-untyped-def]
+    """``w_t = sum of b_i x_i`` for each machine t, and the sums of the squares over machines.
+
+    Every feature is summed in the same order, so that equal features get equal weights to the
+    last bit.
+    """
+    coef = np.zeros(X.shape[1])
+    value[:width] = 0.0
+    for t in range(len(bank.room)):
+        coef[:] = 0.0
+        for v in range(bank.first[t], bank.first[t + 1]):
+            coef[bank.samples[v]] = bank.b[v]
+        for q in range(width):
+            w[t, q] = _dot(X[q], coef)
+            value[q] += w[t, q] * w[t, q]

@@ -1,0 +1,404 @@
+"""SVMRFE: the order of elimination, its criteria, sizes, groups, weights."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.feature_selection import RFE
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC as PeerSVC
+
+from tamiz.embedded import SVMRFE
+from tamiz.embedded._rfe_run import number_to_drop
+from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
+from tamiz.svm import SVC
+from tests.naive import kernels as naive
+from tests.naive import rfe as oracle
+
+
+def z_scores(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+
+
+def random_data(n, p, seed=0, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    score = X @ np.linspace(2.0, 0.0, p) + 0.5 * rng.normal(size=n)
+    y = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score)
+    return X, y
+
+
+# ---------------------------------------------------------------------- the worked example
+
+
+def test_worked_example(d8):
+    rfe = SVMRFE(1).fit(z_scores(d8.X), d8.y)
+    assert rfe.order_.tolist() == [0, 1, 2]
+    first, second = rfe.selection_.path
+    assert (first.features, first.n_features) == ((2,), 2)
+    assert (second.features, second.n_features) == ((1,), 1)
+    assert first.value == pytest.approx(0.0407**2, rel=3e-3)
+    assert first.details["objective"] == pytest.approx(1.2989**2 + 0.2853**2 + 0.0407**2, rel=1e-4)
+    assert second.value == pytest.approx(0.2912**2, rel=1e-3)
+    assert second.details["objective"] == pytest.approx(1.3036**2 + 0.2912**2, rel=1e-4)
+    assert rfe.ranking_.tolist() == [1, 2, 3]
+    assert rfe.estimator_.support_vectors_.shape[1] == 1
+    for k, weights in {3: (1.2989, 0.2853, -0.0407), 2: (1.3036, 0.2912)}.items():
+        last = SVMRFE(k).fit(z_scores(d8.X), d8.y).estimator_
+        assert last.coef_[0] == pytest.approx(weights, abs=6e-5)
+
+
+# ---------------------------------------------------------------------- against the oracle
+
+KERNELS = {
+    "linear": (Linear(), naive.linear()),
+    "rbf": (RBF(gamma=0.3), naive.rbf(0.3)),
+    "poly": (Polynomial(degree=3, gamma=0.5, coef0=1.0), naive.polynomial(3, 0.5, 1.0)),
+    "sum": (
+        RBF(gamma=0.3) + Polynomial(degree=2),
+        naive.total(naive.rbf(0.3), naive.polynomial(2, 1.0, 1.0)),
+    ),
+    "product": (RBF(gamma=0.2) * Linear(), naive.product(naive.rbf(0.2), naive.linear())),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("groups", [None, [[0, 3], [1, 4, 5]]], ids=["single", "groups"])
+def test_order_and_criteria_equal_brute_force(name, groups):
+    kernel, function = KERNELS[name]
+    X, y = random_data(26, 7, seed=3)
+    units = [[j] for j in range(7)] if groups is None else [[0, 3], [1, 4, 5], [2], [6]]
+    rfe = SVMRFE(1, kernel=kernel, feature_groups=groups).fit(X, y)
+    expected = oracle.eliminate(function, X, y, units)
+    gone = [sorted(step.features) for step in rfe.selection_.path]
+    assert gone == [units[u] for u in expected[:-1]]
+    active = list(range(len(units)))
+    for step, u in zip(rfe.selection_.path, expected, strict=False):
+        changes = oracle.margin_changes(function, X, y, units, active)
+        assert step.value == pytest.approx(changes[u], rel=1e-5, abs=1e-9)
+        active.remove(u)
+
+
+@pytest.mark.parametrize("scheme", ["ovo", "ovr"])
+@pytest.mark.parametrize("name", ["linear", "rbf"])
+def test_several_classes_add_up(scheme, name):
+    kernel, function = KERNELS[name]
+    X, y = random_data(36, 6, seed=5, classes=3)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 36)
+    rfe = SVMRFE(1, kernel=kernel, multiclass=scheme, C=0.7).fit(X, y, weight)
+    expected = oracle.eliminate(function, X, y, C=0.7, weight=weight, scheme=scheme)
+    assert rfe.order_.tolist() == expected[::-1]
+
+
+@pytest.mark.parametrize(("n", "p"), [(2, 3), (5, 40), (20, 60), (60, 20), (200, 8), (40, 40)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
+def test_linear_order_equals_cold_solutions(n, p, C):
+    rng = np.random.default_rng(n * p)
+    X, y = rng.normal(size=(n, p)), np.arange(n) % 2
+    X[:, : p // 2] += y[:, None]
+    rfe = SVMRFE(1, C=C).fit(X, y)
+    active = list(range(p))
+    for step in rfe.selection_.path:
+        # LIBSVM does not reach such tolerances with a large C; our SVC says how close it came.
+        cold = SVC(kernel="linear", C=C, tol=1e-8).fit(X[:, active], y)
+        assert cold.duality_gap_ <= 1e-9 * cold.objective_
+        w = cold.coef_[0]
+        (gone,) = step.features
+        size = float((w**2).max()) + 1e-12
+        assert w[active.index(gone)] ** 2 <= (w**2).min() + 1e-9 * size
+        assert step.details["objective"] == pytest.approx(float(w @ w), rel=1e-7, abs=1e-9)
+        active.remove(gone)
+
+
+@pytest.mark.parametrize("step", [1, 3, 0.3])
+def test_equals_the_peer_on_well_separated_weights(step):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    if step == 0.3:  # the peer's share is one of all features
+        ours, theirs = SVMRFE(4, step=9), RFE(PeerSVC(kernel="linear"), step=0.3)
+    else:
+        ours, theirs = SVMRFE(4, step=step), RFE(PeerSVC(kernel="linear", tol=1e-6), step=step)
+    theirs.set_params(n_features_to_select=4)
+    assert np.array_equal(ours.fit(X, y).support_, theirs.fit(X, y).support_)
+    assert ours.estimator_.coef_ == pytest.approx(theirs.estimator_.coef_, abs=2e-2)
+
+
+def test_a_long_path_does_not_drift():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 600)) * 10.0 ** rng.uniform(-3, 3, 600)  # large ones leave traces
+    y = np.arange(30) % 2
+    rfe = SVMRFE(5, C=10.0).fit(X, y)
+    kept = rfe.support_
+    assert rfe.estimator_.duality_gap_ <= 1e-6 * rfe.estimator_.objective_
+    last = rfe.selection_.path[-4]
+    assert last.n_features == 4
+    w = PeerSVC(kernel="linear", C=10.0, tol=1e-6, max_iter=500_000).fit(X[:, kept], y).coef_[0]
+    assert last.details["objective"] == pytest.approx(float(w @ w), rel=1e-5)
+
+
+# ---------------------------------------------------------------------- criteria
+
+
+def squared_radius_and_norm(kernel, X, y, scale):
+    """Hard margin and ball, solved anew for scaled features."""
+    from tamiz.qp import DenseQ
+    from tamiz.svm import HardMarginSVC
+    from tamiz.svm.diagnostics import squared_radius
+
+    machine = HardMarginSVC(kernel=kernel, tol=1e-8).fit(X * scale, y)
+    return squared_radius(DenseQ(kernel(X * scale)), tol=1e-9), 1.0 / machine.margin_**2
+
+
+@pytest.mark.parametrize("criterion", ["margin", "radius_margin"])
+@pytest.mark.parametrize(
+    "kernel", [RBF(gamma=0.2), Polynomial(degree=2), Linear()], ids=["rbf", "poly", "linear"]
+)
+def test_first_order_is_the_derivative_of_what_is_trained(criterion, kernel):
+    X, y = random_data(24, 4, seed=1)
+    X[:, 0] += 4.0 * y  # separable by a wide margin
+    C = 1e4
+    rfe = SVMRFE(1, kernel=kernel, C=C, criterion=criterion, order="first").fit(X, y)
+    slopes = []
+    for j in range(4):
+        values = []
+        for h in (-1e-4, 1e-4):
+            scale = np.ones(4)
+            scale[j] += h
+            radius, square = squared_radius_and_norm(kernel, X, y, scale)
+            values.append(square if criterion == "margin" else radius * square)
+        slopes.append(abs(values[1] - values[0]) / 2e-4)
+    first = rfe.selection_.path[0]
+    assert first.features == (int(np.argmin(slopes)),)
+    assert first.value == pytest.approx(min(slopes), rel=2e-2, abs=1e-5)
+
+
+@pytest.mark.parametrize("groups", [None, [[1, 2]]])
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
+def test_radius_margin_changes_by_brute_force(name, groups):
+    kernel, function = KERNELS[name]
+    X, y = random_data(20, 4, seed=2)
+    units = [[0], [1], [2], [3]] if groups is None else [[0], [1, 2], [3]]
+    rfe = SVMRFE(1, kernel=kernel, criterion="radius_margin", feature_groups=groups).fit(X, y)
+    whole = oracle.gram_of(function, X, range(4))
+    ((_, c),) = oracle.machines(whole, y, 1.0, np.ones(20), "ovo")
+    from tamiz.qp import DenseQ, svdd_problem
+    from tamiz.solvers import solve
+
+    beta = solve(svdd_problem(DenseQ(whole), np.inf), tol=1e-10).a
+    radius = [beta @ np.diag(whole) - oracle.form(beta, whole)]
+    square = [oracle.form(c, whole)]
+    for u in units:
+        less = oracle.gram_of(function, X, [j for j in range(4) if j not in u])
+        radius.append(beta @ np.diag(less) - oracle.form(beta, less))
+        square.append(oracle.form(c, less))
+    product = np.array(radius) * np.array(square)
+    changes = np.abs(product[0] - product[1:])
+    first = rfe.selection_.path[0]
+    assert sorted(first.features) == units[int(np.argmin(changes))]
+    assert first.value == pytest.approx(changes.min(), rel=1e-5)
+    assert first.details["objective"] == pytest.approx(product[0], rel=1e-5)
+
+
+def test_first_and_zero_order_agree_for_a_linear_kernel():
+    X, y = random_data(40, 12, seed=7)
+    zero, first = SVMRFE(order="zero").fit(X, y), SVMRFE(order="first").fit(X, y)
+    assert np.array_equal(zero.order_, first.order_)
+    for a, b in zip(zero.selection_.path, first.selection_.path, strict=True):
+        assert b.value == pytest.approx(2.0 * a.value, rel=1e-9)
+
+
+def test_xor_among_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 52))
+    corner = rng.integers(0, 2, size=(400, 2))
+    X[:, [17, 40]] = corner + 0.2 * rng.normal(size=(400, 2))
+    X = z_scores(X)
+    y = corner[:, 0] ^ corner[:, 1]
+    assert sorted(SVMRFE(2, kernel="rbf", step=5).fit(X, y).order_[:2]) == [17, 40]
+    assert sorted(SVMRFE(2, step=5).fit(X, y).order_[:2]) != [17, 40]
+
+
+# ---------------------------------------------------------------------- steps and sizes
+
+
+def test_number_to_drop():
+    assert [number_to_drop("half", k, 1) for k in (9, 8, 3, 2)] == [4, 4, 1, 1]
+    assert [number_to_drop(0.3, k, 1) for k in (100, 10, 3, 2)] == [30, 3, 1, 1]
+    assert [number_to_drop(4, k, 1) for k in (100, 5, 4, 2)] == [4, 4, 3, 1]
+    assert number_to_drop(4, 3, 0) == 3
+
+
+@pytest.mark.parametrize("step", [1, 7, 0.25, "half"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_steps_land_on_the_size_asked_for(step, kernel):
+    X, y = random_data(30, 21, seed=4)
+    rfe = SVMRFE(5, step=step, kernel=kernel).fit(X, y)
+    sizes = [21, *(event.n_features for event in rfe.selection_.path)]
+    assert 5 in sizes and sizes[-1] == 1 and rfe.support_.sum() == 5
+    assert sorted(rfe.ranking_) == list(range(1, 22))
+    assert set(rfe.order_[:5]) == set(np.flatnonzero(rfe.support_))
+    for before, after in pairwise(sizes):
+        wanted = number_to_drop(step, before, 1)
+        assert before - after == (min(wanted, before - 5) if before > 5 else wanted)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "number"), [(None, 10), ("auto", 10), (3, 3), (0.25, 5), (21, 21), (1.0, 21)]
+)
+def test_sizes(wanted, number):
+    X, y = random_data(30, 21, seed=4)
+    rfe = SVMRFE(wanted).fit(X, y)
+    assert rfe.support_.sum() == number and rfe.transform(X).shape == (30, number)
+    assert len(rfe.selection_.path) == 20
+
+
+def test_last_machine_is_the_one_on_the_selected_features():
+    X, y = random_data(50, 10, seed=8, classes=3)
+    for kernel in ("linear", "rbf", QuadraticForm(np.diag(np.arange(1.0, 11.0)))):
+        rfe = SVMRFE(4, kernel=kernel).fit(X, y)
+        Z = np.where(rfe.support_, X, 0.0)
+        gram = rfe.kernel_(Z)
+        peer = PeerSVC(kernel="precomputed", tol=1e-6).fit(gram, y)
+        assert np.array_equal(rfe.predict(X), peer.predict(gram))
+        assert rfe.kernel_ == rfe.estimator_.kernel_ or "zeros" in repr(rfe.estimator_.kernel_)
+    assert SVMRFE(4, kernel="rbf").fit(X, y).kernel_.gamma == pytest.approx(1 / (10 * X.var()))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_groups_and_fixed(kernel):
+    X, y = random_data(40, 9, seed=9)
+    groups, fixed = [[0, 4], [2, 3, 8]], [5]
+    rfe = SVMRFE(4, kernel=kernel, feature_groups=groups, fixed_features=fixed).fit(X, y)
+    assert rfe.order_[0] == 5 and rfe.support_[5]
+    for group in groups:
+        places = np.sort(rfe.ranking_[group])
+        assert np.array_equal(places, np.arange(places[0], places[0] + len(group)))
+        assert len(set(rfe.support_[group])) == 1
+    assert 1 <= rfe.support_.sum() <= 4
+    only = SVMRFE(1, kernel=kernel, feature_groups=groups, fixed_features=fixed).fit(X, y)
+    assert np.flatnonzero(only.support_).tolist() == [5]
+
+
+# ---------------------------------------------------------------------- odd features, weights
+
+
+def test_duplicates_keep_the_first_and_constants_go_first():
+    X, y = random_data(40, 6, seed=10)
+    X[:, 3] = 2.0
+    X = np.column_stack([X, X[:, 0], X[:, 3]])
+    rfe = SVMRFE(1).fit(X, y)
+    assert set(rfe.order_[-2:]) == {3, 7}
+    path = [step.features[0] for step in rfe.selection_.path]
+    assert 6 in path and (0 not in path or path.index(6) < path.index(0))
+    radial = SVMRFE(1, kernel="rbf").fit(X, y)
+    assert set(radial.order_[-2:]) == {3, 7}
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_all_constant(kernel):
+    rfe = SVMRFE(2, kernel=kernel, gamma=0.5).fit(np.ones((6, 4)), [0, 1] * 3)
+    assert rfe.order_.tolist() == [0, 1, 2, 3] and rfe.support_.sum() == 2
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_are_repetitions(kernel, classes):
+    X, y = random_data(45, 7, seed=11, classes=classes)
+    weight = np.random.default_rng(1).integers(0, 4, 45)
+    weight[:2] = 0
+    again = np.repeat(np.arange(45), weight)
+    options = {"n_features_to_select": 3, "kernel": kernel, "gamma": 0.2}
+    one = SVMRFE(**options).fit(X, y, sample_weight=weight)
+    two = SVMRFE(**options).fit(X[again], y[again])
+    assert np.array_equal(one.order_, two.order_)
+    assert one.decision_function(X) == pytest.approx(two.decision_function(X), abs=1e-6)
+
+
+def test_class_weight_zero_ties_everything():
+    X, y = random_data(20, 4, seed=1)
+    rfe = SVMRFE(2, class_weight={0: 0.0, 1: 1.0}).fit(X, y)
+    assert rfe.order_.tolist() == [0, 1, 2, 3]
+
+
+def test_sparse_equals_dense(monkeypatch):
+    X, y = random_data(40, 15, seed=12, classes=3)
+    X[np.abs(X) < 0.8] = 0.0
+    dense = SVMRFE(4, step=2).fit(X, y)
+    assert np.array_equal(SVMRFE(4, step=2).fit(sparse.csr_array(X), y).order_, dense.order_)
+    monkeypatch.setattr("tamiz.embedded._rfe_setup.MOST_DENSE_BYTES", 0)
+    rfe = SVMRFE(4, step=2).fit(sparse.csr_matrix(X), y)
+    assert np.array_equal(rfe.order_, dense.order_)
+    assert np.array_equal(rfe.predict(sparse.csr_matrix(X)), dense.predict(X))
+    best = SVMRFE("best", cv=3).fit(sparse.csr_matrix(X), y)
+    # a sample of zeros only is on the boundary, and rounding decides
+    same = np.isclose(best.cv_errors_, SVMRFE("best", cv=3).fit(X, y).cv_errors_)
+    assert np.mean(same) > 0.95
+
+
+def test_without_room_for_matrices(monkeypatch):
+    X, y = random_data(30, 50, seed=13)
+    Z, z = random_data(40, 6, seed=13, classes=3)
+    expected = SVMRFE(3).fit(X, y).order_
+    radial = [
+        SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
+        for c in ("margin", "radius_margin")
+    ]
+    monkeypatch.setattr("tamiz.embedded._rfe_linear.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_BYTES", 0)
+    assert np.array_equal(SVMRFE(3).fit(X, y).order_, expected)
+    for order, c in zip(radial, ("margin", "radius_margin"), strict=True):
+        got = SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
+        assert np.array_equal(got, order)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_pair_steps_take_over(monkeypatch, kernel):
+    X, y = random_data(60, 8, seed=14)
+    expected = SVMRFE(3, kernel=kernel).fit(X, y)
+    monkeypatch.setattr("tamiz.embedded._rfe_machines._MOST_FREE", 2)
+    rfe = SVMRFE(3, kernel=kernel, tol=1e-7).fit(X, y)
+    assert np.array_equal(rfe.order_, expected.order_)
+
+
+def test_indefinite_kernel_still_ranks():
+    X, y = random_data(40, 5, seed=15)
+    with pytest.warns(IndefiniteKernelWarning):
+        rfe = SVMRFE(2, kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, y)
+    assert sorted(rfe.order_) == list(range(5))
+
+
+def test_pipeline_grid_and_iris():
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), SVMRFE())
+    grid = GridSearchCV(pipe, {"svmrfe__n_features_to_select": [1, 2], "svmrfe__C": [0.1, 1.0]})
+    assert grid.fit(X, y).best_score_ > 0.9
+    assert set(grid.best_estimator_[-1].order_[:2]) == {2, 3}
+
+
+# ---------------------------------------------------------------------- published
+
+
+def test_vertebral_order_over_random_splits(data_dir):
+    with gzip.open(data_dir / "vertebral_2c.csv.gz", "rt") as file:
+        rows = [line.strip().split(",") for line in file][1:]
+    X = np.array([[float(v) for v in row[:-1]] for row in rows])
+    y = np.array([row[-1] for row in rows])
+    places = np.zeros((6, 6), dtype=int)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        train = rng.permutation(len(X))[:217]
+        order = SVMRFE(1).fit(z_scores(X[train]), y[train]).order_
+        places[order, np.arange(6)] += 1
+    assert places.sum() == 600
+    # published: f6 f5 f4 f2 f3 f1
+    assert places[5, 0] == 100
+    assert places[[3, 4]][:, [1, 2]].sum() >= 190 and places[4, 1] > places[3, 1] > 10
+    assert places[1, 3] >= 95
+    assert places[[0, 2]][:, [4, 5]].sum() >= 195 and places[0, 5] > 10
