@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -64,7 +65,9 @@ def _said(value: Any) -> str:
         return type(value).__name__  # where it stands is part of the state
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
-    return repr(value)
+    if isinstance(value, (list, tuple)):  # of splits, say, whose repr leaves out the middle
+        return f"{type(value).__name__}({', '.join(map(_said, value))})"
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is another every time
 
 
 class Checkpoint:

@@ -71,12 +71,8 @@ class Journal:
             os.ftruncate(self._descriptor, self._length)
         else:
             refuse_unwritable(self.path)
-            about = json.dumps({"identity": identity, "facts": self.facts})
-            content = (self._first(0) + about + "\n").encode()
-            self._length = len(content)
-            self._open(os.O_RDWR | os.O_CREAT | os.O_EXCL)
-            self._write(content, 0)
-            self._commit()
+            self._length = self._create(json.dumps({"identity": identity, "facts": self.facts}))
+            self._open(os.O_RDWR)
 
     def append(self, records: Iterable[Any]) -> None:
         """Write records, values that JSON can hold."""
@@ -116,6 +112,20 @@ class Journal:
             raise type(error)(
                 f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
             ) from None
+
+    def _create(self, about: str) -> int:
+        """Write the beginning beside its place and move it there: it is never there in part."""
+        length = _FIRST + len(about.encode()) + 1
+        beside = self.path.with_name(self.path.name + ".new")
+        try:
+            beside.write_bytes(f"{self._first(length)}{about}\n".encode())
+            os.replace(beside, self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise type(error)(
+                f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
+            ) from None
+        return length
 
     def _first(self, length: int) -> str:
         return f"{_NAME} {_VERSION} {length:0{_WIDTH}d}\n"

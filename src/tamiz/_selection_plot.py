@@ -17,18 +17,11 @@ def plot_selection(selection: Selection, top: int, ax: Any) -> Any:
     """Draw into ``ax``, or into a new figure that is large enough for its labels."""
     if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
         raise ValueError(f"top={top!r} is not a number of bars; use a whole number from 1.")
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
-        ) from None
     steps = [s for s in selection.path if s.value is not None and np.isfinite(s.value)]
     if not steps and selection.scores is None:
         raise ValueError(f"{selection.method or 'This selection'} has neither scores nor a path.")
     n_bars = 0 if steps else min(int(top), len(selection.order))
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7, max(4.5, 0.9 + 0.19 * n_bars)), layout="constrained")
+    ax = axes(ax, height=max(4.5, 0.9 + 0.19 * n_bars))
     if steps:
         _draw_path(selection, steps, ax)
     else:
@@ -72,3 +65,16 @@ def _draw_bars(selection: Selection, n_bars: int, ax: Any) -> None:
     for k in np.flatnonzero(np.isinf(scores)):
         ax.annotate("∞", (length[k], k), va="center", ha="left")
     ax.set(xlabel="score", ylim=(-0.7, len(best) - 0.3))
+
+
+def axes(ax: Any = None, height: float = 4.5) -> Any:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
+        ) from None
+    return plt.subplots(figsize=(7, height), layout="constrained")[1]

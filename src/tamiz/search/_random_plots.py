@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tamiz._selection_plot import axes
 from tamiz.base import Selection
 
 
 def plot_annealing(selection: Selection, ax: Any = None) -> Any:
     """Score of the current subset by iteration, and the temperature on a second axis."""
-    ax = _axes(ax)
+    ax = axes(ax)
     steps = [s for s in selection.path if s.action in ("start", "accept", "reject")]
     taken = [s for s in steps if s.action != "reject"]
     turned = [s for s in steps if s.action == "reject"]
@@ -55,7 +56,7 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
 
 def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     """Scores of all individuals by generation, with the best and the mean."""
-    ax = _axes(ax)
+    ax = axes(ax)
     steps = [s for s in selection.path if s.action == "individual" and np.isfinite(s.value or 0.0)]
     generation = np.array(_details(steps, "generation"))
     value = np.array([s.value for s in steps], dtype=float)
@@ -70,18 +71,6 @@ def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     ax.legend(fontsize="small", loc="lower right")
     ax.set_title(_title(selection))
     return ax
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
-        ) from None
-    return plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
 
 
 def _details(steps: list[Any], name: str) -> list[Any]:

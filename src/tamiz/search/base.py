@@ -71,6 +71,11 @@ class Outcome:
 
 def _has(method: str) -> Any:
     def check(self: Any) -> bool:
+        if self.criterion is not None:
+            raise AttributeError(
+                "there is no estimator to predict with: the search uses a criterion. Put the "
+                "selector into a Pipeline with the estimator of your choice."
+            )
         judge = getattr(self, "estimator_", None)
         if judge is None:
             judge = SVC() if self.estimator is None else self.estimator
@@ -177,6 +182,11 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 "the labels (or the targets of a regression)."
             )
         weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
+        if weight is not None and plain:
+            raise ValueError(
+                "sample_weight was given, but criteria do not weigh samples; leave one of the two "
+                "out, or judge by an estimator."
+            )
         if not plain and is_regressor(estimator):
             return X, check_regression_target(y, X.shape[0]), weight
         labels = check_classes(y, X.shape[0])
@@ -285,22 +295,20 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 stacklevel=5,
             )
 
-    def plot(self, ax: Any = None, *, error: bool = False) -> Any:
+    def plot(self, ax: Any = None) -> Any:
         """Draw the best score met at each number of features, and mark what was selected.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
-        error : bool, default=False
-            Draw one minus the score: the error, if the score is an accuracy.
 
         Returns
         -------
         ax : matplotlib axes
         """
         check_is_fitted(self, "selection_")
-        return plot_sizes(self.selection_, ax, error)
+        return plot_sizes(self.selection_, ax)
 
     # ------------------------------------------------------------------ the last machine
 

@@ -197,8 +197,7 @@ class Evaluator:
         if not todo:
             return
         self._check_time()
-        if near is not None:
-            self.judge.approach(self.features(near))
+        self.judge.approach(None if near is None else self.features(near))
         finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
         for key, features, scores in finished:
             evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)
@@ -236,6 +235,7 @@ class Evaluator:
         value = evaluation.value
         details = {
             "scores": self._named(evaluation),
+            "standard_error": evaluation.standard_error,
             "number": len(self._known),
             "seconds": round(time.monotonic() - self._started, 3),
         }

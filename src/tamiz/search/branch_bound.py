@@ -1,0 +1,335 @@
+r"""Branch and bound: the best subset of a size, without judging most of the others.
+
+Find :math:`\max_S J(S)` over the subsets with :math:`|S| = d`, for a criterion that never falls
+when a feature is added: :math:`J(S) \le J(S')` for :math:`S \subset S'`. Features are removed one
+by one from the full set. If J of a subset is below that of some subset of size d already known,
+so are all subsets within it, and the whole branch is left out (Narendra and Fukunaga, 1977).
+Branches are ordered by what the removal of each feature has cost on average so far, after Somol,
+Pudil and Kittler (2004).
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from tamiz._units import Units
+from tamiz.base import number_to_select
+from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.search._records import Record, exceeds
+from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
+from tamiz.search.evaluator import Evaluator
+
+#: Criteria, by name, that never fall when a feature is added.
+MONOTONE = frozenset({"bhattacharyya", "divergence"})
+
+
+class BranchAndBound(SearchSelector):
+    """The best subset of a given size for a criterion that features can only improve.
+
+    The answer is that of :class:`ExhaustiveSearch`, usually after a small part of the work; in the
+    worst case the work still grows exponentially with the number of features. Cross-validated
+    scores are not monotone, so estimators are refused as judges unless ``monotone=True`` says that
+    this one is.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Used as the judge only if ``criterion`` is None, which also needs ``monotone=True``.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or share of features; half of them by default, since by a monotone criterion the
+        best subset of all is the one with all features. With groups of unequal size this is the
+        largest number allowed, and the best subset with no more features is found.
+    monotone : bool, default=False
+        Your word that a function given as ``criterion``, or the estimator's score, never falls
+        when features are added. A warning tells if the search finds otherwise.
+    cv : int, "loo", splitter or list of splits, default=5
+        How the samples are divided.
+    scoring : str, callable, list or dict, optional
+        Metric or metrics of scikit-learn; the first is the criterion of the search.
+    criterion : str, callable or None, default="bhattacharyya"
+        "bhattacharyya", "divergence", or a function ``f(X_subset, y)``, the larger the better.
+    feature_groups : list of lists, optional
+        Features that come and go together.
+    fixed_features : list, optional
+        Features that are always in.
+    max_features : int, optional
+        Largest number of features, if ``n_features_to_select`` is not given.
+    time_budget : float, optional
+        Seconds after which the best so far is returned.
+    error_score : {"raise", "worst"}, default="raise"
+        What happens if the estimator fails on a subset.
+    random_state : int, RandomState or None, default=None
+        Seed of random splits and of estimators without one; the search itself is not random.
+    n_jobs : int, optional
+        Workers among which the subsets are shared.
+    checkpoint : path, optional
+        Journal of all evaluations, from which a run can be resumed.
+    resume : bool, default=False
+        Take up the journal that ``checkpoint`` names.
+    verbose : bool or int, default=0
+        Show progress when the search takes longer than two seconds.
+
+    Attributes
+    ----------
+    support_, ranking_, order_, selection_
+        As for all selectors. Of equally good subsets the first in lexicographic order is selected.
+        Selected and other features are ordered by the mean score of the subsets with them minus
+        that of the subsets without them, as far as they were judged.
+    n_subsets_ : int or None
+        Number of subsets of that size, for comparison with ``n_evaluations_``; None with groups.
+    best_score_ : float
+        Criterion of the selected subset.
+    n_evaluations_ : int
+        Number of different subsets judged.
+    status_ : str
+        "finished", "interrupted" or "time_budget".
+
+    See Also
+    --------
+    ExhaustiveSearch : For criteria that are not monotone.
+
+    References
+    ----------
+    .. [1] P. M. Narendra, K. Fukunaga (1977). A branch and bound algorithm for feature subset
+           selection. IEEE Transactions on Computers 26.
+    .. [2] P. Somol, P. Pudil, J. Kittler (2004). Fast branch & bound algorithms for optimal feature
+           selection. IEEE Transactions on Pattern Analysis and Machine Intelligence 26.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from tamiz.search import BranchAndBound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = BranchAndBound(n_features_to_select=4).fit(X[:, :12], y)
+    >>> search.support_.nonzero()[0].tolist(), search.n_subsets_
+    ([0, 3, 7, 10], 495)
+    >>> search.n_evaluations_ < search.n_subsets_
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **SEARCH_CONSTRAINTS,
+        "n_features_to_select": HOW_MANY,
+        "monotone": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        monotone: bool = False,
+        cv: Any = 5,
+        scoring: Any = None,
+        criterion: Any = "bhattacharyya",
+        feature_groups: Any = None,
+        fixed_features: Any = None,
+        max_features: int | None = None,
+        time_budget: float | None = None,
+        error_score: str = "raise",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
+        verbose: bool | int = 0,
+    ):
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.monotone = monotone
+        self.cv = cv
+        self.scoring = scoring
+        self.criterion = criterion
+        self.feature_groups = feature_groups
+        self.fixed_features = fixed_features
+        self.max_features = max_features
+        self.time_budget = time_budget
+        self.error_score = error_score
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, **weights: Any) -> Any:
+        """Search for the best subset of the size.
+
+        Parameters
+        ----------
+        X : array or dataframe of shape (n_samples, n_features)
+            Data.
+        y : array of shape (n_samples,)
+            Labels.
+        **weights : dict
+            ``sample_weight``, if an estimator is the judge; criteria do not take it.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, **weights)
+
+    # ------------------------------------------------------------------ the search
+
+    def _size(self, units: Units) -> int | None:
+        wanted = self.n_features_to_select
+        if wanted is None or wanted == "auto":
+            half = max(1, units.n_features // 2, len(units.fixed))
+            return half if self.max_features is None else int(self.max_features)
+        return number_to_select(wanted, units.n_features, None)
+
+    def _make_judge(self, estimator: Any, X: Any, y: Any, weight: Any, seed: int) -> Any:
+        named = isinstance(self.criterion, str) and self.criterion in MONOTONE
+        if not named and not self.monotone:
+            what = "a cross-validated score" if self.criterion is None else repr(self.criterion)
+            raise ValueError(
+                f"BranchAndBound needs a criterion that never falls when a feature is added, and "
+                f"{what} is not known to be one. Use criterion='bhattacharyya' or 'divergence', "
+                "pass monotone=True if you know that it is, or use ExhaustiveSearch."
+            )
+        return super()._make_judge(estimator, X, y, weight, seed)
+
+    def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
+        units = evaluator.units
+        size = self._size(units)
+        assert size is not None
+        if size < len(units.fixed) + (0 if len(units.fixed) else int(units.sizes.min())):
+            raise ValueError(
+                f"every group of features is larger than the {size} features that may be selected."
+            )
+        single = units.sizes.max() == 1
+        n_units = len(units.members)
+        self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
+        tree = Tree(evaluator, min(size, units.n_features))
+        try:
+            tree.search()
+        finally:  # an interruption keeps what was reached
+            if tree.best is not None:
+                outcome.subset = tree.best.subset
+            outcome.notes.update(
+                n_subsets=self.n_subsets_, n_branches_cut=tree.n_cut, violations=tree.n_violations
+            )
+        if tree.n_violations:
+            warnings.warn(
+                f"BranchAndBound: removing features raised the criterion {tree.n_violations} "
+                "times; it is not monotone, and the subset found may not be the best.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+
+
+class Tree:
+    """The search tree: a node is a subset, and the units that may still be removed from it."""
+
+    def __init__(self, evaluator: Evaluator, size: int):
+        self.evaluator = evaluator
+        self.size = size
+        self.sizes = evaluator.units.sizes
+        self.n_fixed = len(evaluator.units.fixed)
+        self.best: Record | None = None
+        self.n_cut = 0
+        self.n_violations = 0
+        self._cost = np.zeros(len(self.sizes))  # total loss of J by the removal of each unit
+        self._times = np.zeros(len(self.sizes))
+
+    def search(self) -> None:
+        """Find the best subset of the size."""
+        everything = np.ones(len(self.sizes), dtype=bool)
+        value = self.evaluator.one(everything).value
+        if self._n_features(everything) <= self.size:
+            self._reach(everything)
+            return
+        units = np.arange(len(self.sizes))
+        self._judge_removals(everything, value, units)  # what each unit is worth, to begin with
+        open_nodes = [(everything, value, units)]
+        while open_nodes:
+            subset, value, removable = open_nodes.pop()
+            if self._hopeless(subset, value, removable):
+                self.n_cut += 1
+            else:
+                open_nodes.extend(self._branch(subset, value, removable))
+
+    def _branch(
+        self, subset: np.ndarray, value: float, removable: np.ndarray
+    ) -> list[tuple[np.ndarray, float, np.ndarray]]:
+        """The nodes below one, the most promising last; subsets of the size are judged at once.
+
+        Branch i removes unit i of the order and may then remove those behind it only. So the first
+        branches hold the most subsets; the removals that cost most come first in the order, where
+        the branches are soon cut.
+        """
+        self.evaluator.stage = f"{self.n_cut:,} branches cut"
+        tried = np.maximum(self._times[removable], 1)
+        order = removable[np.lexsort([removable, -self._cost[removable] / tried])]
+        behind = np.concatenate([np.cumsum(self.sizes[order][::-1])[::-1][1:], [0]])
+        left = self._n_features(subset) - self.sizes[order]
+        inner, removals, leaves = [], [], []
+        for i in np.flatnonzero(left - behind <= self.size).tolist():
+            rest = order[i + 1 :]
+            if left[i] <= self.size:
+                removals.append(order[i])
+            elif left[i] - behind[i] + self.sizes[rest].min() > self.size:  # all have to go
+                leaves.append(self._without(subset, order[i:]))
+            else:
+                inner.append(i)
+        self._judge_removals(subset, value, np.array(removals, dtype=np.intp))
+        leaves += [self._without(subset, np.array([unit])) for unit in removals]
+        for leaf in leaves:
+            self._reach(leaf)
+        values = self._judge_removals(subset, value, order[inner])
+        return [
+            (self._without(subset, order[i : i + 1]), within, order[i + 1 :])
+            for i, within in zip(inner, values, strict=True)
+        ]
+
+    def _judge_removals(self, subset: np.ndarray, value: float, units: np.ndarray) -> list[float]:
+        """J without each of some units."""
+        subsets = [self._without(subset, units[i : i + 1]) for i in range(len(units))]
+        values = [e.value for e in self.evaluator.many(subsets, near=subset)] if subsets else []
+        for unit, without in zip(units.tolist(), values, strict=True):
+            self.n_violations += exceeds(without, value + 1e-9 * abs(value))
+            if np.isfinite(value - without):
+                self._cost[unit] += value - without
+                self._times[unit] += 1
+        return values
+
+    def _hopeless(self, subset: np.ndarray, value: float, removable: np.ndarray) -> bool:
+        """Whether nothing within a subset is better than the best known, or equal and earlier."""
+        if self.best is None or exceeds(value, self.best.value):
+            return False
+        if exceeds(self.best.value, value) or self.sizes.max() > 1:
+            return True
+        surplus = self._n_features(subset) - self.size
+        first = self._without(subset, np.sort(removable)[len(removable) - surplus :])
+        return not _earlier(first, self.best.subset)
+
+    def _reach(self, subset: np.ndarray) -> None:
+        """A subset that is small enough: judge it and keep it if it is the best."""
+        record = Record(subset, self._n_features(subset), self.evaluator.one(subset))
+        if self.best is not None:
+            if exceeds(self.best.value, record.value):
+                return
+            if not exceeds(record.value, self.best.value) and not _earlier(
+                subset, self.best.subset
+            ):
+                return
+        self.best = record
+        self.evaluator.mark("best", subset, why="best so far")
+
+    def _n_features(self, subset: np.ndarray) -> int:
+        return self.n_fixed + int(self.sizes[subset].sum())
+
+    @staticmethod
+    def _without(subset: np.ndarray, units: np.ndarray) -> np.ndarray:
+        smaller = subset.copy()
+        smaller[units] = False
+        return smaller
+
+
+def _earlier(subset: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a subset comes before another of the same size in lexicographic order."""
+    differ = np.flatnonzero(subset != other)
+    return len(differ) > 0 and bool(subset[differ[0]])

@@ -1,0 +1,200 @@
+"""BranchAndBound against exhaustive search, for criteria that only grow."""
+
+from __future__ import annotations
+
+import warnings
+from math import comb
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+
+from tamiz.search import BranchAndBound, ExhaustiveSearch
+from tamiz.svm import SVC
+from tests.naive import search_strategies as naive
+from tests.search.cases import Table, marks, run_checks, selected
+
+
+def gaussian(p, seed, n=60):
+    """Two classes with correlated features."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    mixed = rng.standard_normal((n, p)) @ rng.standard_normal((p, p))
+    return mixed + np.outer(y, rng.standard_normal(p)), y
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_it_finds_what_exhaustive_search_finds(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(2, 15))
+    d = int(rng.integers(1, p + 1))
+    criterion = ("bhattacharyya", "divergence")[seed % 2]
+    X, y = gaussian(p, seed)
+    fast, full = (
+        search(criterion=criterion, n_features_to_select=d).fit(X, y)
+        for search in (BranchAndBound, ExhaustiveSearch)
+    )
+    assert selected(fast) == selected(full)
+    assert fast.best_score_ == full.best_score_
+    assert fast.n_subsets_ == full.n_subsets_ == full.n_evaluations_
+    if full.n_subsets_ > 300:
+        assert fast.n_evaluations_ < full.n_subsets_
+    assert fast.selection_.notes["violations"] == 0
+
+
+def test_most_of_the_work_is_spared():
+    judged = in_all = 0
+    for seed in range(5):
+        X, y = gaussian(14, seed)
+        found = BranchAndBound(n_features_to_select=7).fit(X, y)
+        judged, in_all = judged + found.n_evaluations_, in_all + found.n_subsets_
+        assert found.selection_.notes["n_branches_cut"] > 0
+    assert in_all == 5 * comb(14, 7)
+    assert judged < in_all / 3
+
+
+@pytest.mark.parametrize("levels", [None, 2, 4])
+@pytest.mark.parametrize("seed", range(8))
+def test_any_monotone_table(seed, levels):
+    table = Table(7, seed, levels, monotone=True)
+    for d in range(1, 8):
+        found = table.fit(BranchAndBound, monotone=True, n_features_to_select=d)
+        assert selected(found) == naive.exhaustive(table.score, 7, [d])
+
+
+def test_no_subset_is_judged_twice():
+    table = Table(9, 0, monotone=True)
+    table.fit(BranchAndBound, monotone=True, n_features_to_select=4)
+    assert len(table.asked) == len(set(table.asked))
+
+
+def test_the_worst_case_is_right_too():
+    """Where every subset is worth the same, nothing tells the branches apart."""
+    table = Table(6, 0, levels=1, monotone=True)
+    found = table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
+    assert selected(found) == (0, 1, 2)
+
+
+# ------------------------------------------------------------------------------ groups
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_of_unequal_size_find_the_best_within_the_number(seed):
+    rng = np.random.default_rng(seed)
+    table = Table(8, seed, monotone=True)
+    shuffled = rng.permutation(8).tolist()
+    groups = [shuffled[:3], shuffled[3:5]]
+    fixed = [shuffled[7]] if seed % 2 else None
+    for d in range(1, 9):
+        params = {"feature_groups": groups, "fixed_features": fixed}
+        fast = table.fit(BranchAndBound, monotone=True, n_features_to_select=d, **params)
+        full = table.fit(ExhaustiveSearch, max_features=d, **params)
+        assert fast.best_score_ == full.best_score_
+        assert fast.support_.sum() <= d
+        assert fast.n_subsets_ is None
+
+
+def test_groups_that_do_not_fit_are_refused():
+    table = Table(4, 0, monotone=True)
+    with pytest.raises(ValueError, match="every group of features is larger than the 1"):
+        table.fit(
+            BranchAndBound,
+            monotone=True,
+            feature_groups=[[0, 1], [2, 3]],
+            n_features_to_select=1,
+        )
+
+
+# ------------------------------------------------------------------------------ monotone or not
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [
+        ({"criterion": None}, "a cross-validated score"),
+        ({"criterion": "cfs"}, "'cfs'"),
+        ({"criterion": np.std}, "std"),
+    ],
+)
+def test_criteria_that_may_fall_are_refused(params, name):
+    X, y = gaussian(4, 0)
+    with pytest.raises(ValueError, match=f"never falls when a feature is added, and .*{name}"):
+        BranchAndBound(**params).fit(X, y)
+
+
+def test_a_false_word_is_noticed():
+    table = Table(6, 0)
+    with pytest.warns(RuntimeWarning, match=r"raised the criterion \d+ times; it is not monotone"):
+        found = table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
+    assert found.selection_.notes["violations"] > 0
+
+
+def test_a_true_word_is_silent():
+    table = Table(6, 0, monotone=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
+
+
+# ------------------------------------------------------------------------------ the rest
+
+
+def test_half_of_the_features_by_default():
+    X, y = gaussian(7, 0)
+    assert BranchAndBound().fit(X, y).support_.sum() == 3
+    assert BranchAndBound(max_features=5).fit(X, y).support_.sum() == 5
+    assert BranchAndBound(n_features_to_select=0.3).fit(X, y).support_.sum() == 2
+    with pytest.raises(ValueError, match="n_features_to_select=8 exceeds the 7 features"):
+        BranchAndBound(n_features_to_select=8).fit(X, y)
+
+
+def test_the_path_tells_how_the_best_grew():
+    X, y = gaussian(9, 1)
+    found = BranchAndBound(n_features_to_select=4).fit(X, y)
+    steps = marks(found, "best")
+    assert steps[-1].features == selected(found)
+    values = [step.value for step in steps]
+    assert values == sorted(values)
+
+
+def test_an_interruption_keeps_the_best_so_far():
+    table = Table(9, 0, monotone=True, stop_after=40)
+    with pytest.warns(ConvergenceWarning, match="interrupted after 40 subsets"):
+        found = table.fit(BranchAndBound, monotone=True, n_features_to_select=4)
+    assert found.status_ == "interrupted"
+    assert found.support_.sum() == 4
+    met = [subset for subset in table.asked if len(subset) == 4]
+    assert selected(found) == max(met, key=table.score)
+
+
+def test_real_data_and_many_features():
+    X, y = load_breast_cancer(return_X_y=True)
+    found = BranchAndBound(n_features_to_select=12).fit(X[:, :15], y)
+    assert found.n_evaluations_ < found.n_subsets_
+
+
+def test_a_criterion_predicts_nothing_and_takes_no_weights():
+    X, y = gaussian(5, 0)
+    found = BranchAndBound().fit(X, y)
+    assert not hasattr(found, "predict")
+    assert found.transform(X).shape == (60, 2)
+    with pytest.raises(ValueError, match="criteria do not weigh samples"):
+        BranchAndBound().fit(X, y, sample_weight=np.ones(60))
+    with pytest.raises(TypeError, match="unexpected argument 'weight'"):
+        BranchAndBound().fit(X, y, weight=np.ones(60))
+    judged = BranchAndBound(SVC(kernel="linear"), criterion=None, monotone=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # it is not monotone
+        assert judged.fit(X, y, sample_weight=np.ones(60)).predict(X).shape == (60,)
+
+
+def test_workers_do_not_change_the_answer():
+    X, y = gaussian(9, 2)
+    one, two = (BranchAndBound(n_features_to_select=4, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert [s[:4] for s in one.selection_.path] == [s[:4] for s in two.selection_.path]
+
+
+def test_scikit_learn_checks():
+    done = run_checks("BranchAndBound(n_features_to_select=1)")
+    assert done.returncode == 0, done.stderr
