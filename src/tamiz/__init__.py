@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tamiz.base import Selection as Selection
+    from tamiz.embedded import L1SVM as L1SVM
+    from tamiz.embedded import SVMRFE as SVMRFE
+    from tamiz.embedded import HoldOutSVM as HoldOutSVM
     from tamiz.filters import CFS as CFS
     from tamiz.filters import MRMR as MRMR
     from tamiz.filters import QPFS as QPFS
     from tamiz.filters import FisherScore as FisherScore
     from tamiz.filters import ReliefF as ReliefF
+    from tamiz.search import BackwardElimination as BackwardElimination
+    from tamiz.search import ForwardSelection as ForwardSelection
+    from tamiz.search import GeneticSearch as GeneticSearch
     from tamiz.svm import SVC as SVC
     from tamiz.svm import SVR as SVR
     from tamiz.svm import HardMarginSVC as HardMarginSVC
@@ -23,11 +29,17 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it. To export a name, add it here, above for type
 # checkers, and in __all__; a test compares the three.
 _HOME = {
+    "L1SVM": "tamiz.embedded",
+    "HoldOutSVM": "tamiz.embedded",
+    "SVMRFE": "tamiz.embedded",
     "CFS": "tamiz.filters",
     "FisherScore": "tamiz.filters",
     "MRMR": "tamiz.filters",
     "QPFS": "tamiz.filters",
     "ReliefF": "tamiz.filters",
+    "BackwardElimination": "tamiz.search",
+    "ForwardSelection": "tamiz.search",
+    "GeneticSearch": "tamiz.search",
     "HardMarginSVC": "tamiz.svm",
     "SVC": "tamiz.svm",
     "SVR": "tamiz.svm",
@@ -36,12 +48,18 @@ _HOME = {
 
 __all__ = [
     "CFS",
+    "L1SVM",
     "MRMR",
     "QPFS",
     "SVC",
+    "SVMRFE",
     "SVR",
+    "BackwardElimination",
     "FisherScore",
+    "ForwardSelection",
+    "GeneticSearch",
     "HardMarginSVC",
+    "HoldOutSVM",
     "ReliefF",
     "Selection",
     "__version__",

@@ -1,0 +1,126 @@
+r"""Vertices of the ℓ1 program by a small program that grows.
+
+A solution has few features with weight, and few samples on the margin; for the others it is known
+which side they are on. The restricted program has the features ``J`` and the samples ``I`` only.
+Samples clearly beyond the margin are left out (``α = 0``), those clearly inside it count linearly
+(``α = C``). Whatever its solution contradicts joins ``J`` or ``I``: features with
+``|g_j| > c_j``, samples that changed sides. When there is nothing left to join, the solution is
+one of the whole program. HiGHS (through :func:`scipy.optimize.linprog`) solves the restricted
+programs; none is large, so Ctrl-C between them comes soon.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from tamiz._progress import Progress
+
+# Large prices multiply what HiGHS may round; its own tolerances only if it cannot do better.
+_OPTIONS: tuple[dict[str, float], ...] = (
+    {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    {},
+)
+_RULE = 1e-9  # constraints are broken beyond this, relative to their scale
+
+
+class Vertex(NamedTuple):
+    """Weights and multipliers of the last restricted program."""
+
+    w: np.ndarray
+    alpha: np.ndarray
+    iterations: int
+    status: str
+
+
+def vertex(program: Any, start: Any, *, max_iter: int, progress: Progress) -> Vertex:
+    """Grow a restricted program from what is active in ``start`` until it solves the whole one."""
+    X, y, C, c = program
+    n, p = X.shape
+    margins = y * (X @ start.w + start.b)
+    features = (start.w != 0) | ((c > 0) & (np.abs(start.g) >= 0.97 * c))
+    unit = np.where(c > 0, c, abs(X).T @ C)  # what |g_j| - c_j is measured by
+    # on the margin, or so near it that a small change of the weights may carry them across
+    share = np.clip(start.alpha / C, 0.0, 1.0)
+    between = (share > 1e-4) & (share < 1.0 - 1e-4)
+    n_rows = min(n, 2 * int(between.sum()) + 2 * int(features.sum()) + 20)
+    samples = between.copy()
+    samples[np.argpartition(np.abs(margins - 1.0), n_rows - 1)[:n_rows]] = True
+    w, alpha = start.w, start.alpha
+    done = 0
+    try:
+        for done in range(1, max_iter + 1):
+            progress.update(f"program {done}, {features.sum()} features, {samples.sum()} samples")
+            J, I = np.flatnonzero(features), np.flatnonzero(samples)
+            inside = np.flatnonzero(~samples & (margins < 1.0))
+            answer = _restricted(X, y, C, c, J, I, inside)
+            if answer is None:  # without bound: more samples have to count in full
+                if samples.all():
+                    return Vertex(w, alpha, done, "stalled")
+                rest = np.flatnonzero(~samples)
+                more = min(len(rest), len(I) + 100)
+                nearest = np.argpartition(np.abs(margins[rest] - 1.0), more - 1)[:more]
+                samples[rest[nearest]] = True
+                continue
+            w = np.zeros(p)
+            w[J], b, in_part = answer
+            alpha = np.zeros(n)
+            alpha[inside], alpha[I] = C[inside], in_part
+            margins_now = y * (X @ w + b)
+            rule = _RULE * max(1.0, float(np.abs(margins_now).max()))
+            linear = np.zeros(n, dtype=bool)
+            linear[inside] = True
+            crossed = ~samples & np.where(
+                linear, margins_now > 1.0 + rule, margins_now < 1.0 - rule
+            )
+            g = X.T @ (y * alpha)
+            excess = np.where(features, 0.0, np.abs(g) - c)
+            broken = np.flatnonzero(excess > _RULE * unit)
+            if not len(broken) and not crossed.any():
+                return Vertex(w, alpha, done, "converged")
+            most = max(50, len(J))
+            if len(broken) > most:
+                broken = broken[np.argpartition(-(excess / unit)[broken], most - 1)[:most]]
+            features[broken] = True
+            samples |= crossed
+        return Vertex(w, alpha, done, "max_iter")
+    except KeyboardInterrupt:
+        return Vertex(w, alpha, done, "interrupted")
+
+
+def _restricted(
+    X: Any,
+    y: np.ndarray,
+    C: np.ndarray,
+    c: np.ndarray,
+    J: np.ndarray,
+    I: np.ndarray,
+    inside: np.ndarray,
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Weights, intercept and multipliers of the restricted program; None if it has no minimum."""
+    Z = sparse.csr_array(X[I][:, J])
+    m, k = len(I), len(J)
+    G = Z * y[I][:, None]
+    signs = sparse.csr_array(y[I][:, None])
+    A = sparse.hstack([-G, G, -signs, -sparse.eye_array(m)], format="csc")
+    pull = y[inside] * C[inside]
+    linear = np.asarray(X[inside].T @ pull)[J] if len(inside) else np.zeros(k)
+    cost = np.concatenate([c[J] - linear, c[J] + linear, [-pull.sum()], C[I]])
+    bounds = np.zeros((len(cost), 2))
+    bounds[:, 1] = np.inf
+    bounds[2 * k, 0] = -np.inf
+    for options in _OPTIONS:
+        answer = linprog(
+            cost, A_ub=A, b_ub=-np.ones(m), bounds=bounds, method="highs-ds", options=options
+        )
+        if answer.status == 0:
+            break
+    else:
+        return None
+    w = answer.x[:k] - answer.x[k : 2 * k]
+    w[np.abs(w) <= 1e-12 * np.abs(w).max(initial=0.0)] = 0.0
+    alpha = np.clip(-answer.ineqlin.marginals, 0.0, C[I])
+    return w, float(answer.x[2 * k]), alpha

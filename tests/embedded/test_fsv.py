@@ -1,0 +1,102 @@
+"""FSV: a falling objective, its first step, and what restarts find."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+import tamiz.embedded.fsv as module
+from tamiz.embedded import FSV, L1SVM
+from tests.embedded.test_l1 import assert_every_check_passes
+from tests.naive import sparse_machines as naive
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("C", [0.05, 0.5, 5.0])
+def test_the_objective_falls_and_is_what_it_says(cancer, C):
+    X, y = cancer
+    machine = FSV(C=C).fit(X, y)
+    assert (np.diff(machine.history_) < 0).all() and len(machine.history_) > 1
+    assert machine.objective_ == machine.history_[-1]
+    signs = np.where(y == 1, 1.0, -1.0)
+    value = naive.concave_objective(
+        X, signs, np.full(len(y), C), 5.0, machine.coef_[0], machine.intercept_[0]
+    )
+    assert machine.objective_ == pytest.approx(value, rel=1e-4)
+    assert machine.status_ == "converged" and machine.duality_gap_ is None
+
+
+def test_the_first_step_from_zero_is_the_l1_machine(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        first = FSV(C=0.5, a=4.0, max_iter=1).fit(X, y)
+    np.testing.assert_allclose(first.coef_, L1SVM(C=0.125).fit(X, y).coef_, atol=1e-7)
+
+
+def test_it_is_a_stationary_point(cancer):
+    """Another linear program at the end changes nothing."""
+    X, y = cancer
+    machine = FSV(C=0.5).fit(X, y)
+    w, signs = machine.coef_[0], np.where(y == 1, 1.0, -1.0)
+    slope = 5.0 * np.maximum(np.exp(-5.0 * np.abs(w)), 1e-6)
+    C = np.full(len(y), 0.5)
+    here = naive.objective(X, signs, C, slope, w, machine.intercept_[0])
+    assert here == pytest.approx(naive.least_objective(X, signs, C, slope), rel=1e-5)
+
+
+def test_fewer_features_than_the_convex_machine(cancer):
+    X, y = cancer
+    concave, convex = FSV(C=0.5).fit(X, y), L1SVM(C=0.1).fit(X, y)
+    assert concave.support_.sum() < convex.support_.sum()
+    assert concave.score(X, y) > 0.95
+
+
+def test_features_are_ranked_by_when_they_left(cancer):
+    X, y = cancer
+    machine = FSV(C=0.5).fit(X, y)
+    steps = machine.selection_.path
+    assert steps[0].action == "start" and steps[-1].value == machine.objective_
+    left_at = {j: k for k, step in enumerate(steps) for j in step.features}
+    gone = [j for j in machine.order_ if not machine.support_[j] and j in left_at]
+    never = [j for j in machine.order_ if not machine.support_[j] and j not in left_at]
+    assert len(gone) >= 2
+    assert [left_at[j] for j in gone] == sorted((left_at[j] for j in gone), reverse=True)
+    assert machine.ranking_[gone].max() < machine.ranking_[never].min()
+
+
+def test_restarts_keep_the_best_whatever_the_threads(cancer):
+    X, y = cancer
+    alone = FSV(C=1.0).fit(X, y)
+    several = FSV(C=1.0, n_restarts=4, random_state=0).fit(X, y)
+    threads = FSV(C=1.0, n_restarts=4, random_state=0, n_jobs=2).fit(X, y)
+    assert several.objective_ <= alone.objective_
+    assert several.objective_ < alone.objective_ - 1e-3  # here they do find a better one
+    np.testing.assert_array_equal(several.coef_, threads.coef_)
+
+
+def test_ctrl_c_between_programs(cancer, monkeypatch):
+    X, y = cancer
+    solve, calls = module.solve_hinge_program, []
+
+    def pressed(*args, **kwargs):
+        calls.append(1)
+        found = solve(*args, **kwargs)
+        return found if len(calls) < 3 else found._replace(status="interrupted")
+
+    monkeypatch.setattr(module, "solve_hinge_program", pressed)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = FSV(C=1.0, n_restarts=3).fit(X, y)
+    assert machine.status_ == "interrupted" and len(calls) == 3
+    assert machine.score(X, y) > 0.9
+
+
+def test_every_check_passes():
+    assert_every_check_passes("FSV()")
