@@ -28,18 +28,24 @@ class Judge(ABC):
         Number of scores per metric.
     prefer : {"threads", "processes"}
         What the work is shared among.
+    monotone : bool
+        Whether a subset never scores less than a part of it.
     """
 
     metrics: tuple[str, ...] = ("score",)
     n_splits: int = 1
     prefer: str = "threads"
+    monotone: bool = False
 
     @abstractmethod
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         """Scores of a subset, (metrics, splits); ``features`` are ascending positions."""
 
-    def approach(self, features: np.ndarray) -> None:
-        """Be told that neighbours of this subset will be asked for; changes no score."""
+    def approach(self, features: np.ndarray | None) -> None:
+        """Be told that neighbours of this subset (or of none) will be asked for.
+
+        What it changes is how soon scores come, not what they are.
+        """
         return
 
 
@@ -74,8 +80,12 @@ class CrossValidation(Judge):
         weight = None if self.sample_weight is None else self.sample_weight[train]
         arguments = fit_arguments(machine, weight)
         machine.fit(self._part(train, features), self.y[train], **arguments)
+        return self.measure(machine, self._part(test, features), test)
+
+    def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
+        """The metrics of a fitted machine on the samples ``test``, whose features are ``X``."""
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight[test]}
-        found = self.scorer(machine, self._part(test, features), self.y[test], **weights)
+        found = self.scorer(machine, X, self.y[test], **weights)
         values = [found[name] for name in self.metrics] if isinstance(found, dict) else [found]
         for name, value in zip(self.metrics, values, strict=True):
             if not np.isfinite(value):

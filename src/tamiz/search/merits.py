@@ -1,16 +1,185 @@
-"""Criteria that need no estimator: merits of a subset by its columns and the labels alone."""
+r"""Criteria that need no estimator: merits of a subset by its columns and the labels alone.
+
+``"cfs"`` is Hall's merit (:mod:`tamiz.filters.cfs`). The other two measure how far apart the
+classes are if each is a normal distribution :math:`N(\mu_i, \Sigma_i)`, for every pair of classes,
+weighted by the product of their shares of the samples:
+
+.. math::
+
+    \text{Bhattacharyya:}\quad & \tfrac18 d'\Sigma^{-1} d
+        + \tfrac12 \log\frac{|\Sigma|}{\sqrt{|\Sigma_i||\Sigma_j|}},
+        \qquad \Sigma = \tfrac12(\Sigma_i + \Sigma_j),\; d = \mu_i - \mu_j \\
+    \text{divergence:}\quad & \tfrac12 d'(\Sigma_i^{-1} + \Sigma_j^{-1}) d
+        + \tfrac12 \operatorname{tr}(\Sigma_i^{-1}\Sigma_j + \Sigma_j^{-1}\Sigma_i - 2I)
+
+Both are functions of the joint distribution that can only grow with another feature, which is what
+branch and bound asks for. With few samples of a class, or features that are constant in it, an
+estimated covariance is singular and the distance infinite. Features are therefore standardised and
+``1e-6`` is added to all variances; the criterion remains monotone, since it is that of the features
+plus a little independent noise.
+
+References
+----------
+.. [1] T. Kailath (1967). The divergence and Bhattacharyya distance measures in signal selection.
+       IEEE Transactions on Communication Technology 15.
+.. [2] M. Hall (2000). Correlation-based feature selection for discrete and numeric class machine
+       learning. ICML.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
+from tamiz.filters.cfs import merit as cfs_merit
+from tamiz.information import encode
 from tamiz.search.judges import Judge, Merit
+
+#: Added to the variances of standardised features.
+RIDGE = 1e-6
+
+Criterion = Callable[[np.ndarray], float]
 
 
 def merit_for(criterion: Any, X: np.ndarray, y: np.ndarray) -> Judge:
-    """The judge that a name or a function ``f(X[:, subset], y)`` stands for."""
-    if callable(criterion):
-        return Merit(lambda features: criterion(X[:, features], y), "criterion")
-    raise ValueError(f"criterion={criterion!r} is not understood.")
+    """The judge that a name or a function ``f(X[:, subset], y)`` stands for.
+
+    Parameters
+    ----------
+    criterion : {"cfs", "bhattacharyya", "divergence"} or callable
+        A function is taken as monotone if it has an attribute ``monotone`` that is true.
+    X : array of shape (n_samples, n_features)
+        Data without gaps.
+    y : array of shape (n_samples,)
+        Labels.
+    """
+    if isinstance(criterion, str):
+        if criterion not in CRITERIA:
+            names = ", ".join(repr(name) for name in CRITERIA)
+            raise ValueError(
+                f"criterion={criterion!r} is not understood; use {names}, or a function "
+                "f(X_subset, y) that returns a number, the greater the better."
+            )
+        make, monotone = CRITERIA[criterion]
+        judge = Merit(make(X, y), criterion)
+        judge.monotone = monotone
+        return judge
+    judge = Merit(_called(criterion, X, y), getattr(criterion, "__name__", "criterion"))
+    judge.monotone = bool(getattr(criterion, "monotone", False))
+    return judge
+
+
+def _called(function: Callable[..., Any], X: np.ndarray, y: np.ndarray) -> Criterion:
+    def value(features: np.ndarray) -> float:
+        found = function(X[:, features], y)
+        if not np.isscalar(found) and np.size(found) != 1:
+            raise ValueError(
+                f"criterion returned an array of shape {np.shape(found)}; it must return one "
+                "number, the greater the better."
+            )
+        number = float(np.asarray(found).reshape(()))
+        if not np.isfinite(number):
+            raise ValueError(
+                f"criterion returned {number} for the features {features.tolist()}; it must be a "
+                "finite number, the greater the better."
+            )
+        return number
+
+    return value
+
+
+def _cfs(X: np.ndarray, y: np.ndarray) -> Criterion:
+    """Hall's merit with symmetrical uncertainty after discretisation by description length."""
+    codes = encode(X, bins="mdl", y=y)
+    _, labels = np.unique(y, return_inverse=True)
+    relevance = codes.su_relevance(labels)
+    rows: dict[int, np.ndarray] = {}
+
+    def value(features: np.ndarray) -> float:
+        for j in features.tolist():
+            if j not in rows:
+                rows[j] = np.asarray(codes.su_row(j))
+        table = np.array([rows[j][features] for j in features.tolist()])
+        return cfs_merit(range(len(features)), relevance[features], table)
+
+    return value
+
+
+class _Normals:
+    """The classes as normal distributions of the standardised features."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray):
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError("a distance between classes needs at least two of them in y.")
+        few = np.flatnonzero(counts < 2)
+        if len(few):
+            raise ValueError(
+                f"class {classes.tolist()[few[0]]!r} has one sample only; the covariance of a "
+                "class needs at least two. Leave the class out, or use another criterion."
+            )
+        scale = X.std(axis=0)
+        self.Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+        self.rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
+        self.shares = counts / counts.sum()
+        self.means = np.array([self.Z[rows].mean(axis=0) for rows in self.rows])
+
+    def covariances(self, features: np.ndarray) -> list[np.ndarray]:
+        """Of every class, in the features of a subset."""
+        found = []
+        for rows, mean in zip(self.rows, self.means, strict=True):
+            centred = self.Z[np.ix_(rows, features)] - mean[features]
+            covariance = centred.T @ centred / (len(rows) - 1)
+            covariance.flat[:: len(features) + 1] += RIDGE
+            found.append(covariance)
+        return found
+
+    def sum_over_pairs(self, features: np.ndarray, distance: Callable[..., float]) -> float:
+        """Distances of all pairs of classes, weighted by the product of their shares."""
+        covariances = self.covariances(features)
+        total = 0.0
+        for i, j in combinations(range(len(self.rows)), 2):
+            difference = self.means[i, features] - self.means[j, features]
+            pair = distance(difference, covariances[i], covariances[j])
+            total += self.shares[i] * self.shares[j] * pair
+        return total
+
+
+def _bhattacharyya(X: np.ndarray, y: np.ndarray) -> Criterion:
+    normals = _Normals(X, y)
+
+    def distance(d: np.ndarray, A: np.ndarray, B: np.ndarray) -> float:
+        middle = linalg.cho_factor(0.5 * (A + B), lower=True)
+        logs = [_log_determinant(linalg.cholesky(S, lower=True)) for S in (A, B)]
+        apart = float(d @ linalg.cho_solve(middle, d)) / 8.0
+        return apart + 0.5 * (_log_determinant(middle[0]) - 0.5 * sum(logs))
+
+    return lambda features: normals.sum_over_pairs(features, distance)
+
+
+def _divergence(X: np.ndarray, y: np.ndarray) -> Criterion:
+    normals = _Normals(X, y)
+
+    def distance(d: np.ndarray, A: np.ndarray, B: np.ndarray) -> float:
+        first, second = linalg.cho_factor(A, lower=True), linalg.cho_factor(B, lower=True)
+        apart = float(d @ linalg.cho_solve(first, d)) + float(d @ linalg.cho_solve(second, d))
+        shape = np.trace(linalg.cho_solve(first, B)) + np.trace(linalg.cho_solve(second, A))
+        return 0.5 * (apart + float(shape) - 2.0 * len(d))
+
+    return lambda features: normals.sum_over_pairs(features, distance)
+
+
+def _log_determinant(factor: np.ndarray) -> float:
+    return 2.0 * float(np.log(factor.diagonal()).sum())
+
+
+#: Criteria by name, and whether they are monotone.
+CRITERIA: dict[str, tuple[Callable[[np.ndarray, np.ndarray], Criterion], bool]] = {
+    "cfs": (_cfs, False),
+    "bhattacharyya": (_bhattacharyya, True),
+    "divergence": (_divergence, True),
+}

@@ -1,0 +1,154 @@
+"""Kernel matrices of subsets of features, the neighbours of one subset at little cost.
+
+For the subset that neighbours are asked of, the squared distances or inner products are kept, once
+if all splits see the same features, else for each split. A subset that differs from it by a few
+features gets its kernel values in one pass over them (:mod:`tamiz.search._svc_gram`); others are
+summed up feature by feature, or by BLAS if they are many.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz._blas import product
+from tamiz.kernels import RBF, Kernel, Linear
+from tamiz.search import _svc_gram as compiled
+from tamiz.search._svc_folds import Columns
+
+#: Memory for the matrices of all splits together, in bytes.
+BUDGET = 256 * 2**20
+#: More features than this are brought together by BLAS.
+_MANY = 24
+#: Taking features away must not leave rounding of theirs behind: bound on their relative size.
+_LARGEST_PART = 1e4
+
+
+class Plan(NamedTuple):
+    """What to add to and take from which bases (None: zeros) to come to a subset."""
+
+    features: np.ndarray
+    come: np.ndarray
+    gone: np.ndarray
+    bases: list[np.ndarray] | None
+
+
+class Grams:
+    """Kernel matrices over all samples, training and test alike.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        RBF, Linear or Polynomial; its gamma may be a word.
+    columns : list of Columns
+        The features as each split sees them; a single one if all see the same.
+    n : int
+        Number of samples.
+    """
+
+    def __init__(self, kernel: Any, columns: list[Columns], n: int):
+        self.kernel = kernel
+        self.columns = columns
+        self.n = n
+        self.radial = isinstance(kernel, RBF)
+        self.word = gamma_word(kernel)
+        self._near: tuple[np.ndarray, list[np.ndarray]] | None = None
+        self._zeros = np.zeros((n, n))
+        self._local = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_local": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _local=threading.local())
+
+    def approach(self, features: np.ndarray | None) -> None:
+        """Keep the bases of one subset, or of none."""
+        if features is None:
+            self._near = None
+            return
+        if self._near is not None and np.array_equal(self._near[0], features):
+            return
+        if 8 * self.n**2 * len(self.columns) > BUDGET:
+            self._near = None
+            return
+        bases = [
+            self._build(columns, features, np.empty((self.n, self.n))) for columns in self.columns
+        ]
+        self._near = features, bases  # in one assignment: others may be reading
+
+    def gamma(self, features: np.ndarray, statistics: Columns) -> float:
+        """The number that gamma stands for on a training part."""
+        if isinstance(self.kernel, Linear):
+            return 1.0
+        if self.word == "auto":
+            return 1.0 / len(features)
+        if self.word == "scale":
+            variance = statistics.total_variance(features)
+            return 1.0 / (len(features) * variance) if variance > 0 else 1.0
+        return self.kernel.rate if isinstance(self.kernel, RBF) else float(self.kernel.gamma)
+
+    def plan(self, features: np.ndarray) -> Plan:
+        """How to come to a subset: from the neighbour, or from nothing."""
+        near = self._near
+        everything = Plan(features, features, features[:0], None)
+        if near is None:
+            return everything
+        known, bases = near
+        inside = np.zeros(self.columns[0].X.shape[1], dtype=bool)
+        inside[known] = True
+        come = features[~inside[features]]
+        inside[features] = ~inside[features]  # left: those that are known and not asked for
+        gone = known[inside[known]]
+        if len(come) + len(gone) >= min(len(features), _MANY + 1):
+            return everything
+        first = self.columns[0]
+        size, lost = first.energy(features, self.radial), first.energy(gone, self.radial)
+        return everything if lost > _LARGEST_PART * size else Plan(features, come, gone, bases)
+
+    def gram(self, plan: Plan, which: int, gamma: float) -> np.ndarray:
+        """The kernel matrix; the caller's until this thread asks for another."""
+        columns = self.columns[which]
+        if plan.bases is None and len(plan.features) > _MANY:
+            base = self._build(columns, plan.features, self._scratch("base"))
+            changed, signs = np.empty((0, self.n)), np.empty(0)
+        else:
+            base = self._zeros if plan.bases is None else plan.bases[which]
+            changed = columns.take(np.concatenate([plan.come, plan.gone]), self.radial)
+            signs = np.repeat([1.0, -1.0], [len(plan.come), len(plan.gone)])
+        K = self._scratch("K")
+        if self.radial:
+            compiled.radial_pass(base, changed, signs, gamma, K)
+        else:
+            constant = float(getattr(self.kernel, "coef0", 0.0))
+            degree = int(getattr(self.kernel, "degree", 1))
+            compiled.inner_pass(base, changed, signs, gamma, constant, degree, K)
+        return K
+
+    def _build(self, columns: Columns, features: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Squared distances or inner products of a subset, upper triangle."""
+        values = columns.take(features, self.radial)
+        if len(features) <= _MANY:
+            add = compiled.distance_pass if self.radial else compiled.product_pass
+            add(self._zeros, values, np.ones(len(features)), out)
+            return out
+        out[...] = product(values.T, values)
+        if self.radial:
+            compiled.to_distances(out)
+        return out
+
+    def _scratch(self, name: str) -> np.ndarray:
+        """A matrix of this thread: asking the system for memory would cost more than the work."""
+        matrix = getattr(self._local, name, None)
+        if matrix is None:
+            matrix = np.empty((self.n, self.n))
+            setattr(self._local, name, matrix)
+        return matrix
+
+
+def gamma_word(kernel: Kernel) -> str | None:
+    """The word that gamma is, if it is one."""
+    gamma = kernel._gamma if isinstance(kernel, RBF) else getattr(kernel, "gamma", None)
+    return gamma if isinstance(gamma, str) else None

@@ -1,0 +1,63 @@
+"""Splits: the same for every subset, seeded, and told apart from nonsense."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+
+from tamiz.search.splits import HoldOut, make_splits
+
+X = np.zeros((20, 2))
+y = np.repeat([0, 1], 10)
+
+
+def equal(left, right):
+    return len(left) == len(right) and all(
+        np.array_equal(a, c) and np.array_equal(b, d)
+        for (a, b), (c, d) in zip(left, right, strict=True)
+    )
+
+
+def test_numbers_words_and_splitters():
+    assert equal(make_splits(4, X, y, True, 0), list(StratifiedKFold(4).split(X, y)))
+    assert equal(make_splits(4, X, y * 1.5, False, 0), list(KFold(4).split(X)))
+    assert equal(make_splits("loo", X, y, True, 0), list(LeaveOneOut().split(X)))
+    given = [(np.arange(10), np.arange(10, 20)), ([1, 2], [3])]
+    assert len(make_splits(given, X, y, True, 0)) == 2
+
+
+def test_random_splitters_without_a_seed_get_one_and_stay_as_they_are():
+    splitter = ShuffleSplit(3)
+    first = make_splits(splitter, X, y, True, 5)
+    assert equal(first, make_splits(splitter, X, y, True, 5))
+    assert not equal(first, make_splits(splitter, X, y, True, 6))
+    assert splitter.random_state is None
+    fixed = ShuffleSplit(3, random_state=1)
+    assert equal(make_splits(fixed, X, y, True, 5), make_splits(fixed, X, y, True, 6))
+    assert equal(make_splits(KFold(3), X, y, True, 5), list(KFold(3).split(X)))
+
+
+def test_hold_out():
+    [(train, test)] = make_splits(HoldOut(0.2), X, y, True, 0)
+    assert len(test) == 4 and y[test].sum() == 2
+    assert np.array_equal(np.sort(np.r_[train, test]), np.arange(20))
+    [(_, plain)] = HoldOut(5, stratify=False, random_state=0).split(X, y)
+    assert len(plain) == 5
+    assert HoldOut().get_n_splits() == 1
+
+
+@pytest.mark.parametrize(
+    ("cv", "sentence"),
+    [
+        ("ten", "cv='ten' is not understood"),
+        (1, "cv=1 folds need at least 2"),
+        (21, "at most 20"),
+        (11, "the largest has 10"),
+        ([], "no splits|yields no"),
+        ([(np.arange(3), np.arange(0))], "leaves no samples"),
+    ],
+)
+def test_nonsense_is_told(cv, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make_splits(cv, X, y, True, 0)
