@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Polynomial, Sigmoid
-from tamiz.search._svc_gram import exp_of, inner_pass, radial_pass
+from tamiz.search._svc_bases import Gram
+from tamiz.search._svc_gram import Source, exp_of
 from tamiz.search._svc_judge import FastSVC
 from tamiz.search._svc_solve import settle
 from tamiz.search.fast import judge_for
@@ -315,21 +316,28 @@ def test_exponential():
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 40])
-def test_passes(n):
+def test_rows_of_the_kernel_matrix(n):
     rng = np.random.default_rng(n)
     A, B = rng.normal(size=(3, n)), rng.normal(size=(2, n))
     signs = np.array([1.0, -1.0, 1.0])
     D = np.square(B[:, :, None] - B[:, None]).sum(axis=0)
     P = B.T @ B
-    K = np.empty((n, n))
     more = np.einsum("c,cij->ij", signs, np.square(A[:, :, None] - A[:, None]))
-    radial_pass(np.triu(D), A, signs, 0.3, K)
-    np.testing.assert_allclose(K, np.exp(np.minimum(-0.3 * (D + more), 0.0)), rtol=1e-12)
-    np.testing.assert_array_equal(K, K.T)
     products = P + (A.T * signs) @ A
-    inner_pass(np.triu(P), A, signs, 0.5, 1.0, 3, K)
-    np.testing.assert_allclose(K, (1.0 + 0.5 * products) ** 3, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(K, K.T)
+    wanted = {
+        True: np.exp(np.minimum(-0.5 * (D + more), 0.0)),
+        False: (1.0 + 0.5 * products) ** 3,
+    }
+    for radial, base in ((True, D), (False, P)):
+        gram = Gram(Source(base, A, signs, radial, 0.5, 1.0, 3), np.full((n, n), np.nan))
+        np.testing.assert_allclose(gram.diag, wanted[radial].diagonal(), rtol=1e-9, atol=1e-12)
+        some = np.arange(0, n, 2)
+        gram.rows(some)
+        np.testing.assert_allclose(gram.K[some], wanted[radial][some], rtol=1e-9, atol=1e-12)
+        assert np.isnan(gram.K[1::2]).all()  # nobody asked
+        part = gram.part(some)
+        part.rows(np.arange(len(some)))
+        np.testing.assert_array_equal(part.K, gram.K[np.ix_(some, some)])
 
 
 def test_solutions_are_those_of_the_estimator():
@@ -342,7 +350,10 @@ def test_solutions_are_those_of_the_estimator():
             machine = SVC(gamma=0.4, C=C).fit(X, y)
         K = np.ascontiguousarray(machine.kernel_(X))
         lower, upper = np.minimum(0.0, C * signs), np.maximum(0.0, C * signs)
-        found = settle(K, np.ones(len(K)), np.zeros(len(K)), -signs, lower, upper)
+        D = np.square(X[:, None] - X[None]).sum(axis=2)
+        source = Source(D, np.empty((0, len(X))), np.empty(0), True, 0.4, 0.0, 1)
+        gram = Gram(source, np.full_like(D, np.nan))
+        found = settle(gram, np.zeros(len(K)), -signs, lower, upper)
         assert (found.b >= lower).all() and (found.b <= upper).all()
         assert abs(found.b.sum()) <= 1e-10 * np.abs(found.b).sum()
         objective = 0.5 * found.b @ (found.g - signs)

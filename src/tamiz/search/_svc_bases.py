@@ -9,6 +9,7 @@ summed up feature by feature, or by BLAS if they are many.
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,49 @@ class Plan(NamedTuple):
     come: np.ndarray
     gone: np.ndarray
     bases: list[np.ndarray] | None
+
+
+class Gram:
+    """A kernel matrix whose rows are filled when they are asked for.
+
+    Attributes
+    ----------
+    K : array of shape (n, n)
+        Only rows that are ready hold kernel values.
+    ready : array of shape (n + 1,)
+        1 for the rows that are; the last place is for the solver.
+    diag : array of shape (n,)
+        The diagonal, always there.
+    largest : float
+        Of the diagonal.
+    """
+
+    def __init__(self, source: compiled.Source, K: np.ndarray):
+        self.source = source
+        self.K = K
+        self.ready = np.zeros(len(K) + 1, dtype=np.int64)
+        self.diag = _ones(len(K)) if source.radial else self._inner_diagonal()
+        self.largest = 1.0 if source.radial else float(np.abs(self.diag).max())
+
+    def __len__(self) -> int:
+        return len(self.K)
+
+    def rows(self, index: np.ndarray) -> None:
+        """Have some rows filled."""
+        compiled.fill_rows(self.source, index, self.K, self.ready)
+
+    def part(self, samples: np.ndarray) -> Gram:
+        """The matrix of some samples, for a machine to which the others are nothing."""
+        source = self.source
+        base = np.empty((len(samples), len(samples)))
+        compiled.take_block(source.base, samples, base)
+        columns = np.ascontiguousarray(source.columns[:, samples])
+        return Gram(source._replace(base=base, columns=columns), np.empty_like(base))
+
+    def _inner_diagonal(self) -> np.ndarray:
+        source = self.source
+        own = source.base.diagonal() + source.signs @ np.square(source.columns)
+        return np.asarray((source.constant + source.gamma * own) ** source.degree)
 
 
 class Grams:
@@ -108,7 +152,7 @@ class Grams:
         size, lost = first.energy(features, self.radial), first.energy(gone, self.radial)
         return everything if lost > _LARGEST_PART * size else Plan(features, come, gone, bases)
 
-    def gram(self, plan: Plan, which: int, gamma: float) -> np.ndarray:
+    def gram(self, plan: Plan, which: int, gamma: float) -> Gram:
         """The kernel matrix; the caller's until this thread asks for another."""
         columns = self.columns[which]
         if plan.bases is None and len(plan.features) > _MANY:
@@ -118,21 +162,16 @@ class Grams:
             base = self._zeros if plan.bases is None else plan.bases[which]
             changed = columns.take(np.concatenate([plan.come, plan.gone]), self.radial)
             signs = np.repeat([1.0, -1.0], [len(plan.come), len(plan.gone)])
-        K = self._scratch("K")
-        if self.radial:
-            compiled.radial_pass(base, changed, signs, gamma, K)
-        else:
-            constant = float(getattr(self.kernel, "coef0", 0.0))
-            degree = int(getattr(self.kernel, "degree", 1))
-            compiled.inner_pass(base, changed, signs, gamma, constant, degree, K)
-        return K
+        constant = float(getattr(self.kernel, "coef0", 0.0))
+        degree = int(getattr(self.kernel, "degree", 1))
+        source = compiled.Source(base, changed, signs, self.radial, gamma, constant, degree)
+        return Gram(source, self._scratch("K"))
 
     def _build(self, columns: Columns, features: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Squared distances or inner products of a subset, upper triangle."""
+        """Squared distances or inner products of a subset."""
         values = columns.take(features, self.radial)
         if len(features) <= _MANY:
-            add = compiled.distance_pass if self.radial else compiled.product_pass
-            add(self._zeros, values, np.ones(len(features)), out)
+            (compiled.distance_pass if self.radial else compiled.product_pass)(values, out)
             return out
         out[...] = product(values.T, values)
         if self.radial:
@@ -146,6 +185,11 @@ class Grams:
             matrix = np.empty((self.n, self.n))
             setattr(self._local, name, matrix)
         return matrix
+
+
+@lru_cache(maxsize=4)
+def _ones(n: int) -> np.ndarray:
+    return np.ones(n)  # nobody writes to a diagonal
 
 
 def gamma_word(kernel: Kernel) -> str | None:

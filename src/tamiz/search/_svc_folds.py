@@ -15,15 +15,22 @@ from tamiz._validation import Labels, check_class_weight
 from tamiz.svm._multiclass import tasks
 
 
-class Problem(NamedTuple):
+class Problem:
     """One machine: its samples by position in the whole table, their signs and prices of slack."""
 
-    samples: np.ndarray
-    signs: np.ndarray
-    C: np.ndarray
+    def __init__(self, samples: np.ndarray, signs: np.ndarray, C: np.ndarray):
+        self.samples = samples
+        self.signs = signs
+        self.C = C
+        self._bounds: Bounds | None = None
 
     def bounds(self, n: int) -> Bounds:
-        """Over ``n`` samples, of which those that take no part cannot move."""
+        """Over ``n`` samples; those that take no part cannot move. Not to be written to."""
+        if self._bounds is None or len(self._bounds.p) != n:
+            self._bounds = self._make_bounds(n)
+        return self._bounds
+
+    def _make_bounds(self, n: int) -> Bounds:
         lower, upper, p = np.zeros(n), np.zeros(n), np.zeros(n)
         ends = self.signs * self.C
         lower[self.samples] = np.minimum(ends, 0.0)
@@ -58,6 +65,8 @@ class Fold:
     ----------
     classes : array
         Labels of the training samples, sorted; predictions are among them.
+    test_codes : array
+        Positions of the labels of the test samples in ``classes``, -1 if they are not there.
     """
 
     def __init__(
@@ -77,6 +86,8 @@ class Fold:
         by_class = check_class_weight(machine.class_weight, Labels(self.classes, self.codes), own)
         self.C = machine.C * own * by_class[self.codes]
         self.scheme = machine.multiclass
+        place = {label: code for code, label in enumerate(self.classes.tolist())}
+        self.test_codes = np.array([place.get(label, -1) for label in y[test].tolist()])
         self._only = self._all_problems() if len(self.classes) == 2 else None
 
     def problems(self) -> list[Problem]:

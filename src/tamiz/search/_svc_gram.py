@@ -1,9 +1,9 @@
-"""Compiled: kernel values of a subset of features from those of a neighbouring one, in one pass.
+"""Compiled: kernel values of a subset of features from those of a neighbouring one, row by row.
 
 What is kept for a subset is its matrix of squared distances (radial kernel) or of inner products
 (the others), the *base*. Features that come or go add or take away their part of each entry, and
-the kernel is a function of the result, so that one pass over the upper triangle does both; the
-lower triangle is then its mirror image.
+the kernel is a function of the result. A machine looks at the rows of its support vectors and of
+few other samples, so rows are filled when they are asked for.
 
 ``exp`` inside a compiled loop calls the mathematical library once for each number. The loop below
 holds its own, made of multiplications and additions only, which the compiler turns into vector
@@ -20,7 +20,7 @@ W. J. Cody and W. Waite, *Software Manual for the Elementary Functions*, Prentic
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -34,7 +34,6 @@ _ROUNDER_BITS = int(np.float64(_ROUNDER).view(np.int64)) - 1023
 _LN2_HIGH = 6.93147180369123816490e-01  # 33 bits: products with k are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _C = tuple(1.0 / math.factorial(k) for k in range(14))
-_BAND = 8  # rows that are computed, then mirrored while in the nearest cache
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -85,46 +84,74 @@ def exp_of(x: Any, out: Any) -> None:
         out[k] = value if x[k] >= _LOWEST else 0.0
 
 
-@njit(cache=True, nogil=True)
-def radial_pass(base: Any, columns: Any, signs: Any, gamma: Any, K: Any) -> None:
-    """``K = exp(-gamma D)``, where D is ``base`` and the squared differences of some columns.
+class Source(NamedTuple):
+    """What a row of the kernel matrix is made of.
 
-    Parameters
-    ----------
-    base : array of shape (n, n)
-        Squared distances, upper triangle.
-    columns : array of shape (m, n)
-        Features, one a row, that come or go.
-    signs : array of shape (m,)
-        1 for those that come, -1 for those that go.
-    gamma : float
-        Of the kernel.
-    K : array of shape (n, n)
-        Filled.
+    ``base`` holds squared distances or inner products; ``columns`` the features, one a row, that
+    come (sign 1) or go (sign -1). The kernel is ``exp(-gamma D)`` if ``radial``, else
+    ``(constant + gamma P)**degree``.
     """
-    n = len(K)
-    scratch = np.empty(n)
-    for i in range(n):
-        row = scratch[: n - i]
-        out = K[i, i:]
-        _differences(base[i, i:], columns, signs, i, row)
-        for j in range(n - i):
+
+    base: Any
+    columns: Any
+    signs: Any
+    radial: bool
+    gamma: float
+    constant: float
+    degree: int
+
+
+@njit(cache=True, nogil=True)
+def fill_row(source: Any, i: Any, K: Any, ready: Any) -> None:
+    """Fill row ``i`` of the kernel matrix and mark it as ready."""
+    row = K[i]
+    if source.radial:
+        _differences(source.base[i], source.columns, source.signs, i, row)
+        gamma = source.gamma
+        for j in range(len(row)):
             x = min(-gamma * row[j], 0.0)
             value = _exp(max(x, _LOWEST))
-            out[j] = value if x >= _LOWEST else 0.0
-        if (i + 1) % _BAND == 0 or i == n - 1:
-            _mirror_band(K, i - i % _BAND, i + 1)
+            row[j] = value if x >= _LOWEST else 0.0
+    else:
+        _products(source.base[i], source.columns, source.signs, i, row)
+        _powers(row, source.gamma, source.constant, source.degree)
+    ready[i] = 1
 
 
 @njit(cache=True, nogil=True)
-def distance_pass(base: Any, columns: Any, signs: Any, out: Any) -> None:
-    """The squared distances themselves, upper triangle; ``out`` may be ``base``."""
-    n = len(out)
-    scratch = np.empty(n)
-    for i in range(n):
-        row = scratch[: n - i]
-        _differences(base[i, i:], columns, signs, i, row)
-        out[i, i:] = row
+def fill_rows(source: Any, rows: Any, K: Any, ready: Any) -> None:
+    """Fill some rows, if they are not filled yet."""
+    for i in rows:
+        if ready[i] == 0:
+            fill_row(source, i, K, ready)
+
+
+@njit(cache=True, nogil=True)
+def _powers(row: Any, gamma: Any, constant: Any, degree: Any) -> None:
+    for j in range(len(row)):
+        value = constant + gamma * row[j]
+        power = value
+        for _ in range(degree - 1):
+            power *= value
+        row[j] = power
+
+
+@njit(cache=True, nogil=True)
+def distance_pass(columns: Any, out: Any) -> None:
+    """Squared distances of samples, the columns of ``columns``."""
+    out[...] = 0.0
+    signs = np.ones(len(columns))
+    for i in range(len(out)):
+        _differences(out[i], columns, signs, i, out[i])
+
+
+@njit(cache=True, nogil=True)
+def product_pass(columns: Any, out: Any) -> None:
+    """Inner products of samples, the columns of ``columns``."""
+    out[...] = 0.0
+    signs = np.ones(len(columns))
+    for i in range(len(out)):
+        _products(out[i], columns, signs, i, out[i])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -132,46 +159,11 @@ def _differences(base: Any, columns: Any, signs: Any, i: Any, row: Any) -> None:
     for j in range(len(row)):
         row[j] = base[j]
     for c in range(len(columns)):
-        values = columns[c, i:]
+        values = columns[c]
         own, sign = columns[c, i], signs[c]
         for j in range(len(row)):
             d = own - values[j]
             row[j] += sign * (d * d)
-
-
-@njit(cache=True, nogil=True)
-def inner_pass(
-    base: Any, columns: Any, signs: Any, gamma: Any, constant: Any, degree: Any, K: Any
-) -> None:
-    """``K = (constant + gamma P)**degree``, P being ``base`` and the products of some columns.
-
-    Parameters as in :func:`radial_pass`, with inner products in the place of distances.
-    """
-    n = len(K)
-    scratch = np.empty(n)
-    for i in range(n):
-        row = scratch[: n - i]
-        out = K[i, i:]
-        _products(base[i, i:], columns, signs, i, row)
-        for j in range(n - i):
-            row[j] = constant + gamma * row[j]
-            out[j] = row[j]
-        for _ in range(degree - 1):
-            for j in range(n - i):
-                out[j] *= row[j]
-        if (i + 1) % _BAND == 0 or i == n - 1:
-            _mirror_band(K, i - i % _BAND, i + 1)
-
-
-@njit(cache=True, nogil=True)
-def product_pass(base: Any, columns: Any, signs: Any, out: Any) -> None:
-    """The inner products themselves, upper triangle; ``out`` may be ``base``."""
-    n = len(out)
-    scratch = np.empty(n)
-    for i in range(n):
-        row = scratch[: n - i]
-        _products(base[i, i:], columns, signs, i, row)
-        out[i, i:] = row
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -179,7 +171,7 @@ def _products(base: Any, columns: Any, signs: Any, i: Any, row: Any) -> None:
     for j in range(len(row)):
         row[j] = base[j]
     for c in range(len(columns)):
-        values = columns[c, i:]
+        values = columns[c]
         factor = signs[c] * columns[c, i]
         for j in range(len(row)):
             row[j] += factor * values[j]
@@ -187,13 +179,13 @@ def _products(base: Any, columns: Any, signs: Any, i: Any, row: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def to_distances(products: Any) -> None:
-    """Turn inner products into squared distances, in place, upper triangle."""
+    """Turn inner products into squared distances, in place."""
     n = len(products)
     norms = np.empty(n)
     for i in range(n):
         norms[i] = products[i, i]
     for i in range(n):
-        for j in range(i, n):
+        for j in range(n):
             products[i, j] = max(norms[i] + norms[j] - 2.0 * products[i, j], 0.0)
         products[i, i] = 0.0
 
@@ -205,21 +197,3 @@ def take_block(K: Any, index: Any, out: Any) -> None:
         row, target = K[index[r]], out[r]
         for c in range(len(index)):
             target[c] = row[index[c]]
-
-
-@njit(cache=True, nogil=True)
-def _mirror_band(K: Any, start: Any, stop: Any) -> None:
-    """Copy the rows ``start:stop``, from the diagonal on, to the columns below them."""
-    for c in range(start, stop):
-        for r in range(start, c):
-            K[c, r] = K[r, c]
-    if stop - start < _BAND:
-        return  # the last band: nothing is below it
-    rows = K[start:stop]
-    for c in range(stop, len(K)):
-        out = K[c, start:stop]
-        # written out: eight loads, then eight stores side by side
-        a0, a1, a2, a3 = rows[0, c], rows[1, c], rows[2, c], rows[3, c]
-        a4, a5, a6, a7 = rows[4, c], rows[5, c], rows[6, c], rows[7, c]
-        out[0], out[1], out[2], out[3] = a0, a1, a2, a3
-        out[4], out[5], out[6], out[7] = a4, a5, a6, a7

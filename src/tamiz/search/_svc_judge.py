@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tamiz.search._svc_bases import Grams, Plan, gamma_word
+from tamiz.search._svc_bases import Gram, Grams, Plan, gamma_word
 from tamiz.search._svc_folds import Columns, Fold, Problem
-from tamiz.search._svc_gram import take_block
 from tamiz.search._svc_solve import Machine, gradient, settle, without
 from tamiz.search.judges import CrossValidation, Judge
 from tamiz.svm._multiclass import class_scores
@@ -30,6 +29,8 @@ from tamiz.svm._multiclass import class_scores
 _CLOSE = 1e-7
 #: Machines with fewer samples than this share of all get a matrix of their own.
 _SMALL_PART = 0.75
+#: So many neighbours must be asked for to fit the machines that theirs start from.
+_WORTH_A_START = 4
 #: Splits that leave out this few samples start from the machine fitted to all.
 _FEW_LEFT_OUT = 3
 
@@ -82,25 +83,40 @@ class FastSVC(Judge):
         self.leave_one_out = self.same_kernel and _is_leave_one_out(
             plain.splits, len(X), y, machine
         )
+        self.starts: dict[int, np.ndarray] = {}
         self.everyone: Fold | None = None
         if self.few_left_out:
             self.everyone = _fold(everyone, everyone, y, weight, machine)
 
-    def approach(self, features: np.ndarray | None) -> None:
+    def approach(self, features: np.ndarray | None, n_subsets: int = 1) -> None:
         self.grams.approach(features)
+        self.starts = {}
+        if features is not None and len(features) and n_subsets >= _WORTH_A_START:
+            plan = self.grams.plan(features)
+            K = self._gram(plan, 0) if self.same_kernel else None
+            self.starts = {
+                k: self._fit_for_start(fold, self._gram(plan, k) if K is None else K)
+                for k, fold in enumerate(self.folds)
+                if fold is not None and len(fold.classes) == 2
+            }
+
+    def _fit_for_start(self, fold: Fold, K: Gram) -> np.ndarray:
+        """The machine of the neighbour: whoever begins there has less to do."""
+        lower, upper, p = fold.problems()[0].bounds(len(K))
+        return settle(K, np.zeros(len(K)), p.copy(), lower, upper).b
 
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         numbers = range(self.n_splits)[splits]
         plan = self.grams.plan(features)
         K = self._gram(plan, 0) if self.same_kernel else None
         values: dict[int, np.ndarray] = {}
-        start: list[np.ndarray] | None = None
+        start: np.ndarray | None = None
         if self.everyone is not None:
             machines = self._machines_of_all(plan, K)
             if machines is not None and self.leave_one_out and K is not None:
                 values = self._leave_one_out(K, machines, numbers)
             elif machines is not None and len(machines) == 1:
-                start = [machine.b for machine in machines]
+                start = machines[0].b
         results = [self._one(plan, k, K, values.get(k), start) for k in numbers]
         return np.array(results, dtype=np.float64).T
 
@@ -110,9 +126,9 @@ class FastSVC(Judge):
         self,
         plan: Plan,
         k: int,
-        K: np.ndarray | None,
+        K: Gram | None,
         values: np.ndarray | None,
-        start: list[np.ndarray] | None,
+        start: np.ndarray | None,
     ) -> list[float]:
         train, test = self.plain.splits[k]
         fold = self.folds[k]
@@ -120,23 +136,22 @@ class FastSVC(Judge):
             try:
                 if values is None:
                     K = self._gram(plan, k) if K is None else K
+                    start = self.starts.get(k) if start is None else start
                     values = self._values(fold, K, start)
                 return self._measure(fold, values, test)
             except Doubt:
                 pass
         return self.plain._one(plan.features, train, test)
 
-    def _gram(self, plan: Plan, k: int) -> np.ndarray:
+    def _gram(self, plan: Plan, k: int) -> Gram:
         grams = self.grams
         gamma = grams.gamma(plan.features, self.statistics[k])
         return grams.gram(plan, k if len(grams.columns) > 1 else 0, gamma)
 
-    def _values(self, fold: Fold, K: np.ndarray, start: list[np.ndarray] | None) -> np.ndarray:
+    def _values(self, fold: Fold, K: Gram, start: np.ndarray | None) -> np.ndarray:
         """Values of every machine of a split at its test samples."""
-        columns = []
-        for problem in fold.problems():
-            columns.append(_value(problem, K, fold.test, None if start is None else start[0]))
-        return np.column_stack(columns)
+        columns = [_value(problem, K, fold.test, start) for problem in fold.problems()]
+        return columns[0][:, None] if len(columns) == 1 else np.column_stack(columns)
 
     def _measure(self, fold: Fold, values: np.ndarray, test: np.ndarray) -> list[float]:
         if len(fold.classes) == 2:
@@ -152,11 +167,13 @@ class FastSVC(Judge):
                 gap = np.minimum(gap, np.abs(values).min(axis=1))
         if not gap.min() > _CLOSE:
             raise Doubt
-        predictions = fold.classes[winner]
         plain = self.plain
         if self.direct:
-            weight = None if plain.sample_weight is None else plain.sample_weight[test]
-            return [float(np.average(predictions == plain.y[test], weights=weight))]
+            right = winner == fold.test_codes
+            if plain.sample_weight is None:
+                return [np.count_nonzero(right) / len(test)]
+            return [float(np.average(right, weights=plain.sample_weight[test]))]
+        predictions = fold.classes[winner]
         answers = Answers(fold.classes, predictions, decisions)
         try:
             found = plain.measure(answers, np.arange(len(test))[:, None], test)
@@ -168,31 +185,31 @@ class FastSVC(Judge):
 
     # ------------------------------------------------------------------ few samples left out
 
-    def _machines_of_all(self, plan: Plan, K: np.ndarray | None) -> list[Machine] | None:
+    def _machines_of_all(self, plan: Plan, K: Gram | None) -> list[Machine] | None:
         """The machines fitted to all samples, if all of them are beyond doubt."""
         assert self.everyone is not None
         K = self._gram(plan, 0) if K is None else K
         machines = []
         for problem in self.everyone.problems():
             lower, upper, p = problem.bounds(len(K))
-            machine = settle(K, _diagonal(K), np.zeros(len(K)), p.copy(), lower, upper)
+            machine = settle(K, np.zeros(len(K)), p.copy(), lower, upper)
             if not _is_sure(machine, K):
                 return None
             machines.append(machine)
         return machines
 
     def _leave_one_out(
-        self, K: np.ndarray, machines: list[Machine], numbers: range
+        self, K: Gram, machines: list[Machine], numbers: range
     ) -> dict[int, np.ndarray]:
         """Values of all machines at the sample left out, for each split that is beyond doubt."""
         assert self.everyone is not None
         table = np.empty((len(numbers), len(machines)))
         sure = np.ones(len(numbers), dtype=bool)
-        diag = _diagonal(K)
         for t, (problem, machine) in enumerate(
             zip(self.everyone.problems(), machines, strict=True)
         ):
             lower, upper, p = problem.bounds(len(K))
+            lower, upper = lower.copy(), upper.copy()
             for row, k in enumerate(numbers):
                 i = int(self.plain.splits[k][1][0])
                 takes_part = lower[i] < upper[i]
@@ -201,8 +218,8 @@ class FastSVC(Judge):
                     continue
                 ends = lower[i], upper[i]
                 lower[i] = upper[i] = 0.0
-                b = without(i, K, machine.b, lower, upper)
-                other = settle(K, diag, b, gradient(K, b, p), lower, upper)
+                b = without(np.array([i]), K, machine.b, lower, upper)
+                other = settle(K, b, gradient(K, b, p), lower, upper)
                 lower[i], upper[i] = ends
                 sure[row] &= _is_sure(other, K)
                 table[row, t] = other.g[i] - p[i] - other.multiplier
@@ -232,43 +249,35 @@ class Answers(ClassifierMixin, BaseEstimator):
 # ---------------------------------------------------------------------- one machine
 
 
-def _value(
-    problem: Problem, K: np.ndarray, test: np.ndarray, start: np.ndarray | None
-) -> np.ndarray:
+def _value(problem: Problem, K: Gram, test: np.ndarray, start: np.ndarray | None) -> np.ndarray:
     """Fit a machine and return its values at the test samples."""
     n = len(K)
     samples = problem.samples
     if len(samples) >= _SMALL_PART * n:
         lower, upper, p = problem.bounds(n)
-        b, g = np.zeros(n), p.copy()
-        if start is not None:
-            left_out = int(np.flatnonzero(lower == upper)[0]) if (lower == upper).any() else 0
-            b = without(left_out, K, start, lower, upper)
+        if start is None:
+            b, g = np.zeros(n), p.copy()
+        else:
+            b = without(test, K, start, lower, upper)
             g = gradient(K, b, p)
-        machine = settle(K, _diagonal(K), b, g, lower, upper)
+        machine = settle(K, b, g, lower, upper)
         values = machine.g[test] - p[test] - machine.multiplier
     else:
-        block = np.empty((len(samples), len(samples)))
-        take_block(K, samples, block)
-        part = Problem(np.arange(len(samples)), problem.signs, problem.C)
-        lower, upper, p = part.bounds(len(samples))
-        machine = settle(block, _diagonal(block), np.zeros(len(p)), p.copy(), lower, upper)
+        part = K.part(samples)
+        own = Problem(np.arange(len(samples)), problem.signs, problem.C)
+        lower, upper, p = own.bounds(len(samples))
+        machine = settle(part, np.zeros(len(p)), p.copy(), lower, upper)
         used = np.flatnonzero(machine.b)
-        values = K[test[:, None], samples[used]] @ machine.b[used] - machine.multiplier
+        K.rows(samples[used])
+        values = machine.b[used] @ K.K[samples[used][:, None], test] - machine.multiplier
     if not _is_sure(machine, K):
         raise Doubt
     return values
 
 
-def _is_sure(machine: Machine, K: np.ndarray) -> bool:
+def _is_sure(machine: Machine, K: Gram) -> bool:
     """Whether a machine converged, and rounding of kernel values cannot have moved it much."""
-    return machine.certain and (
-        1e-13 * float(np.abs(machine.b).sum()) * float(K.diagonal().max()) <= _CLOSE
-    )
-
-
-def _diagonal(K: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(K.diagonal())
+    return machine.certain and (1e-13 * machine.weight * K.largest <= _CLOSE)
 
 
 def _has_ties(decisions: np.ndarray) -> bool:

@@ -20,7 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.solvers.pairs import UNBOUNDED, run_pairs
+from tamiz.search._svc_bases import Gram
+from tamiz.search._svc_gram import fill_row, fill_rows
+from tamiz.solvers.pairs import MISSING, UNBOUNDED, run_pairs
 
 #: Pair steps stop here and leave the rest to Newton steps.
 _COARSE = 1e-3
@@ -42,42 +44,34 @@ class Machine(NamedTuple):
     multiplier: float
     certain: bool
     free: int  # number of variables between their bounds
+    weight: float  # sum of all variables without their signs
 
 
 def settle(
-    K: np.ndarray,
-    diag: np.ndarray,
-    b: np.ndarray,
-    g: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
+    gram: Gram, b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> Machine:
     """Solve from the feasible point ``b`` with gradient ``g``, both of which change in place."""
-    n = len(b)
-    tol, steps = _COARSE, max(200, n // 2)
-    for turn in range(_ROUNDS):
-        code, _, _, _ = run_pairs(K, diag, 1, g, b, lower, upper, tol, steps)
-        if code == UNBOUNDED:
-            break
-        violation, multiplier, size, clear, free = newton(
-            K, b, g, lower, upper, _MOST_FREE, _MOST_TURNS
-        )
-        if violation <= _FINE * size:
-            return Machine(b, g, multiplier, clear, free)
-        tol, steps = 0.1 * _FINE * size, max(50, n // 4) * (1 + turn // 4)
-    return Machine(b, g, np.nan, False, 0)
+    violation, multiplier, size, clear, free = _settle(
+        gram.source, gram.K, gram.ready, gram.diag, b, g, lower, upper
+    )
+    weight = float(np.abs(b).sum())
+    if violation <= _FINE * size:
+        return Machine(b, g, multiplier, clear, free, weight)
+    return Machine(b, g, np.nan, False, 0, weight)
 
 
 def without(
-    i: int, K: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    left_out: np.ndarray, gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> np.ndarray:
-    """A feasible point near ``b`` where sample ``i``, whose bounds are zero, is left out.
+    """A feasible point near ``b`` where some samples, whose bounds are zero, are left out.
 
-    The samples most like ``i`` take over what it held.
+    The samples most like the first of them take over what they held.
     """
-    b = np.clip(b, lower, upper)
-    _fill(b, lower, upper, np.argsort(-K[i], kind="stable"))
-    return b
+    inside = np.clip(b, lower, upper)
+    if b[left_out].any():
+        gram.rows(left_out[:1])
+        _fill(inside, lower, upper, np.argsort(-gram.K[left_out[0]], kind="stable"))
+    return inside
 
 
 @njit(cache=True, nogil=True)
@@ -103,18 +97,56 @@ def _fill(b: Any, lower: Any, upper: Any, order: Any) -> None:
                 return
 
 
-@njit(cache=True, nogil=True)
-def gradient(K: Any, b: Any, p: Any) -> Any:
+def gradient(gram: Gram, b: np.ndarray, p: np.ndarray) -> np.ndarray:
     """``p + K b``."""
+    used = np.flatnonzero(b)
+    gram.rows(used)
     g = p.copy()
-    for v in range(len(b)):
-        if b[v] != 0.0:
-            _add(g, K[v], b[v])
+    _add_rows(gram.K, used, b, g)
     return g
 
 
 @njit(cache=True, nogil=True)
-def newton(K: Any, b: Any, g: Any, lower: Any, upper: Any, most_free: Any, most_turns: Any) -> Any:
+def _add_rows(K: Any, rows: Any, b: Any, g: Any) -> None:
+    for v in rows:
+        _add(g, K[v], b[v])
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    source: Any, K: Any, ready: Any, diag: Any, b: Any, g: Any, lower: Any, upper: Any
+) -> Any:
+    """Pair steps and Newton steps in turn; what :func:`_judge` says in the end."""
+    n = len(b)
+    tol, steps = _COARSE, max(200, n // 2)
+    for turn in range(_ROUNDS):
+        code = MISSING
+        while code == MISSING:
+            code, done, _, _ = run_pairs(K, diag, 1, g, b, lower, upper, tol, steps, ready)
+            steps -= done
+            if code == MISSING:
+                fill_row(source, ready[n], K, ready)
+        if code == UNBOUNDED:
+            break
+        found = newton(source, K, ready, b, g, lower, upper, _MOST_FREE, _MOST_TURNS)
+        if found[0] <= _FINE * found[2]:
+            return found
+        tol, steps = 0.1 * _FINE * found[2], max(50, n // 4) * (1 + turn // 4)
+    return np.inf, 0.0, 1.0, False, 0
+
+
+@njit(cache=True, nogil=True)
+def newton(
+    source: Any,
+    K: Any,
+    ready: Any,
+    b: Any,
+    g: Any,
+    lower: Any,
+    upper: Any,
+    most_free: Any,
+    most_turns: Any,
+) -> Any:
     """Active sets: minimise over the free variables, set the worst violator free, repeat.
 
     Ends when the optimality conditions hold, when a turn gains nothing, or after ``most_turns``.
@@ -142,6 +174,7 @@ def newton(K: Any, b: Any, g: Any, lower: Any, upper: Any, most_free: Any, most_
             f += 1
         if f < 2:
             break
+        fill_rows(source, working[:f], K, ready)
         gain = _minimise(K, b, g, lower, upper, working[:f])
         if turn and not gain > 0.0:
             break

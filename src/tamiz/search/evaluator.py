@@ -197,7 +197,7 @@ class Evaluator:
         if not todo:
             return
         self._check_time()
-        self.judge.approach(None if near is None else self.features(near))
+        self.judge.approach(None if near is None else self.features(near), len(todo))
         finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
         for key, features, scores in finished:
             evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)

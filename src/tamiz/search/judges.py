@@ -41,12 +41,12 @@ class Judge(ABC):
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         """Scores of a subset, (metrics, splits); ``features`` are ascending positions."""
 
-    def approach(self, features: np.ndarray | None) -> None:
-        """Be told that neighbours of this subset (or of none) will be asked for.
+    def approach(self, features: np.ndarray | None, n_subsets: int = 1) -> None:
+        """Be told that so many neighbours of a subset will be asked for; changes no score.
 
-        What it changes is how soon scores come, not what they are.
+        None tells that the next subsets are neighbours of none.
         """
-        return
+        return  # most judges have no use for it
 
 
 class CrossValidation(Judge):
