@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Polynomial, Sigmoid
+from tamiz.kernels._lazy_rows import Source, exp_of
 from tamiz.search._svc_bases import Gram
-from tamiz.search._svc_gram import Source, exp_of
 from tamiz.search._svc_judge import FastSVC
 from tamiz.search._svc_solve import settle
 from tamiz.search.fast import judge_for

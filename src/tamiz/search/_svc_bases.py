@@ -2,7 +2,7 @@
 
 For the subset that neighbours are asked of, the squared distances or inner products are kept, once
 if all splits see the same features, else for each split. A subset that differs from it by a few
-features gets its kernel values in one pass over them (:mod:`tamiz.search._svc_gram`); others are
+features gets its kernel values in one pass over them (:mod:`tamiz.kernels._lazy_rows`); others are
 summed up feature by feature, or by BLAS if they are many.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from tamiz._blas import product
 from tamiz.kernels import RBF, Kernel, Linear
-from tamiz.search import _svc_gram as compiled
+from tamiz.kernels import _lazy_rows as compiled
 from tamiz.search._svc_folds import Columns
 
 #: Memory for the matrices of all splits together, in bytes.
@@ -43,8 +43,8 @@ class Gram:
     ----------
     K : array of shape (n, n)
         Only rows that are ready hold kernel values.
-    ready : array of shape (n + 1,)
-        1 for the rows that are; the last place is for the solver.
+    ready : array of shape (n,)
+        1 for the rows that are.
     diag : array of shape (n,)
         The diagonal, always there.
     largest : float
@@ -54,7 +54,7 @@ class Gram:
     def __init__(self, source: compiled.Source, K: np.ndarray):
         self.source = source
         self.K = K
-        self.ready = np.zeros(len(K) + 1, dtype=np.int64)
+        self.ready = np.zeros(len(K), dtype=np.uint8)
         self.diag = _ones(len(K)) if source.radial else self._inner_diagonal()
         self.largest = 1.0 if source.radial else float(np.abs(self.diag).max())
 
@@ -63,7 +63,7 @@ class Gram:
 
     def rows(self, index: np.ndarray) -> None:
         """Have some rows filled."""
-        compiled.fill_rows(self.source, index, self.K, self.ready)
+        compiled.fill_rows(tuple(self.source), index, self.K, self.ready)
 
     def part(self, samples: np.ndarray) -> Gram:
         """The matrix of some samples, for a machine to which the others are nothing."""

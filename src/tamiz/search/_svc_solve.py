@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from tamiz.kernels._lazy_rows import fill_rows
 from tamiz.search._svc_bases import Gram
-from tamiz.search._svc_gram import fill_row, fill_rows
-from tamiz.solvers.pairs import MISSING, UNBOUNDED, run_pairs
+from tamiz.solvers.pairs import UNBOUNDED, run_pairs
 
 #: Pair steps stop here and leave the rest to Newton steps.
 _COARSE = 1e-3
@@ -52,7 +52,7 @@ def settle(
 ) -> Machine:
     """Solve from the feasible point ``b`` with gradient ``g``, both of which change in place."""
     violation, multiplier, size, clear, free = _settle(
-        gram.source, gram.K, gram.ready, gram.diag, b, g, lower, upper
+        tuple(gram.source), gram.K, gram.ready, gram.diag, b, g, lower, upper
     )
     weight = float(np.abs(b).sum())
     if violation <= _FINE * size:
@@ -120,12 +120,7 @@ def _settle(
     n = len(b)
     tol, steps = _COARSE, max(200, n // 2)
     for turn in range(_ROUNDS):
-        code = MISSING
-        while code == MISSING:
-            code, done, _, _ = run_pairs(K, diag, 1, g, b, lower, upper, tol, steps, ready)
-            steps -= done
-            if code == MISSING:
-                fill_row(source, ready[n], K, ready)
+        code, _, _, _ = run_pairs(K, diag, 1, g, b, lower, upper, tol, steps, source, ready)
         if code == UNBOUNDED:
             break
         found = newton(source, K, ready, b, g, lower, upper, _MOST_FREE, _MOST_TURNS)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
+from tamiz.kernels._lazy_rows import fill_row
 from tamiz.solvers.result import Status
 
 #: What the compiled loop reports, and the status each code stands for.
@@ -21,12 +22,15 @@ _LEAST_CURVATURE = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ignore[no-untyped-def]
+def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps, rows=None, ready=None):  # type: ignore[no-untyped-def]
     """Take up to ``max_steps`` pair steps; ``b`` and its gradient ``g`` change in place.
 
     ``K`` is the matrix of the samples and ``diag`` its diagonal; variables are ``copies`` blocks of
     as many entries. Returns a code, the number of steps, and the least and greatest gradient that
     bound the violation.
+
+    With ``rows`` (:class:`tamiz.kernels._lazy_rows.Source`) the rows of ``K`` are filled when they
+    are needed, and ``ready`` tells which are.
     """
     n = K.shape[0]
     size = copies * n
@@ -44,10 +48,16 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps):  # type: ign
         if steps >= max_steps:
             return RUNNING, steps, low, high
         row_i = K[i % n]
+        if rows is not None:  # noqa: SIM102  alone, it is decided while compiling
+            if ready[i % n] == 0:
+                fill_row(rows, i % n, K, ready)
         j = _second_order(g, down, row_i, diag, i % n, low, copies, block)
         if j < 0:
             return STALLED, steps, low, high
         row_j = K[j % n]
+        if rows is not None:  # noqa: SIM102  alone, it is decided while compiling
+            if ready[j % n] == 0:
+                fill_row(rows, j % n, K, ready)
         curvature = float(diag[i % n]) + float(diag[j % n]) - 2.0 * float(row_i[j % n])
         # Any positive curvature of the matrix as it is stored is taken at its word: a longer step
         # would overshoot, and the next one undo it, for ever.

@@ -89,7 +89,8 @@ class Source(NamedTuple):
 
     ``base`` holds squared distances or inner products; ``columns`` the features, one a row, that
     come (sign 1) or go (sign -1). The kernel is ``exp(-gamma D)`` if ``radial``, else
-    ``(constant + gamma P)**degree``.
+    ``(constant + gamma P)**degree``. Compiled functions get it as a plain tuple: the cache on disk
+    names the classes of arguments, and must survive their moving.
     """
 
     base: Any
@@ -104,17 +105,17 @@ class Source(NamedTuple):
 @njit(cache=True, nogil=True)
 def fill_row(source: Any, i: Any, K: Any, ready: Any) -> None:
     """Fill row ``i`` of the kernel matrix and mark it as ready."""
+    base, columns, signs, radial, gamma, constant, degree = source
     row = K[i]
-    if source.radial:
-        _differences(source.base[i], source.columns, source.signs, i, row)
-        gamma = source.gamma
+    if radial:
+        _differences(base[i], columns, signs, i, row)
         for j in range(len(row)):
             x = min(-gamma * row[j], 0.0)
             value = _exp(max(x, _LOWEST))
             row[j] = value if x >= _LOWEST else 0.0
     else:
-        _products(source.base[i], source.columns, source.signs, i, row)
-        _powers(row, source.gamma, source.constant, source.degree)
+        _products(base[i], columns, signs, i, row)
+        _powers(row, gamma, constant, degree)
     ready[i] = 1
 
 
