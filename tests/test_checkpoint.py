@@ -155,3 +155,24 @@ def test_fingerprints():
     with_generator = Run(C=np.random.default_rng(0))
     assert identity(with_generator, X) == identity(Run(C=np.random.default_rng(1)), X)
     assert identity(Run(kernel=max), X)["kernel"] == "builtins.max"
+
+
+def power(k):
+    return lambda a, b: (a @ b.T) ** k
+
+
+def test_functions_are_told_apart_by_what_they_do():
+    functions = [
+        lambda a, b: a @ b.T,
+        lambda a, b: a @ b.T + 1,
+        lambda a, b: a @ b.T + 2,
+        lambda a, b, c=1: a @ b.T + c,
+        lambda a, b, c=2: a @ b.T + c,
+        power(2),
+        power(3),
+        np.add,
+        np.subtract,
+    ]
+    said = [identity(Run(kernel=f), X)["kernel"] for f in functions]
+    assert len(set(said)) == len(functions)
+    assert identity(Run(kernel=power(2)), X) == identity(Run(kernel=power(2)), X)

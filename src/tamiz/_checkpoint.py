@@ -64,10 +64,27 @@ def _said(value: Any) -> str:
     if isinstance(value, (np.random.RandomState, np.random.Generator)):
         return type(value).__name__  # where it stands is part of the state
     if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
+        return f"{value.__module__}.{value.__qualname__}{_code_digest(value)}"
     if isinstance(value, (list, tuple)):  # of splits, say, whose repr leaves out the middle
         return f"{type(value).__name__}({', '.join(map(_said, value))})"
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is another every time
+
+
+def _code_digest(function: Any) -> str:
+    """What a function does, as far as its code, its defaults and what it closes over tell."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    parts = [
+        code.co_code.hex(),
+        *(_said(constant) for constant in code.co_consts if not hasattr(constant, "co_code")),
+        *(nested.co_code.hex() for nested in code.co_consts if hasattr(nested, "co_code")),
+        *code.co_names,
+        *(_said(value) for value in getattr(function, "__defaults__", None) or ()),
+        *(_said(value) for value in cells if value is not function),
+    ]
+    return "#" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 class Checkpoint:
@@ -83,7 +100,8 @@ class Checkpoint:
         Whether to take up the state that the file holds. Without it an existing file is an error,
         so that no earlier run is lost.
     every : float, default=2.0
-        Least number of seconds between two writings.
+        Least number of seconds between two writings. When a writing takes long, the next waits
+        until twenty times as much has passed: a twentieth of the time at most goes into writing.
 
     Attributes
     ----------
@@ -98,6 +116,7 @@ class Checkpoint:
         self.identity = identity
         self.every = every
         self.state: dict[str, np.ndarray] | None = None
+        self._wait = every
         self._last = time.monotonic()
         if self.path.exists():
             if not resume:
@@ -111,8 +130,9 @@ class Checkpoint:
 
     def save(self, state: dict[str, Any], *, now: bool = False) -> None:
         """Write the state, unless the last writing is too recent and ``now`` is false."""
-        if not now and time.monotonic() - self._last < self.every:
+        if not now and time.monotonic() - self._last < self._wait:
             return
+        began = time.perf_counter()
         header = {"format": FORMAT, "version": VERSION, "identity": self.identity}
         content = io.BytesIO()
         arrays: dict[str, Any] = {name: np.asarray(value) for name, value in state.items()}
@@ -134,6 +154,8 @@ class Checkpoint:
                 "the previous one, if any, is intact."
             ) from error
         self._last = time.monotonic()
+        if self.every:  # zero asks for every state, whatever it costs
+            self._wait = max(self.every, 20.0 * (time.perf_counter() - began))
 
     def _read(self) -> dict[str, np.ndarray]:
         try:
