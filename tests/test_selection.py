@@ -102,6 +102,17 @@ def test_visits_are_points_and_the_best_of_each_size_is_a_line(pyplot):
     assert list(ax.lines[0].get_xdata()) == [3, 2]  # what was decided, not what was looked at
 
 
+def test_long_paths_have_a_logarithmic_axis(pyplot):
+    for p, scale in ((150, "linear"), (1500, "log")):
+        path = [PathStep("drop", (k,), p - k, 1.0 * k) for k in range(p - 1)]
+        whole = Selection(np.arange(p), np.ones(p, dtype=bool), path=path)
+        assert whole.plot().get_xscale() == scale
+
+
+def test_without_scores_the_column_is_still_numbers():
+    assert selection().to_frame()["score"].dtype == float
+
+
 def test_nothing_to_draw(pyplot):
     with pytest.raises(ValueError, match="neither scores nor a path"):
         selection().plot()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tamiz.base import PathStep, Selection
 
 _MOST_NAMES = 40
+_WIDE = 200  # more features than this are drawn on a logarithmic axis
 
 
 def plot_selection(selection: Selection, top: int, ax: Any) -> Any:
@@ -48,6 +49,8 @@ def _draw_path(selection: Selection, steps: list[PathStep], ax: Any) -> None:
         names = [selection.names[s.features[0]] for s in added]
         ax.set_xticks([s.n_features for s in added], names, rotation=60, ha="right", size="small")
         ax.set_xlabel("feature added")
+    elif max(s.n_features for s in steps) > _WIDE:
+        ax.set_xscale("log")  # what matters happens among the last few
     else:
         ax.xaxis.get_major_locator().set_params(integer=True)
 

@@ -147,7 +147,7 @@ class Selection:
         table: dict[str, Any] = {
             "name": [self.names[j] for j in self.order],
             "index": self.order,
-            "score": None if self.scores is None else self.scores[self.order],
+            "score": np.nan if self.scores is None else self.scores[self.order],
             "selected": self.support[self.order],
         }
         if self.pvalues is not None:
