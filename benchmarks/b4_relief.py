@@ -67,7 +67,7 @@ def peers() -> dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
 
 
 def ours(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return ReliefF(NEIGHBOURS, ties="index").fit(X, y).scores_
+    return ReliefF(n_neighbors=NEIGHBOURS, ties="index").fit(X, y).scores_
 
 
 def run(quick: bool) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         cases = [
             (
                 "f_classif",
-                lambda: FisherScore("multiclass").fit(X, y),  # noqa: B023
+                lambda: FisherScore(variant="multiclass").fit(X, y),  # noqa: B023
                 lambda: f_classif(X, y),  # noqa: B023
                 lambda f: f.scores_ * factor,  # noqa: B023
             ),

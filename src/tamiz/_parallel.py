@@ -9,16 +9,61 @@ functions small enough to be cached on disk.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Integral
 from typing import Any
+
+from tamiz._blas import one_blas_thread
 
 _pool: ThreadPoolExecutor | None = None
 _pool_pid = -1
+_limit: ContextVar[int | None] = ContextVar("tamiz_threads", default=None)
+
+#: What ``n_jobs`` may be.
+N_JOBS: list[Any] = [Integral, None]
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Let tiles use at most ``n_jobs`` threads: of this caller, for as long as this lasts.
+
+    Results do not depend on it. None leaves things as they are; negative numbers count from the
+    number of threads, -1 being all of them. With one thread, BLAS is held to one as well.
+    """
+    if n_jobs is None:
+        yield
+        return
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
+            "None for the default."
+        )
+    most = n_threads()
+    token = _limit.set(min(most, n_jobs) if n_jobs > 0 else max(1, most + 1 + n_jobs))
+    try:
+        if _limit.get() == 1:
+            with one_blas_thread():
+                yield
+        else:
+            yield
+    finally:
+        _limit.reset(token)
 
 
 def n_threads() -> int:
-    """Number of threads that tiles may use: ``OMP_NUM_THREADS`` if set, else the usable cores."""
+    """Number of threads that tiles may use.
+
+    That is the limit in force if there is one, else ``OMP_NUM_THREADS`` if set, else the usable
+    cores.
+    """
+    limit = _limit.get()
+    return _available() if limit is None else limit
+
+
+def _available() -> int:
     requested = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if requested.isdigit() and int(requested) > 0:
         return int(requested)
@@ -31,7 +76,7 @@ def n_threads() -> int:
 def _get_pool() -> ThreadPoolExecutor:
     global _pool, _pool_pid
     if _pool is None or _pool_pid != os.getpid():  # threads do not survive a fork
-        _pool = ThreadPoolExecutor(max_workers=max(1, n_threads() - 1), thread_name_prefix="tamiz")
+        _pool = ThreadPoolExecutor(max_workers=max(1, _available() - 1), thread_name_prefix="tamiz")
         _pool_pid = os.getpid()
     return _pool
 

@@ -37,7 +37,6 @@ DATES = "turn it into a number, for instance the days since a fixed date."
 
 #: What to do about the complaints that scikit-learn leaves without an advice.
 _ADVICE = {
-    "0 sample(s)": "Hand over X with at least one row.",
     "0 feature(s)": "Hand over X with at least one column.",
     "dim <= 2 is required": "Hand over X with one row for each sample and one column for each "
     "feature; use reshape if it has more dimensions.",
@@ -88,9 +87,10 @@ def check_X(
     table = _plain_table(estimator, X, reset, min_samples)
     if table is not None:
         return table
-    _refuse_what_is_no_table(X)
     _refuse_duplicate_names(X)
     _refuse_text(X)
+    if not accept_sparse:
+        _refuse_sparse_columns(X)
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # it sums, to see whether all are finite
             X = validate_data(
@@ -108,6 +108,9 @@ def check_X(
         if place is not None:
             raise ValueError(place) from None
         text = str(error).rstrip()
+        if "0 sample(s)" in text:
+            rows = "one row" if min_samples < 2 else f"{min_samples} rows"
+            raise type(error)(f"{text} Hand over X with at least {rows}.") from None
         for complaint, advice in _ADVICE.items():
             if complaint in text:
                 separator = "\n" if "\n" in text else " "
@@ -174,6 +177,8 @@ def check_classes(
     """
     y = _check_target_shape(y, n_samples)
     if not _are_plain_labels(y):
+        if y.dtype.kind == "O":
+            _refuse_mixed_labels(y)
         try:
             check_classification_targets(y)
         except ValueError as error:
@@ -181,13 +186,7 @@ def check_classes(
                 f"{error} Here y[0] is {y[:1].tolist()[0]!r}: {quantity}, or turn y into classes "
                 "first."
             ) from None
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(
-            f"y mixes labels of different types ({', '.join(kinds)}); use one type for all."
-        ) from None
+    classes, codes = np.unique(y, return_inverse=True)
     rest = ""
     if weight is not None and (weight == 0).any():
         counted = np.flatnonzero(np.bincount(codes, weights=weight, minlength=len(classes)))
@@ -195,16 +194,49 @@ def check_classes(
         rest = " with positive sample_weight"
     if len(classes) < minimum:
         raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r} in all samples{rest}); a classifier "
-            f"needs samples of at least {minimum} classes."
+            f"y holds one class only ({classes.tolist()[0]!r} in all samples{rest}); this "
+            f"method needs samples of at least {minimum} classes."
         )
     return Labels(classes, codes.astype(np.intp))
+
+
+def looks_like_a_quantity(n_levels: int, n_samples: int) -> bool:
+    """Whether whole numbers have so many levels that they are hardly classes."""
+    return n_levels > 20 and 10 * n_levels > n_samples
+
+
+def guess_task(y: np.ndarray) -> str:
+    """Whether the checked vector ``y`` is taken for classes or for numbers.
+
+    Text, truth values and whole numbers stored as such are classes. Of numbers stored as floats,
+    those with a fractional part are a regression, and so are whole ones with more than twenty
+    levels that have fewer than ten samples each; where either reading is plausible, the guess is
+    said in a warning.
+    """
+    if y.dtype.kind != "f":
+        return "classification"
+    if not _are_plain_labels(y):
+        return "regression"
+    n, n_levels = len(y), len(np.unique(y))
+    if n_levels <= 20:
+        return "classification"
+    task = "regression" if looks_like_a_quantity(n_levels, n) else "classification"
+    if 3 * n_levels <= n:
+        other = "classification" if task == "regression" else "regression"
+        taken = "a quantity" if task == "regression" else "classes"
+        warnings.warn(
+            f"y holds {n_levels} different whole numbers in {n} samples, stored as floats; they "
+            f'are taken as {taken}. Say so with task="{task}", or use task="{other}".',
+            UserWarning,
+            stacklevel=3,
+        )
+    return task
 
 
 def warn_of_quantity(labels: Labels, remedy: str) -> None:
     """Warn of whole numbers that were taken as classes and look like a quantity."""
     n_classes, n = len(labels.classes), len(labels.codes)
-    if labels.classes.dtype.kind in "iuf" and n_classes > 20 and 10 * n_classes > n:
+    if labels.classes.dtype.kind in "iuf" and looks_like_a_quantity(n_classes, n):
         warnings.warn(
             f"y holds {n_classes} different whole numbers in {n} samples, and each is taken as a "
             f"class. If y is a quantity, {remedy}.",
@@ -291,8 +323,10 @@ def check_class_weight(
     return weight
 
 
-def check_regression_target(y: Any, n_samples: int) -> np.ndarray:
-    """Return ``y`` as finite float64 numbers."""
+def check_regression_target(
+    y: Any, n_samples: int, *, labels: str = "Use a classifier for labels."
+) -> np.ndarray:
+    """Return ``y`` as finite float64 numbers. ``labels`` says what to do about text."""
     y = _check_target_shape(y, n_samples)
     if y.dtype.kind in "mM":
         raise ValueError(f"y holds dates or times ({y.dtype}) where numbers are needed; {DATES}")
@@ -300,8 +334,7 @@ def check_regression_target(y: Any, n_samples: int) -> np.ndarray:
         values = np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"y must hold numbers for a regression; it holds {_first_text(y)!r}. "
-            "Use a classifier for labels."
+            f"y must hold numbers for a regression; it holds {_first_text(y)!r}. {labels}"
         ) from None
     return values
 
@@ -370,7 +403,11 @@ def check_symmetric(K: np.ndarray) -> None:
             )
 
 
-def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
+def as_vector(y: Any) -> np.ndarray:
+    """``y`` as an array with one axis and without gaps; its length is checked elsewhere.
+
+    A column vector is warned of here, and once only if the result is what is handed on.
+    """
     if y is None:
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: hand over one "
@@ -383,13 +420,28 @@ def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
         if not isinstance(y, np.ndarray) and nw.dependencies.is_into_series(y):
             y = nw.from_native(y, series_only=True).to_numpy()
         y = column_or_1d(y, warn=True)
+    _refuse_non_finite_target(y)
+    return y
+
+
+def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
+    y = as_vector(y)
     if len(y) != n_samples:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
             f"X has {n_samples} rows but y has {len(y)} entries; they must be equal."
         )
-    _refuse_non_finite_target(y)
     return y
+
+
+def _refuse_mixed_labels(y: np.ndarray) -> None:
+    """Text beside numbers has no order, and is hardly meant."""
+    if any(isinstance(label, str) for label in y) and not all(isinstance(v, str) for v in y):
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y mixes labels of different types ({', '.join(kinds)}); use one type for all, for "
+            "instance [str(label) for label in y]."
+        )
 
 
 def _are_plain_labels(y: np.ndarray) -> bool:
@@ -408,10 +460,15 @@ def _refuse_non_finite_target(y: np.ndarray) -> None:
         return
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
-        what = "infinity (inf)" if isinstance(y[where], float) and np.isinf(y[where]) else "NaN"
+        infinite = isinstance(y[where], float) and np.isinf(y[where])
+        what = "infinity (inf)" if infinite else "NaN"
+        remedy = (
+            "Leave out these rows, or replace the infinite values by finite ones."
+            if infinite
+            else "Leave out the rows whose target is unknown."
+        )
         raise ValueError(
-            f"Input y contains {what} (first at row {where}; {int(bad.sum())} in all). Leave "
-            "out the rows whose target is unknown."
+            f"Input y contains {what} (first at row {where}; {int(bad.sum())} in all). {remedy}"
         )
 
 
@@ -441,6 +498,7 @@ def _names_of(X: Any) -> list[Any] | None:
 
 
 def _refuse_duplicate_names(X: Any) -> None:
+    _refuse_what_is_no_table(X)
     names = _names_of(X)
     if names is None:
         return
@@ -457,7 +515,34 @@ def _refuse_what_is_no_table(X: Any) -> None:
         raise ValueError(
             f"Expected 2D array, but X is {X!r}; hand over a table with one row for each sample."
         )
+    if isinstance(X, (dict, set, frozenset)) and not sparse.issparse(X):  # dok is a dict
+        raise ValueError(
+            f"Expected 2D array, but X is a {type(X).__name__}; hand over a table with one row for "
+            "each sample, for instance pandas.DataFrame(X)."
+        )
+    if nw.dependencies.is_pyarrow_table(X):
+        raise ValueError(
+            "X is a pyarrow Table, which is not taken as it is; hand over X.to_pandas() or "
+            "polars.from_arrow(X)."
+        )
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise ValueError("X is a LazyFrame, whose values are not there yet; hand over X.collect().")
     _refuse_complex(X, "X")
+
+
+def _refuse_sparse_columns(X: Any) -> None:
+    """pandas' sparse columns need another remedy than a sparse matrix."""
+    if _has_sparse_columns(X):
+        raise TypeError(
+            "X is a data frame with sparse columns where dense ones are needed; hand over "
+            "X.sparse.to_dense()."
+        )
+
+
+def _has_sparse_columns(X: Any) -> bool:
+    if not nw.dependencies.is_pandas_dataframe(X):
+        return False
+    return any(type(dtype).__name__ == "SparseDtype" for dtype in X.dtypes)
 
 
 def _refuse_complex(values: Any, name: str) -> None:
@@ -528,7 +613,9 @@ def _first_non_finite(X: Any, allow_nan: bool) -> str | None:
             bad = ~np.isfinite(coo.data)
             rows, cols, values = coo.row[bad], coo.col[bad], coo.data[bad]
         else:
-            if names is not None:
+            if nw.dependencies.is_pandas_dataframe(X):  # nullable columns hold NA, not NaN
+                X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif names is not None:
                 X = nw.from_native(X, eager_only=True).to_numpy()
             table = np.asarray(X, dtype=np.float64)
             rows, cols = np.nonzero(np.isinf(table) if allow_nan else ~np.isfinite(table))

@@ -26,7 +26,7 @@ def test_equal_to_counting_pairs(n, n_classes, seed, how, weighted):
     y[:2] = 0, 1
     X = np.column_stack([rng.standard_normal(n), rng.integers(0, 4, n), np.full(n, 0.1)])
     weight = rng.random(n) + 0.2 if weighted else None
-    got = AUCScore(how).fit(X, y, sample_weight=weight)
+    got = AUCScore(multiclass=how).fit(X, y, sample_weight=weight)
     for j in range(3):
         expected = naive.auc(X[:, j].tolist(), y.tolist(), how, weight)
         assert got.scores_[j] == pytest.approx(expected, abs=1e-10)

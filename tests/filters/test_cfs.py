@@ -254,9 +254,13 @@ def test_n_from_two_to_a_thousand():
 
 
 def test_nothing_to_find():
-    found = CFS().fit(np.zeros((10, 3)), [0, 1] * 5)
-    assert found.support_.tolist() == [True, False, False]
+    with pytest.warns(UserWarning, match="CFS found no relevant feature"):
+        found = CFS().fit(np.zeros((10, 3)), [0, 1] * 5)
+    assert found.support_.tolist() == [False, False, False]
     assert found.merit_ == 0.0
+    assert found.subset_.tolist() == []
+    with pytest.warns(UserWarning, match="CFS found no relevant feature"):
+        assert CFS(2).fit(np.zeros((10, 3)), [0, 1] * 5).support_.sum() == 2
 
 
 def test_missing_values_are_values(data_dir):
@@ -367,7 +371,7 @@ def test_bad_parameters(params, match):
         ),
         ({"correlation": "pearson"}, np.full((4, 2), np.nan), [0, 1, 0, 1], "contains NaN"),
         ({}, np.full((4, 2), np.inf), [0, 1, 0, 1], "infinity"),
-        ({}, [["a", "b"], ["c", "d"]], [0, 1], "text"),
+        ({"correlation": "pearson"}, [["a", "b"], ["c", "d"]], [0, 1], "text"),
     ],
 )
 def test_bad_data(params, X, y, match):

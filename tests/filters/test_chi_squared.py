@@ -42,7 +42,7 @@ def test_bins_equal_scipy_on_the_discretised_table(bins):
     X, y = rng.standard_normal((300, 5)), rng.integers(0, 3, 300)
     X[:, 0] += y
     got = ChiSquared(bins=bins, n_bins=4).fit(X, y)
-    codes = discretise(X, y, method=bins, n_bins=4)
+    codes = discretise(X, y, bins=bins, n_bins=4)
     for j in range(5):
         table = pd.crosstab(codes[:, j], y)
         expected = stats.chi2_contingency(table, correction=False)

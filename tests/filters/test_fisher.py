@@ -37,7 +37,7 @@ def tables(draw):
 @given(table=tables(), variant=st.sampled_from(["criterion", "classical", "multiclass"]))
 def test_fisher_equals_the_naive_one(table, variant):
     X, y, weight = table
-    got = FisherScore(variant).fit(X, y, sample_weight=weight)
+    got = FisherScore(variant=variant).fit(X, y, sample_weight=weight)
     for j, score in enumerate(got.scores_):
         if j == 2:
             assert score == 0
@@ -55,7 +55,7 @@ def test_fisher_equals_the_naive_one(table, variant):
 @given(table=tables(), how=st.sampled_from(["weighted", "max"]))
 def test_signal_to_noise_equals_the_naive_one(table, how):
     X, y, weight = table
-    got = SignalToNoise(how).fit(X, y, sample_weight=weight).scores_
+    got = SignalToNoise(multiclass=how).fit(X, y, sample_weight=weight).scores_
     if all(len(set(X[y == k, 0])) > 1 for k in np.unique(y)):
         expected = naive.signal_to_noise(X[:, 0].tolist(), y.tolist(), how, weight)
         assert got[0] == pytest.approx(expected, rel=1e-9)
@@ -69,7 +69,7 @@ def test_multiclass_is_proportional_to_the_f_statistic(n_classes):
     X, y = rng.standard_normal((200, 9)), rng.integers(0, n_classes, 200)
     X[:, 0] += y
     f, pvalues = f_classif(X, y)
-    got = FisherScore("multiclass").fit(X, y)
+    got = FisherScore(variant="multiclass").fit(X, y)
     np.testing.assert_allclose(got.scores_, f * (n_classes - 1) / (200 - n_classes), rtol=1e-9)
     np.testing.assert_allclose(got.pvalues_, pvalues, rtol=1e-7)
 
@@ -77,14 +77,14 @@ def test_multiclass_is_proportional_to_the_f_statistic(n_classes):
 def test_balanced_classical_is_twice_the_multiclass_one():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((100, 5)), np.tile([0, 1], 50)
-    classical = FisherScore("classical").fit(X, y).scores_
-    np.testing.assert_allclose(classical, 2 * FisherScore("multiclass").fit(X, y).scores_)
+    classical = FisherScore(variant="classical").fit(X, y).scores_
+    np.testing.assert_allclose(classical, 2 * FisherScore(variant="multiclass").fit(X, y).scores_)
 
 
 def test_more_than_two_classes_say_which_formula_was_used():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), np.repeat([0, 1, 2], 20)
-    fitted = FisherScore("criterion").fit(X, y)
+    fitted = FisherScore(variant="criterion").fit(X, y)
     assert fitted.variant_ == "multiclass"
     assert fitted.pvalues_ is not None
     assert FisherScore().fit(X, y > 0).variant_ == "criterion"
@@ -95,7 +95,7 @@ def test_units_matter_to_the_criterion_only():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 1)), np.tile([0, 1], 25)
     for variant, factor in [("criterion", 0.01), ("classical", 1), ("multiclass", 1)]:
-        one, hundred = (FisherScore(variant).fit(X * c, y).scores_ for c in (1, 100))
+        one, hundred = (FisherScore(variant=variant).fit(X * c, y).scores_ for c in (1, 100))
         np.testing.assert_allclose(hundred, factor * one)
 
 

@@ -27,7 +27,7 @@ def test_equal_to_the_definition(n, n_classes, seed, how, weighted):
     y[:2] = 0, 1
     X = np.column_stack([rng.standard_normal(n), rng.integers(0, 4, n), np.full(n, 0.1)])
     weight = rng.random(n) + 0.2 if weighted else None
-    got = KolmogorovSmirnov(how).fit(X, y, sample_weight=weight)
+    got = KolmogorovSmirnov(multiclass=how).fit(X, y, sample_weight=weight)
     for j in range(3):
         expected = naive.kolmogorov_smirnov(X[:, j].tolist(), y.tolist(), how, weight)
         assert got.scores_[j] == pytest.approx(expected, abs=1e-12)

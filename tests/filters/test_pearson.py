@@ -56,7 +56,7 @@ def test_the_target_may_be_read_either_way():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 2)), rng.integers(0, 4, 60)
     X[:, 0] += y
-    numbers = PearsonScore(target="numeric").fit(X, y).scores_
+    numbers = PearsonScore(task="regression").fit(X, y).scores_
     np.testing.assert_allclose(numbers, np.abs([np.corrcoef(x, y)[0, 1] for x in X.T]))
     classes = PearsonScore().fit(X, y)
     assert classes.pvalues_ is None
@@ -75,7 +75,7 @@ def test_weights_of_a_numeric_target_count_like_copies():
 
 
 def test_a_constant_target_is_correlated_with_nothing():
-    got = PearsonScore(target="numeric").fit([[1.0], [2.0], [3.0]], [0.1, 0.1, 0.1])
+    got = PearsonScore(task="regression").fit([[1.0], [2.0], [3.0]], [0.1, 0.1, 0.1])
     assert got.scores_.tolist() == [0.0]
 
 

@@ -206,19 +206,23 @@ def test_constant_features_come_last():
         found, plain = QPFS(**params).fit(wider, y), QPFS(**params).fit(X, y)
         np.testing.assert_allclose(found.weights_[1:-1], plain.weights_, atol=1e-9)
         assert found.order_[-2:].tolist() == [0, 31]
-        assert found.selection_.notes["n_constant"] == 2
+        assert found.selection_.notes["n_left_out"] == 2
 
 
 def test_nothing_but_constants():
-    found = QPFS().fit(np.ones((6, 3)), [0, 1] * 3)
-    assert found.weights_.tolist() == [1 / 3] * 3
+    with pytest.warns(UserWarning, match="QPFS found no relevant feature: every feature is"):
+        found = QPFS().fit(np.ones((6, 3)), [0, 1] * 3)
+    assert found.weights_.tolist() == [0.0] * 3
+    assert not found.support_.any()
     assert found.order_.tolist() == [0, 1, 2]
 
 
 def test_a_target_without_any_relation():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 4)
-    found = QPFS(bins=None).fit(X, np.repeat([0, 1], 8))
+    with pytest.warns(UserWarning, match="QPFS found no relevant feature"):
+        found = QPFS(bins=None).fit(X, np.repeat([0, 1], 8))
     assert found.alpha_ == 0.0
+    assert not found.support_.any()
     assert found.weights_.tolist() == [0.5, 0.5]
 
 
@@ -541,7 +545,7 @@ def test_bad_parameters(params, match):
         ({"similarity": "pearson"}, np.full((4, 2), np.nan), [0, 1, 0, 1], "contains NaN"),
         ({"similarity": "pearson"}, sparse.eye(4), [0, 1, 0, 1], "[Ss]parse"),
         ({}, np.full((4, 2), np.inf), [0, 1, 0, 1], "infinity"),
-        ({}, [["a", "b"], ["c", "d"]], [0, 1], "text"),
+        ({"similarity": "pearson"}, [["a", "b"], ["c", "d"]], [0, 1], "text"),
         ({}, [[1.0, 2.0]], [0], "minimum of 2"),
     ],
 )

@@ -45,13 +45,15 @@ def test_balanced_classes_make_a_rare_one_worth_finding():
     y = np.repeat([0, 1], [95, 5])
     x = np.where(y, 1.0, (rng.random(100) < 0.1).astype(float))[:, None]
     assert StumpError().fit(x, y).scores_[0] == 0
-    balanced = StumpError("balanced").fit(x, y)
+    balanced = StumpError(class_weight="balanced").fit(x, y)
     assert balanced.scores_[0] > 0.4
     wrong = np.mean(x[y == 0])
     assert balanced.errors_[0] == pytest.approx(wrong / 2)
-    assert StumpError({0: 5, 1: 95}).fit(x, y).errors_ == pytest.approx(balanced.errors_)
+    assert StumpError(class_weight={0: 5, 1: 95}).fit(x, y).errors_ == pytest.approx(
+        balanced.errors_
+    )
 
 
 def test_class_weight_of_an_unknown_class():
     with pytest.raises(ValueError, match="class_weight names the class 7"):
-        StumpError({7: 1}).fit([[1], [2]], [0, 1])
+        StumpError(class_weight={7: 1}).fit([[1], [2]], [0, 1])

@@ -247,3 +247,29 @@ def test_wrong_lengths_are_refused():
     with pytest.raises(ValueError, match="one whole number for each of the 3 samples"):
         codes.against([0, 1])
     assert isinstance(codes, Codes)
+
+
+def test_a_feature_that_is_not_there():
+    codes = encode(np.arange(12).reshape(4, 3), bins=None)
+    for call in (codes.row, codes.su_row, codes.column, lambda j: codes.rows([0, j])):
+        for j in (3, 99, -4):
+            with pytest.raises(IndexError, match=f"{j} is not a feature.*from 0 to 2"):
+                call(j)
+    with pytest.raises(IndexError, match="'mean radius' is not a feature"):
+        codes.row("mean radius")
+    np.testing.assert_array_equal(codes.row(-1), codes.row(2))
+    np.testing.assert_array_equal(codes.rows([-1]), codes.rows([2]))
+
+
+def test_what_varied_before_it_was_cut():
+    n = 60
+    X = np.column_stack(
+        [np.ones(n), np.arange(n) * 7 % n, np.tile([0.0, 1.0], 30), np.full(n, np.nan)]
+    )
+    X = np.column_stack([X, np.where(np.arange(n) < 30, 5.0, np.nan)])
+    y = np.tile([0, 1], 30)
+    for missing, gappy in (("code", True), ("ignore", False)):
+        codes = encode(X, bins="mdl", y=y, missing=missing)
+        assert codes.varies.tolist() == [False, True, True, False, gappy]
+        assert codes.n_levels[1] == 1
+        assert codes.take([1, 3]).varies.tolist() == [True, False]

@@ -97,22 +97,22 @@ def test_neighbouring_numbers_can_be_cut():
     a = 1.0
     b = np.nextafter(a, 2)
     X = np.array([a] * 20 + [b] * 20)[:, None]
-    assert discretise(X, [0] * 20 + [1] * 20, method="mdl")[:, 0].tolist() == [0] * 20 + [1] * 20
+    assert discretise(X, [0] * 20 + [1] * 20, bins="mdl")[:, 0].tolist() == [0] * 20 + [1] * 20
     huge = np.array([-1.7e308] * 20 + [1.7e308] * 20)[:, None]
-    assert discretise(huge, [0] * 20 + [1] * 20, method="mdl").sum() == 20
+    assert discretise(huge, [0] * 20 + [1] * 20, bins="mdl").sum() == 20
 
 
 def test_very_many_classes():
     y = np.repeat(np.arange(900), 3)
     X = y[:, None] * 1.0
-    assert discretise(X, y, method="mdl").max() == 899  # 3**900 does not fit anywhere
+    assert discretise(X, y, bins="mdl").max() == 899  # 3**900 does not fit anywhere
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=60), st.integers(2, 8))
 def test_equal_width(x, n_bins):
     right = naive.width_codes(x, n_bins)
     low, high = min(x), max(x)
-    got = discretise(np.array(x)[:, None], method="width", n_bins=n_bins)[:, 0]
+    got = discretise(np.array(x)[:, None], bins="width", n_bins=n_bins)[:, 0]
     if low < high:
         check_codes(got, right)
     else:
@@ -122,14 +122,14 @@ def test_equal_width(x, n_bins):
 @pytest.mark.parametrize("n_bins", [2, 3, 4, 7])
 def test_equal_frequency(n_bins):
     X = np.random.default_rng(0).permutation(84.0 * np.arange(84))[:, None]
-    counts = np.bincount(discretise(X, method="frequency", n_bins=n_bins)[:, 0])
+    counts = np.bincount(discretise(X, bins="frequency", n_bins=n_bins)[:, 0])
     assert counts.tolist() == [84 // n_bins] * n_bins
 
 
 @given(columns, st.integers(2, 6))
 def test_equal_values_have_equal_codes_and_order_is_kept(x, n_bins):
     for method in ("width", "frequency", "mean_std"):
-        codes = discretise(np.array(x)[:, None], method=method, n_bins=n_bins)[:, 0]
+        codes = discretise(np.array(x)[:, None], bins=method, n_bins=n_bins)[:, 0]
         by_value = sorted(zip(x, codes.tolist(), strict=True))
         assert [c for _, c in by_value] == sorted(c for _, c in by_value)
         assert len({(v + 0.0, c) for v, c in by_value}) == len({v + 0.0 for v in x})
@@ -146,10 +146,10 @@ def test_missing_values(method):
     out = coded.transform(X)
     gaps = np.isnan(X)
     assert (out[gaps] == np.broadcast_to(coded.n_bins_, X.shape)[gaps]).all()
-    ignored = discretise(X, y, method=method, missing="ignore")
+    ignored = discretise(X, y, bins=method, missing="ignore")
     assert (ignored[gaps] == -1).all()
     np.testing.assert_array_equal(ignored[~gaps], out[~gaps])
-    alone = discretise(X[~gaps[:, 0], :1], y[~gaps[:, 0]], method=method)
+    alone = discretise(X[~gaps[:, 0], :1], y[~gaps[:, 0]], bins=method)
     np.testing.assert_array_equal(out[~gaps[:, 0], :1], alone)
 
 

@@ -21,7 +21,7 @@ def test_codes_are_those_of_discretise(bins, gaps):
     X[rng.random(X.shape) < gaps] = np.nan
     X[:, 6] = np.nan
     codes = encode(X, bins=bins, y=y, missing="ignore")
-    plain = discretise(X, y, method=bins, missing="ignore")
+    plain = discretise(X, y, bins=bins, missing="ignore")
     for j in range(X.shape[1]):
         _, ranks = np.unique(plain[:, j], return_inverse=True)
         ranks -= (plain[:, j] < 0).any()

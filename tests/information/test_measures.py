@@ -82,3 +82,21 @@ def test_matrices():
 def test_refusals_are_sentences(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_measurements_are_to_be_cut_first():
+    x, y = np.random.default_rng(0).normal(size=60), np.tile([0, 1], 30)
+    for call in (
+        lambda: information.entropy(x),
+        lambda: information.mutual_information(x, y),
+        lambda: information.mutual_information(y, x),
+        lambda: information.conditional_mutual_information(y, y, x),
+        lambda: information.symmetrical_uncertainty(x, y),
+        lambda: information.contingency_table(x, y),
+    ):
+        with pytest.raises(ValueError, match=r"60 distinct numbers that are not whole.*discretise"):
+            call()
+    levels = np.round(x).astype(float)
+    levels[0] = np.nan
+    assert information.mutual_information(levels, y) > 0
+    assert information.mutual_information(np.tile([0.5, 1.5], 30), y) == pytest.approx(np.log(2))

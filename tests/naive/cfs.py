@@ -30,7 +30,7 @@ def merit(subset, relevance, correlation, form="hall"):
 
 
 def exhaustive(relevance, correlation, form="hall"):
-    """The best of all subsets; of equal ones the smallest."""
+    """The best of all subsets; of equal ones the smallest; none if all are worthless."""
     p = len(relevance)
     best, best_merit = None, -1.0
     for size in range(1, p + 1):
@@ -38,7 +38,7 @@ def exhaustive(relevance, correlation, form="hall"):
             value = merit(subset, relevance, correlation, form)
             if value > best_merit + 1e-12:
                 best, best_merit = subset, value
-    return list(best), best_merit
+    return (list(best), best_merit) if best_merit > 0 else ([], 0.0)
 
 
 def best_first(relevance, correlation, stale=5, tol=1e-5, form="hall"):

@@ -15,6 +15,8 @@ from sklearn.svm import SVC
 from tamiz.embedded._holdout_elimination import stream
 from tamiz.embedded._holdout_errors import random_split
 
+TIE = 1e-9  # values closer to each other than this are equal
+
 
 def linear(x, z):
     return sum(a * b for a, b in zip(x, z, strict=True))
@@ -28,8 +30,23 @@ def polynomial(gamma, coef0, degree):
     return lambda x, z: (gamma * linear(x, z) + coef0) ** degree
 
 
+def sigmoid(gamma, coef0):
+    return lambda x, z: math.tanh(gamma * linear(x, z) + coef0)
+
+
+def quadratic(B):
+    return lambda x, z: sum(
+        a * B[i][j] * b for i, a in enumerate(x) for j, b in enumerate(z) if a and b
+    )
+
+
 def without(x, features):
     return [value for j, value in enumerate(x) if j not in features]
+
+
+def zeroed(x, features):
+    """For kernels that know which feature is which: what is taken out is zero."""
+    return [0.0 if j in features else value for j, value in enumerate(x)]
 
 
 def train(kernel, samples, signs, C):
@@ -47,7 +64,7 @@ def decision(kernel, samples, coef, intercept, z):
     return intercept + sum(c * kernel(x, z) for c, x in zip(coef, samples, strict=True) if c)
 
 
-def machines(kernel, X, y, C, train_rows, n_classes, scheme):
+def machines(kernel, X, y, C, train_rows, n_classes, scheme, train=train):
     """One machine for each pair of classes (positive for the second), or for each class."""
     if scheme == "ovr" and n_classes > 2:
         pairs = [(None, k) for k in range(n_classes)]
@@ -63,22 +80,27 @@ def machines(kernel, X, y, C, train_rows, n_classes, scheme):
     return found
 
 
-def vote(found, kernel, X, z, gone, n_classes, scheme):
+def vote(found, kernel, X, z, gone, n_classes, scheme, absent=without):
     """The class of sample z when the features ``gone`` are taken out and the machines kept."""
     values = []
     for _, _, rows, coef, intercept in found:
-        samples = [without(X[r], gone) for r in rows]
-        values.append(decision(kernel, samples, coef, intercept, without(z, gone)))
+        samples = [absent(X[r], gone) for r in rows]
+        values.append(decision(kernel, samples, coef, intercept, absent(z, gone)))
     if n_classes == 2:
-        return 1 if values[0] > 0 else 0
+        return 1 if values[0] > TIE else 0
     if scheme == "ovr":
-        return max(range(n_classes), key=lambda k: values[k])
+        return first_of_the_largest(range(n_classes), values)
     votes, sums = [0] * n_classes, [0.0] * n_classes
     for (i, j, *_), value in zip(found, values, strict=True):
-        votes[j if value > 0 else i] += 1
+        votes[j if value > TIE else i] += 1
         sums[j] += value
         sums[i] -= value
-    return max(range(n_classes), key=lambda k: (votes[k], sums[k]))
+    return first_of_the_largest([k for k in range(n_classes) if votes[k] == max(votes)], sums)
+
+
+def first_of_the_largest(classes, values):
+    largest = max(values[k] for k in classes)
+    return next(k for k in classes if values[k] >= largest - TIE)
 
 
 def priced_errors(guesses, truth, prices):
@@ -101,6 +123,8 @@ def eliminate(
     ties="random",
     stop="worse",
     scheme="ovo",
+    train=train,
+    absent=without,
 ):
     """The whole elimination.
 
@@ -125,15 +149,15 @@ def eliminate(
         removable = inside if len(inside) > least else []
         present, errors = 0.0, {k: 0.0 for k in removable}
         for split in splits:
-            reduced = [without(x, gone) for x in X]
+            reduced = [absent(x, gone) for x in X]
             rows = [int(r) for r in split.train]
-            found = machines(kernel, reduced, y, price_of_slack, rows, n_classes, scheme)
+            found = machines(kernel, reduced, y, price_of_slack, rows, n_classes, scheme, train)
             truth = [y[int(r)] for r in split.validation]
 
             def guesses(features, found=found, split=split, gone=tuple(gone)):
                 out = set(gone) | set(features)
                 return [
-                    vote(found, kernel, X, X[int(r)], out, n_classes, scheme)
+                    vote(found, kernel, X, X[int(r)], out, n_classes, scheme, absent)
                     for r in split.validation
                 ]
 
@@ -153,3 +177,16 @@ def eliminate(
         for k in leave:
             inside.remove(k)
             gone += units[k]
+
+
+def cross_validated(kernel, X, y, folds, C, class_factor, prices, scheme):
+    """Price of the errors in all folds."""
+    X = [list(map(float, row)) for row in X]
+    n_classes = max(y) + 1
+    total = 0.0
+    for train_rows, test_rows in folds:
+        slack = [C * class_factor[label] for label in y]
+        found = machines(kernel, X, y, slack, [int(r) for r in train_rows], n_classes, scheme)
+        guesses = [vote(found, kernel, X, X[int(r)], (), n_classes, scheme) for r in test_rows]
+        total += priced_errors(guesses, [y[int(r)] for r in test_rows], prices)
+    return total

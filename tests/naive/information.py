@@ -140,10 +140,14 @@ def width_codes(x, n_bins):
 
 
 def greedy(columns, y, steps, value):
-    """Add the column of greatest ``value(columns, y, selected, j)``; return order and values."""
+    """Add the column of greatest ``value(columns, y, selected, j)``; return order and values.
+
+    Constant columns are added when there are no others.
+    """
     selected, values = [], []
     for _ in range(steps):
         rest = [j for j in range(len(columns)) if j not in selected]
+        rest = [j for j in rest if len(set(columns[j])) > 1] or rest
         scored = {j: value(columns, y, selected, j) for j in rest}
         best = max(scored.values())
         ties = [j for j in rest if scored[j] > best - 1e-12]

@@ -52,8 +52,14 @@ class Merit:
 class Correlations:
     """Correlations with the target, and rows of those between features, each computed once."""
 
-    def __init__(self, relevance: np.ndarray, row: Callable[[int], np.ndarray]):
+    def __init__(
+        self,
+        relevance: np.ndarray,
+        row: Callable[[int], np.ndarray],
+        varies: np.ndarray | None = None,
+    ):
         self.relevance = relevance
+        self.varies = np.ones(len(relevance), dtype=bool) if varies is None else varies
         self.n = len(relevance)
         self._compute = row
         self._kept: dict[int, np.ndarray] = {}
@@ -205,6 +211,8 @@ def exhaustive(correlations: Correlations, merit: Merit, stale: int, tol: float)
 def grow_within(subset: list[int], correlations: Correlations, merit: Merit) -> np.ndarray:
     """The features of a subset in the order in which forward selection among them takes them."""
     index = np.array(sorted(subset), dtype=np.intp)
+    if not len(index):
+        return index
     inner = [correlations.row(int(j))[index] for j in index]
     relevance = correlations.relevance[index]
     rows, order = np.zeros(len(index)), list[int]()

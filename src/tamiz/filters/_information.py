@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
-from tamiz._validation import check_classes
+from tamiz._validation import as_vector, check_classes, warn_of_quantity
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
-from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.filters.univariate_base import HOW_MANY, NUMBERS, warn_of_nothing
 from tamiz.information import Codes, encode
 from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
@@ -32,6 +33,7 @@ class InformationFilter(Selector):
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": HOW_MANY,
         **BINNING,
+        "n_jobs": N_JOBS,
     }
 
     n_features_to_select: Any
@@ -39,11 +41,11 @@ class InformationFilter(Selector):
     n_bins: int
     categorical_features: Any
     missing: str
+    n_jobs: int | None
 
     def _encode(self, X: Any, y: Any) -> tuple[Codes, np.ndarray]:
         """Packed codes of the features, and class codes."""
-        if y is None:
-            check_classes(y, 0)  # has the sentence
+        y = as_vector(y)
         codes = encode(
             X,
             bins=self.bins,
@@ -53,8 +55,8 @@ class InformationFilter(Selector):
             missing=self.missing,
             estimator=self,
         )
-        remedy = "use PearsonScore or RReliefF, which take numbers"
-        labels = check_classes(y, codes.n_samples, quantity=remedy)
+        labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
+        warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
         return codes, labels.codes
 
@@ -70,7 +72,7 @@ class InformationFilter(Selector):
 class ScoreFilter(InformationFilter):
     """Base class of the filters that score each feature by itself."""
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Any:
         """Score the features and select the best.
 
         Parameters
@@ -86,17 +88,28 @@ class ScoreFilter(InformationFilter):
         """
         self._validate_params()
         watch = Stopwatch()
-        codes, target = self._encode(X, y)
-        scores = self._score(codes, target)
+        with limit_threads(self.n_jobs):
+            codes, target = self._encode(X, y)
+            scores = self._score(codes, target)
+        if scores.max() <= 0.0:
+            warn_of_nothing(self, "every score is 0")
         n_selected = number_to_select(self.n_features_to_select, len(scores), None)
-        # Among equal scores, features that vary come before constant ones.
-        order = order_by(scores, np.minimum(codes.n_levels, 2).astype(float))
+        order = order_by(-tiers(codes), scores)
         self._finish(order=order, n_selected=n_selected, scores=scores, seconds=watch.seconds)
         return self
 
     @abstractmethod
     def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
         """Score every feature."""
+
+
+def tiers(codes: Codes) -> np.ndarray:
+    """0 for features that tell something apart, 1 for those with one level left, 2 for constants.
+
+    What does not vary shares nothing with other features, and a criterion that minds redundancy
+    would take it for better than what does.
+    """
+    return np.where(codes.n_levels > 1, 0.0, np.where(codes.varies, 1.0, 2.0))
 
 
 class Criterion(ABC):
@@ -108,10 +121,13 @@ class Criterion(ABC):
         The features, ascending.
     relevance : array
         Value of each before any has been added; breaks ties later on.
+    tier : array
+        Features of a lower tier are added before all others.
     """
 
     features: np.ndarray
     relevance: np.ndarray
+    tier: np.ndarray
 
     @abstractmethod
     def values(self) -> np.ndarray:
@@ -124,7 +140,8 @@ class Criterion(ABC):
     def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
         """Add up to ``n_steps`` features at once, if there is a fast way; else None.
 
-        Returns their places and values, and clears their marks in ``alive``.
+        ``alive`` marks those that may be added. Returns their places and values, and clears their
+        marks.
         """
         return None
 
@@ -143,10 +160,11 @@ class CountedCriterion(Criterion):
         self.y = y
         self.features = np.arange(codes.n_features)
         self.relevance = codes.relevance(y)
+        self.tier = tiers(codes)
 
     def keep(self, which: np.ndarray) -> None:
         self.codes = self.codes.take(which)
-        for name in self._arrays:
+        for name in ("tier", *self._arrays):
             setattr(self, name, getattr(self, name)[which])
 
 
@@ -169,7 +187,8 @@ def greedy(
     """Add ``n_steps`` features, or as many as ``proceed`` allows.
 
     It is called as ``proceed(n_added, k, value)`` before ``criterion.features[k]`` is added. The
-    first is always added. Ties go to the greater relevance, then to the first column.
+    first is always added. Features of a lower tier come first; ties go to the greater relevance,
+    then to the first column.
     """
     n_features = len(criterion.features)
     alive = np.ones(n_features, dtype=bool)
@@ -182,17 +201,19 @@ def greedy(
             if left < _COMPACT * len(alive):
                 criterion.keep(np.flatnonzero(alive))
                 alive = np.ones(left, dtype=bool)
-            limit = min(n_steps - len(added), 1 + int((1 - _COMPACT) * left))
-            steps = criterion.several(alive, limit) if proceed is None else None
+            open_ = alive & (criterion.tier == criterion.tier[alive].min())
+            most = min(n_steps - len(added), int(np.count_nonzero(open_)))
+            limit = min(most, 1 + int((1 - _COMPACT) * left))
+            steps = criterion.several(open_, limit) if proceed is None else None
             if steps is None:
-                k, value = _best(criterion, alive)
+                k, value = _best(criterion, open_)
                 if proceed is not None and added and not proceed(len(added), k, value):
                     break
                 steps = [(k, value)]
-                alive[k] = False
                 if left > 1:
                     criterion.add(k)
             for k, value in steps:
+                alive[k] = False
                 feature = int(criterion.features[k])
                 added.append(feature)
                 scores[feature] = value
@@ -202,7 +223,7 @@ def greedy(
         return Greedy(np.array(added), scores, len(added), path)
     rest, values = criterion.features[alive], criterion.values()[alive]
     scores[rest] = values
-    order = order_by(values, criterion.relevance[alive])
+    order = order_by(-criterion.tier[alive], values, criterion.relevance[alive])
     return Greedy(np.concatenate([added, rest[order]]).astype(np.intp), scores, len(added), path)
 
 
@@ -226,7 +247,11 @@ class GreedyFilter(InformationFilter):
     full_ranking: bool
     verbose: bool | int
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def _criterion_name(self) -> str:
+        """What the path shows."""
+        return "criterion"
+
+    def fit(self, X: Any, y: Any = None) -> Any:
         """Add features one after the other.
 
         Parameters
@@ -242,7 +267,8 @@ class GreedyFilter(InformationFilter):
         """
         self._validate_params()
         watch = Stopwatch()
-        return self._search(self._criterion(X, y), watch)
+        with limit_threads(self.n_jobs):
+            return self._search(self._criterion(X, y), watch)
 
     @abstractmethod
     def _criterion(self, X: Any, y: Any) -> Criterion:
@@ -254,11 +280,20 @@ class GreedyFilter(InformationFilter):
         n_selected = number_to_select(self.n_features_to_select, n_features, None)
         n_steps = n_features if self.full_ranking else n_selected
         found = greedy(criterion, n_steps, verbose=self.verbose)
+        warn_of_no_gain(self, self.relevance_, found)
         self._finish(
             order=found.order,
             n_selected=n_selected,
             scores=found.scores,
             path=found.path,
             seconds=watch.seconds,
+            notes={"criterion": self._criterion_name()},
         )
         return self
+
+
+def warn_of_no_gain(selector: Any, relevance: np.ndarray, found: Greedy) -> None:
+    """Warn if no feature tells anything, alone or in the company of those added."""
+    best = max((step.value or 0.0 for step in found.path), default=0.0)
+    if max(best, float(relevance.max())) <= 0.0:
+        warn_of_nothing(selector, "its information with the class is 0 for every feature")

@@ -11,12 +11,13 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
 from tamiz._validation import _refuse_duplicate_names, check_X
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._relief_pairs import nearest
 from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
-from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.filters.univariate_base import HOW_MANY, warn_of_nothing
 from tamiz.information._columns import read_columns
 from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
@@ -47,7 +48,10 @@ class ReliefBase(Selector):
         "n_features_to_select": HOW_MANY,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "n_jobs": N_JOBS,
     }
+
+    n_jobs: int | None
 
     def _start(self, X: Any) -> Any:
         """Check the parameters and the table."""
@@ -59,6 +63,10 @@ class ReliefBase(Selector):
 
     def _score(self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any) -> Scored:
         """Sample, find neighbours, sum up differences; returns scores and constant features."""
+        with limit_threads(self.n_jobs):
+            return self._sum_up(X, symbolic, codes, y)
+
+    def _sum_up(self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any) -> Scored:
         random = check_random_state(self.random_state)
         k, n = self._n_neighbors(len(codes)), len(codes)
         order = np.argsort(codes, kind="stable")  # classes become ranges
@@ -99,9 +107,11 @@ class ReliefBase(Selector):
         given = np.asarray(wanted)
         whole = given.ndim == 1 and len(given) and given.dtype.kind in "iu"
         if not whole or given.min() < 0 or given.max() >= n:
+            mask = "; a mask becomes row numbers by numpy.flatnonzero" * (given.dtype.kind == "b")
+            shown = np.array2string(given, threshold=6, separator=", ")
             raise ValueError(
-                f"n_samples={wanted!r} is not understood; as a list it must hold row numbers from "
-                f"0 to {n - 1}."
+                f"n_samples={shown} is not understood; as a list it must hold row numbers from "
+                f"0 to {n - 1}{mask}."
             )
         alone = np.setdiff1d(given, usable)
         if len(alone):
@@ -113,6 +123,8 @@ class ReliefBase(Selector):
 
     def _conclude(self, scored: Scored, watch: Stopwatch) -> Any:
         scores, constant = scored
+        if scores.max() <= 0.0:
+            warn_of_nothing(self, "no score is above 0", ", or take more neighbours")
         order = order_by(np.where(constant, -np.inf, scores))
         wanted, chosen = self.n_features_to_select, None
         if self.threshold is not None and wanted in (None, "auto"):

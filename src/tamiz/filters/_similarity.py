@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
 from tamiz._progress import Progress
 from tamiz._validation import check_classes, check_regression_target, warn_of_quantity
@@ -37,37 +36,19 @@ class Target(NamedTuple):
         return self.n_classes == 0
 
 
-def read_target(y: Any, n_samples: int, task: str, *, guessed: bool = False) -> Target:
-    """Check ``y``, labels or numbers according to the task.
+def read_target(y: np.ndarray, n_samples: int, task: str, *, guessed: bool = False) -> Target:
+    """Check the vector ``y``, labels or numbers according to the task.
 
     If the task was ``guessed``, labels that look like a quantity are warned of.
     """
     if task == "regression":
-        return Target(check_regression_target(y, n_samples), 0)
+        labels = 'Use task="classification" for labels.'
+        return Target(check_regression_target(y, n_samples, labels=labels), 0)
     quantity = 'use task="regression"'
-    labels = check_classes(y, n_samples, quantity=quantity)
+    found = check_classes(y, n_samples, quantity=quantity)
     if guessed:
-        warn_of_quantity(labels, quantity)
-    return Target(labels.codes, len(labels.classes))
-
-
-def resolve_task(y: Any, task: str) -> str:
-    """Whether ``y`` is to be classified or regressed; refuses a missing target.
-
-    ``task="auto"`` takes numbers with a fractional part for a regression, all else for labels.
-    """
-    if y is None:
-        check_classes(None, 0)  # raises
-    if task != "auto":
-        return task
-    if getattr(getattr(y, "dtype", None), "kind", "f") in "biuSUT":  # cheaper to see than to ask
-        return "classification"
-    try:
-        with np.errstate(invalid="ignore"):  # numbers beyond the whole ones
-            continuous = str(type_of_target(y)).startswith("continuous")
-    except (TypeError, ValueError):  # the checks that follow have better sentences
-        continuous = False
-    return "regression" if continuous else "classification"
+        warn_of_quantity(found, quantity)
+    return Target(found.codes, len(found.classes))
 
 
 class Similarity(ABC):
@@ -76,6 +57,7 @@ class Similarity(ABC):
     n_features: int  # number of all features
     kept: np.ndarray  # the informative ones
     relevance: np.ndarray  # similarity of each kept feature with the target
+    varies: np.ndarray | None = None  # which of all features vary; those kept, if not given
     progress = Progress("", 0)  # where a long computation says how far it is
 
     @property
@@ -111,26 +93,37 @@ class Similarity(ABC):
         return total / self.n**2
 
 
-class MutualInformation(Similarity):
-    """Mutual information of discretised features, in nats."""
+class Information(Similarity):
+    """Mutual information of discretised features in nats, or symmetrical uncertainty (``ratio``).
 
-    def __init__(self, codes: Codes, target: Target):
-        require_labels(target, 'similarity="mutual_information"', 'similarity="pearson"')
+    The mutual information of a feature with itself is its entropy: one that hardly varies is hardly
+    redundant with anything, itself included, however little it tells of the target. Features whose
+    entropy is below ``least`` times the mean of those that vary are left out like constant ones.
+    """
+
+    def __init__(self, codes: Codes, target: Target, *, least: float = 0.0, ratio: bool = False):
+        what = "symmetrical_uncertainty" if ratio else "mutual_information"
+        require_labels(target, f'similarity="{what}"', 'similarity="pearson"')
         entropies = codes.entropies()
+        varying = entropies > 0.0
+        enough = least * entropies[varying].mean() if varying.any() else 0.0
         self.n_features = codes.n_features
-        self.kept = np.flatnonzero(entropies > 0.0)
+        self.ratio = ratio
+        self.varies = codes.varies
+        self.kept = np.flatnonzero(varying & (entropies >= enough))
         self.codes = codes if self.n == codes.n_features else codes.take(self.kept)
-        self._entropies = entropies[self.kept]
-        self.relevance = self.codes.relevance(target.values)
+        self._diag = np.ones(self.n) if ratio else entropies[self.kept]
+        self.relevance = self.codes.against(target.values, ratio=ratio)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        return self.codes.rows(index)
+        return self.codes.rows(index, ratio=self.ratio)
 
     def dense(self) -> np.ndarray:
-        return self.codes.matrix(progress=self.progress)  # each pair is counted once
+        # each pair is counted once
+        return self.codes.matrix(ratio=self.ratio, progress=self.progress)
 
     def diag(self) -> np.ndarray:
-        return self._entropies
+        return self._diag
 
     def points(self) -> np.ndarray:
         return np.column_stack([self.codes.column(j) for j in range(self.n)]).astype(np.float64)

@@ -26,7 +26,10 @@ from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters._sorted import sweep_sorted
-from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, over_classes
+from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, UnivariateFilter, over_classes
+
+#: Exact p-values, in the absence of ties, as long as the smaller class does not exceed this.
+_EXACT_UP_TO = 8
 
 
 class AUCScore(UnivariateFilter):
@@ -37,11 +40,19 @@ class AUCScore(UnivariateFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     multiclass : {"weighted", "max"}, default="weighted"
         With more than two classes each is compared with the rest: the mean weighted by the shares
         of the classes, or the best class.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
@@ -50,8 +61,9 @@ class AUCScore(UnivariateFilter):
     auc_ : array of shape (n_features,) or (n_classes, n_features)
         Area for the second of two classes, or for each class against the rest.
     pvalues_ : array of shape (n_features,) or None
-        For two classes, two-sided p-values of the Mann–Whitney test: normal approximation with
-        corrections for continuity and ties.
+        For two classes, two-sided p-values of the Mann–Whitney test: exact if one class has at
+        most eight samples and no values are tied, else by the normal approximation with corrections
+        for continuity and ties.
     support_, ranking_, order_, selection_, classes_
         See :class:`tamiz.selector.Selector`.
 
@@ -74,14 +86,22 @@ class AUCScore(UnivariateFilter):
 
     _parameter_constraints = {
         **UnivariateFilter._parameter_constraints,
+        **BY_PVALUE,
         "multiclass": [StrOptions({"weighted", "max"})],
     }
 
     def __init__(
-        self, multiclass: str = "weighted", n_features_to_select: int | float | str | None = None
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        multiclass: str = "weighted",
+        alpha: float | None = None,
+        correction: str = "none",
     ):
-        self.multiclass = multiclass
         self.n_features_to_select = n_features_to_select
+        self.multiclass = multiclass
+        self.alpha = alpha
+        self.correction = correction
 
     def _score(self, samples: Samples) -> Scored:
         p, n_classes = samples.X.shape[1], samples.n_classes
@@ -100,12 +120,38 @@ class AUCScore(UnivariateFilter):
 
 
 def mann_whitney_pvalues(wins: np.ndarray, ties: np.ndarray, n1: float, n2: float) -> np.ndarray:
-    """Two-sided p-values by the normal approximation; ``ties`` holds the sums of t³ − t."""
+    """Two-sided p-values; ``ties`` holds the sums of t³ − t."""
     n = n1 + n2
     with np.errstate(invalid="ignore", divide="ignore"):
         variance = n1 * n2 / 12 * (n + 1 - ties / (n * (n - 1)))
         z = (np.maximum(wins, n1 * n2 - wins) - n1 * n2 / 2 - 0.5) / np.sqrt(variance)
-    return np.where(variance > 1e-12 * n1 * n2 * n, np.minimum(1.0, 2 * stats.norm.sf(z)), 1.0)
+    normal = np.minimum(1.0, 2 * stats.norm.sf(z))
+    pvalues = np.where(variance > 1e-12 * n1 * n2 * n, normal, 1.0)
+    whole = float(n1).is_integer() and float(n2).is_integer()
+    exact = ties == 0.0
+    if whole and exact.any() and min(n1, n2) <= _EXACT_UP_TO:
+        lower = np.minimum(wins, n1 * n2 - wins)[exact]
+        tail = np.cumsum(_wins_distribution(int(min(n1, n2)), int(max(n1, n2))))
+        pvalues[exact] = np.minimum(1.0, 2 * tail[np.rint(lower).astype(np.intp)])
+    return pvalues
+
+
+def _wins_distribution(m: int, n: int) -> np.ndarray:
+    """Probability of each number of wins of ``m`` samples over ``n``, for all orders alike.
+
+    With one sample more, ``i`` in all, the counts are the coefficients of the polynomial before
+    times ``(1 − q^(n+i)) / (1 − q^i)``: a running sum with stride ``i``, less a shift.
+    """
+    chance = np.zeros(m * n + 1)
+    chance[0] = 1.0
+    for i in range(1, m + 1):
+        chance[n + i :] -= chance[: len(chance) - n - i].copy()
+        padded = np.zeros(-(-len(chance) // i) * i)
+        padded[: len(chance)] = chance
+        chance = np.cumsum(padded.reshape(-1, i), axis=0).ravel()[: len(chance)] * (i / (n + i))
+    half = (len(chance) + 1) // 2  # symmetric; the upper half has collected the rounding
+    chance[-half:] = chance[:half][::-1]
+    return np.maximum(chance, 0.0)
 
 
 @njit(cache=True, nogil=True)

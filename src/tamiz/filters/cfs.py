@@ -30,8 +30,9 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
-from tamiz._validation import check_X
+from tamiz._validation import as_vector, check_X, guess_task
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
 from tamiz.filters._similarity import (
@@ -39,9 +40,8 @@ from tamiz.filters._similarity import (
     Target,
     read_target,
     require_labels,
-    resolve_task,
 )
-from tamiz.filters.univariate_base import HOW_MANY, refuse_categories
+from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
@@ -58,6 +58,10 @@ class CFS(Selector):
 
     Parameters
     ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        By default the subset that the search finds, which is empty, with a warning, if no feature
+        correlates with the target; a number or a share takes that many from the
+        top of the ranking.
     search : {"best_first", "forward", "exhaustive"}, default="best_first"
         Best-first search expands the best subset not expanded yet; forward selection adds the best
         feature as long as the merit grows; the exhaustive search looks at all subsets and is meant
@@ -76,18 +80,20 @@ class CFS(Selector):
     n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are. For symmetrical uncertainty only.
-    n_features_to_select : int, float or "auto", default="auto"
-        By default the subset that the search finds; a number or a share takes that many from the
-        top of the ranking.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are. For symmetrical uncertainty only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers; ``"auto"`` goes by its values.
+        Whether ``y`` holds labels or numbers. ``"auto"``: text and whole numbers are labels; floats
+        with a fractional part are numbers, and so are whole ones with more than twenty levels of
+        fewer than ten samples each.
     tol : float, default=1e-5
         A gain in merit up to this is no improvement to the best-first search, as far as going on is
         concerned; the best subset seen is returned in any case.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -104,8 +110,8 @@ class CFS(Selector):
     support_, ranking_, order_, selection_
         As in every selector. The ranking begins with ``subset_``; the other features follow by the
         merit of the subset with each of them added, and by relevance where that is equal; those
-        without any correlation with the target come last. The path lists the subsets visited with
-        their merit.
+        without any correlation with the target come last, constant ones behind the others. The path
+        lists the subsets visited with their merit.
 
     See Also
     --------
@@ -145,10 +151,13 @@ class CFS(Selector):
         "task": [StrOptions({"auto", "classification", "regression"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "verbose": ["verbose"],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
         self,
+        n_features_to_select: Any = "auto",
+        *,
         search: str = "best_first",
         merit: str = "hall",
         stale: int = 5,
@@ -156,11 +165,12 @@ class CFS(Selector):
         bins: str | None = "mdl",
         n_bins: int = 5,
         categorical_features: Any = None,
-        n_features_to_select: Any = "auto",
         task: str = "auto",
         tol: float = 1e-5,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.search = search
         self.merit = merit
         self.stale = stale
@@ -168,10 +178,10 @@ class CFS(Selector):
         self.bins = bins
         self.n_bins = n_bins
         self.categorical_features = categorical_features
-        self.n_features_to_select = n_features_to_select
         self.task = task
         self.tol = tol
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -179,7 +189,7 @@ class CFS(Selector):
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._may_use_codes()
         return tags
 
-    def fit(self, X: Any, y: Any) -> CFS:
+    def fit(self, X: Any, y: Any = None) -> CFS:
         """Search for the best subset.
 
         Parameters
@@ -196,6 +206,10 @@ class CFS(Selector):
         self : CFS
         """
         self._validate_params()
+        with limit_threads(self.n_jobs):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> CFS:
         watch = Stopwatch()
         correlations = self._read(X, y)
         wanted, n_features = self.n_features_to_select, correlations.n
@@ -203,6 +217,9 @@ class CFS(Selector):
         with Progress("CFS", self.verbose) as correlations.progress:
             search = SEARCHES[self.search]
             found = search(correlations, Merit(self.merit), int(self.stale), self.tol)
+        if correlations.relevance.max() <= 0.0:
+            warn_of_nothing(self, "the correlation with the target is 0 for every feature")
+            found = found._replace(subset=[], merit=0.0)
         self._describe(found, correlations)
         order = self._complete(correlations)
         self._finish(
@@ -212,6 +229,7 @@ class CFS(Selector):
             path=found.path,
             seconds=watch.seconds,
             notes={
+                "criterion": "merit",
                 "merit": self.merit_,
                 "n_expanded": self.n_expanded_,
                 "n_correlations": self.n_correlations_,
@@ -225,7 +243,8 @@ class CFS(Selector):
 
     def _read(self, X: Any, y: Any) -> Correlations:
         """Check the data and put the correlations before them."""
-        task = resolve_task(y, self.task)
+        y = as_vector(y)
+        task = guess_task(y) if self.task == "auto" else self.task
         by_name = isinstance(self.correlation, str)
         if by_name and (
             self.correlation == "symmetrical_uncertainty"
@@ -237,7 +256,9 @@ class CFS(Selector):
         refuse_categories(self.categorical_features, what, counted)
         X = check_X(self, X, reset=True, min_samples=2)
         target = read_target(y, len(X), task, guessed=self.task == "auto")
-        return _pearson(X, target) if by_name else _given(self.correlation, X.shape[1])
+        if by_name:
+            return _pearson(X, target)
+        return _given(self.correlation, X.shape[1])
 
     def _uncertainty(self, X: Any, y: Any, task: str) -> Correlations:
         codes = encode(
@@ -252,8 +273,8 @@ class CFS(Selector):
         require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
         relevance = codes.su_relevance(target.values)
         if codes.n_features <= _AT_ONCE:
-            return Correlations(relevance, codes.matrix(ratio=True).__getitem__)
-        return Correlations(relevance, codes.su_row)
+            return Correlations(relevance, codes.matrix(ratio=True).__getitem__, codes.varies)
+        return Correlations(relevance, codes.su_row, codes.varies)
 
     def _describe(self, found: Found, correlations: Correlations) -> None:
         self.relevance_ = correlations.relevance
@@ -264,12 +285,14 @@ class CFS(Selector):
 
     def _complete(self, correlations: Correlations) -> np.ndarray:
         """The subset, then the others by what the subset would be worth with each of them."""
-        node = correlations.node(self.subset_)
+        empty = not len(self.subset_)
+        node = correlations.empty() if empty else correlations.node(self.subset_)
         children = Merit(self.merit).of_children(node, correlations.relevance)
         # Nothing to gain from the irrelevant, though they may do less harm than the redundant.
         children[correlations.relevance <= 0.0] = -np.inf
         children[self.subset_] = np.inf
-        others = order_by(children, correlations.relevance)[len(self.subset_) :]
+        varies = correlations.varies.astype(float)  # constant features come last of all
+        others = order_by(children, correlations.relevance, varies)[len(self.subset_) :]
         return np.concatenate([self.subset_, others])
 
 
@@ -327,6 +350,7 @@ def _pearson(X: np.ndarray, target: Target) -> Correlations:
     place[kept] = np.arange(len(kept))
     relevance = np.zeros(n_features)
     relevance[kept] = measure.relevance
+    varies = place >= 0
 
     def row(j: int) -> np.ndarray:
         values = np.zeros(n_features)
@@ -334,4 +358,4 @@ def _pearson(X: np.ndarray, target: Target) -> Correlations:
             values[kept] = measure.rows(place[j : j + 1])[0]
         return values
 
-    return Correlations(relevance, row)
+    return Correlations(relevance, row, varies)

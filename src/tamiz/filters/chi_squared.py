@@ -28,9 +28,21 @@ from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz._parallel import run_tiles
-from tamiz._validation import _refuse_duplicate_names, check_classes
+from tamiz._validation import (
+    _refuse_duplicate_names,
+    as_vector,
+    check_classes,
+    warn_of_quantity,
+)
 from tamiz.base import Stopwatch
-from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, refuse_categories
+from tamiz.filters.univariate_base import (
+    BY_PVALUE,
+    NUMBERS,
+    Samples,
+    Scored,
+    UnivariateFilter,
+    refuse_categories,
+)
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
 
@@ -43,6 +55,8 @@ class ChiSquared(UnivariateFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     test : {"independence", "counts"}, default="independence"
         Whether to count samples by level and class, or to take the features themselves for
         counts, which must not be negative (scikit-learn's ``chi2``).
@@ -53,18 +67,25 @@ class ChiSquared(UnivariateFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, optional
-        Columns whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are. Not possible with ``"counts"``.
+        Columns whose values are categories: indices, names or a mask. Columns that hold text or,
+        in a data frame, categories always are. Not possible with ``"counts"``.
     missing : {"code", "ignore"}, default="code"
         Whether missing values are a level of their own, or not counted.
     rank_by : {"statistic", "cramers_v"}, default="statistic"
-        What to rank by. The statistic grows with the number of levels; Cramér's V, between 0 and
-        1, makes features of different numbers of levels comparable (with ``"counts"`` it is
-        Cohen's w, the root of the statistic per count). Where missing values are not counted, the
+        What to rank by. The statistic grows with the number of levels. Cramér's V lies between 0
+        and 1 whatever their number (with ``"counts"`` it is Cohen's w, the root of the statistic
+        per count), but chance alone raises it too where levels are many: that of an identifier is
+        1. Such columns are warned of. Where missing values are not counted, the
         samples that lack them still are, in the denominator of Cramér's V: it is the V of the
         others times the root of their share.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
@@ -98,6 +119,7 @@ class ChiSquared(UnivariateFilter):
 
     _parameter_constraints = {
         **UnivariateFilter._parameter_constraints,
+        **BY_PVALUE,
         "test": [StrOptions({"independence", "counts"})],
         **BINNING,
         "rank_by": [StrOptions({"statistic", "cramers_v"})],
@@ -105,23 +127,28 @@ class ChiSquared(UnivariateFilter):
 
     def __init__(
         self,
+        n_features_to_select: int | float | str | None = None,
+        *,
         test: str = "independence",
         bins: str | None = "mean_std",
         n_bins: int = 5,
         categorical_features: Any = None,
         missing: str = "code",
         rank_by: str = "statistic",
-        n_features_to_select: int | float | str | None = None,
+        alpha: float | None = None,
+        correction: str = "none",
     ):
+        self.n_features_to_select = n_features_to_select
         self.test = test
         self.bins = bins
         self.n_bins = n_bins
         self.categorical_features = categorical_features
         self.missing = missing
         self.rank_by = rank_by
-        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.correction = correction
 
-    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Score the features and select the best.
 
         Parameters
@@ -142,6 +169,7 @@ class ChiSquared(UnivariateFilter):
         self._validate_params()
         watch = Stopwatch()
         _refuse_duplicate_names(X)
+        y = as_vector(y)
         codes = encode(
             X,
             bins=self.bins,
@@ -151,15 +179,17 @@ class ChiSquared(UnivariateFilter):
             missing=self.missing,
             estimator=self,
         )
-        self.classes_, labels = check_classes(y, codes.n_samples)
-        tables = codes.contingency(labels, len(self.classes_))
+        labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
+        warn_of_quantity(labels, NUMBERS)
+        self.classes_ = labels.classes
+        tables = codes.contingency(labels.codes, len(self.classes_))
         statistic, self.dof_, least = contingency_chi2(tables)
         scores = statistic
         if self.rank_by == "cramers_v":
             # per sample, missing or not: a feature known in few cannot rank high by luck
             scores = np.sqrt(statistic / np.maximum(codes.n_samples * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
-        return self._conclude(Scored(scores, pvalues, codes.n_levels <= 1), watch)
+        return self._conclude(Scored(scores, pvalues, ~codes.varies), watch)
 
     def _score(self, samples: Samples) -> Scored:
         observed, low, high = class_sums(samples)

@@ -35,7 +35,7 @@ from scipy import special
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters._moments import ClassMoments, divide_scores
-from tamiz.filters.univariate_base import MomentFilter, over_classes
+from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, over_classes
 
 
 class FisherScore(MomentFilter):
@@ -43,6 +43,8 @@ class FisherScore(MomentFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     variant : {"criterion", "classical", "multiclass"}, default="criterion"
         ``"criterion"``: absolute difference of the two means over the sum of the variances;
         ``"classical"``: its square over the same sum;
@@ -50,8 +52,14 @@ class FisherScore(MomentFilter):
         The first two are defined for two classes; with more, ``"multiclass"`` stands in for
         them, and ``variant_`` says so. The criterion depends on the units: scale the features,
         or take another variant, if they differ.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
@@ -89,16 +97,22 @@ class FisherScore(MomentFilter):
 
     _parameter_constraints = {
         **MomentFilter._parameter_constraints,
+        **BY_PVALUE,
         "variant": [StrOptions({"criterion", "classical", "multiclass"})],
     }
 
     def __init__(
         self,
-        variant: str = "criterion",
         n_features_to_select: int | float | str | None = None,
+        *,
+        variant: str = "criterion",
+        alpha: float | None = None,
+        correction: str = "none",
     ):
-        self.variant = variant
         self.n_features_to_select = n_features_to_select
+        self.variant = variant
+        self.alpha = alpha
+        self.correction = correction
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
         self.variant_ = self.variant if len(moments.count) == 2 else "multiclass"
@@ -123,11 +137,11 @@ class SignalToNoise(MomentFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     multiclass : {"weighted", "max"}, default="weighted"
         With more than two classes each is compared with the rest: the mean of the ratios weighted
         by the shares of the classes, or the largest ratio.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
 
     Attributes
     ----------
@@ -162,11 +176,12 @@ class SignalToNoise(MomentFilter):
 
     def __init__(
         self,
-        multiclass: str = "weighted",
         n_features_to_select: int | float | str | None = None,
+        *,
+        multiclass: str = "weighted",
     ):
-        self.multiclass = multiclass
         self.n_features_to_select = n_features_to_select
+        self.multiclass = multiclass
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, Any]:
         share = moments.count / moments.count.sum()

@@ -38,13 +38,16 @@ class InformationGain(ScoreFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it.
     unit : {"bits", "nats"}, default="bits"
         Unit of the scores.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -57,7 +60,7 @@ class InformationGain(ScoreFilter):
 
     See Also
     --------
-    SymmetricalUncertainty : Does not favour features with many values.
+    SymmetricalUncertainty : Favours features with many values less.
     MaxRel : The same quantity with other defaults.
 
     References
@@ -87,6 +90,7 @@ class InformationGain(ScoreFilter):
         categorical_features: Any = None,
         missing: str = "code",
         unit: str = "bits",
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
@@ -94,6 +98,7 @@ class InformationGain(ScoreFilter):
         self.categorical_features = categorical_features
         self.missing = missing
         self.unit = unit
+        self.n_jobs = n_jobs
 
     def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
         gain = codes.relevance(y)
@@ -113,11 +118,14 @@ class SymmetricalUncertainty(ScoreFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -153,12 +161,14 @@ class SymmetricalUncertainty(ScoreFilter):
         n_bins: int = 5,
         categorical_features: Any = None,
         missing: str = "code",
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
         self.n_bins = n_bins
         self.categorical_features = categorical_features
         self.missing = missing
+        self.n_jobs = n_jobs
 
     def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
         return codes.su_relevance(y)

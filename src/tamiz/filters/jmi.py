@@ -38,8 +38,8 @@ class JMI(GreedyFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it.
@@ -48,6 +48,9 @@ class JMI(GreedyFilter):
         by the value they would have had if added next.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class JMI(GreedyFilter):
         missing: str = "code",
         full_ranking: bool = False,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
@@ -101,6 +105,10 @@ class JMI(GreedyFilter):
         self.missing = missing
         self.full_ranking = full_ranking
         self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _criterion_name(self) -> str:
+        return "mean joint information (nats)"
 
     def _criterion(self, X: Any, y: Any) -> Criterion:
         return _JointInformation(*self._encode(X, y))

@@ -22,14 +22,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy import special
+from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
+from tamiz._parallel import run_tiles
 from tamiz.filters._sorted import sweep_sorted
-from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter, over_classes
+from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, UnivariateFilter, over_classes
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
-_EXACT_UP_TO = 10_000
+_EXACT_UP_TO = 250_000
 
 
 class KolmogorovSmirnov(UnivariateFilter):
@@ -39,19 +40,28 @@ class KolmogorovSmirnov(UnivariateFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     multiclass : {"weighted", "max"}, default="weighted"
         With more than two classes each is compared with the rest: the mean distance weighted by
         the shares of the classes, or the largest distance.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
     scores_ : array of shape (n_features,)
         Distances between 0 and 1; 0 for constant features.
     pvalues_ : array of shape (n_features,) or None
-        For two classes, two-sided p-values: exact for small samples (conservative if there are
-        ties), Kolmogorov's limit distribution for large ones.
+        For two classes, two-sided p-values: exact if the product of the class sizes is at most
+        250,000 (conservative if there are ties), else by the distribution of the one-sample
+        statistic of ``m n / (m + n)`` samples.
     support_, ranking_, order_, selection_, classes_
         See :class:`tamiz.selector.Selector`.
 
@@ -75,14 +85,22 @@ class KolmogorovSmirnov(UnivariateFilter):
 
     _parameter_constraints = {
         **UnivariateFilter._parameter_constraints,
+        **BY_PVALUE,
         "multiclass": [StrOptions({"weighted", "max"})],
     }
 
     def __init__(
-        self, multiclass: str = "weighted", n_features_to_select: int | float | str | None = None
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        multiclass: str = "weighted",
+        alpha: float | None = None,
+        correction: str = "none",
     ):
-        self.multiclass = multiclass
         self.n_features_to_select = n_features_to_select
+        self.multiclass = multiclass
+        self.alpha = alpha
+        self.correction = correction
 
     def _score(self, samples: Samples) -> Scored:
         p, n_classes = samples.X.shape[1], samples.n_classes
@@ -100,25 +118,36 @@ def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
     """Two-sided p-values of distances between samples of ``m`` and ``n``."""
     whole = float(m).is_integer() and float(n).is_integer()
     if not whole or m * n > _EXACT_UP_TO:
-        return special.kolmogorov(np.sqrt(m * n / (m + n)) * distance)
+        return stats.kstwo.sf(distance, max(1, round(m * n / (m + n))))
     steps, where = np.unique(np.rint(distance * m * n).astype(np.int64), return_inverse=True)
-    return np.array([_walks_beyond(step, int(m), int(n)) for step in steps])[where]
+    out = np.empty(len(steps))
+    run_tiles(_walks_beyond, len(steps), steps, int(m), int(n), out)
+    return out[where]
 
 
 @njit(cache=True, nogil=True)
-def _walks_beyond(gap, m, n):  # type: ignore[no-untyped-def]
-    """Share of walks from (0, 0) to (m, n) that reach ``|i n − j m| ≥ gap``."""
-    if gap <= 0:
-        return 1.0
-    row = np.zeros(n + 1)
-    for i in range(m + 1):
-        for j in range(n + 1):
-            if abs(i * n - j * m) >= gap:
-                row[j] = 1.0
-            elif i + j > 0:
-                left = row[j - 1] if j > 0 else 0.0
-                row[j] = (i * row[j] + j * left) / (i + j)
-    return min(row[n], 1.0)
+def _walks_beyond(start, stop, gaps, m, n, out):  # type: ignore[no-untyped-def]
+    """Share of walks from (0, 0) to (m, n) that reach ``|i n − j m| ≥ gap``, for each gap.
+
+    Cells outside the band are 1 and are not visited: ``row`` holds 1 until the band comes.
+    """
+    row = np.empty(n + 1)
+    share = 1.0 / np.maximum(1, np.arange(m + n + 1))
+    for k in range(start, stop):
+        gap = gaps[k]
+        if gap <= 0:
+            out[k] = 1.0
+            continue
+        row[:] = 1.0
+        for i in range(m + 1):
+            first = max(0, (i * n - gap) // m + 1)  # the least j inside the band
+            last = min(n, -((-i * n - gap) // m) - 1)  # the greatest
+            if first > 0:
+                row[first - 1] = 1.0
+            for j in range(first, last + 1):
+                # at the edges the factor 0 removes a neighbour that is not there
+                row[j] = (i * share[i + j]) * row[j] + (j * share[i + j]) * row[j - 1]
+        out[k] = min(row[n], 1.0)
 
 
 @njit(cache=True, nogil=True)

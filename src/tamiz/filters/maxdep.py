@@ -24,8 +24,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from tamiz._parallel import limit_threads
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.filters._information import CountedCriterion, InformationFilter, greedy
+from tamiz.filters._information import (
+    CountedCriterion,
+    InformationFilter,
+    greedy,
+    tiers,
+    warn_of_no_gain,
+)
 from tamiz.information import Codes, joint_codes
 
 
@@ -37,8 +44,9 @@ class MaxDep(InformationFilter):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; by default as many as the counts support. Asking
-        for more is an error that says how many they support.
+        Number or fraction of features to select; by default as many as the counts support, and
+        never a constant one: none at all if all are constant. Asking for more than the counts
+        support is an error that says how many they support.
     min_per_cell : float, default=5.0
         Fewest samples per cell, on average over the cells of the table of the selected features
         (combinations of levels that occur) against the class. Features that alone have fewer, such
@@ -49,13 +57,16 @@ class MaxDep(InformationFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -109,6 +120,7 @@ class MaxDep(InformationFilter):
         categorical_features: Any = None,
         missing: str = "code",
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.min_per_cell = min_per_cell
@@ -117,8 +129,9 @@ class MaxDep(InformationFilter):
         self.categorical_features = categorical_features
         self.missing = missing
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> MaxDep:
+    def fit(self, X: Any, y: Any = None) -> MaxDep:
         """Add features one after the other.
 
         Parameters
@@ -133,6 +146,10 @@ class MaxDep(InformationFilter):
         self
         """
         self._validate_params()
+        with limit_threads(self.n_jobs):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> MaxDep:
         watch = Stopwatch()
         codes, target = self._encode(X, y)
         p = codes.n_features
@@ -159,12 +176,15 @@ class MaxDep(InformationFilter):
             )
 
         found = greedy(criterion, n_steps, proceed=proceed, verbose=self.verbose)
+        warn_of_no_gain(self, self.relevance_, found)
+        useful = int(np.count_nonzero(tiers(codes) == 0.0))
         self._finish(
             order=found.order,
-            n_selected=found.n_added,
+            n_selected=min(found.n_added, useful) if own else found.n_added,
             scores=np.where(found.scores < 0.0, self.relevance_, found.scores),
             path=found.path,
             seconds=watch.seconds,
+            notes={"criterion": "joint information (nats)"},
         )
         return self
 

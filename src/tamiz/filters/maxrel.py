@@ -23,11 +23,14 @@ class MaxRel(ScoreFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -68,12 +71,14 @@ class MaxRel(ScoreFilter):
         n_bins: int = 5,
         categorical_features: Any = None,
         missing: str = "code",
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.bins = bins
         self.n_bins = n_bins
         self.categorical_features = categorical_features
         self.missing = missing
+        self.n_jobs = n_jobs
 
     def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
         return codes.relevance(y)

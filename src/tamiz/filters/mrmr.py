@@ -28,9 +28,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import check_classes, check_X
+from tamiz._validation import check_classes, check_X, warn_of_quantity
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
-from tamiz.filters.univariate_base import refuse_categories
+from tamiz.filters.univariate_base import NUMBERS, refuse_categories
 from tamiz.information import Codes
 from tamiz.information._counting import least_redundant
 from tamiz.information._scale import safe_units
@@ -69,8 +69,8 @@ class MRMR(GreedyFilter):
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
     categorical_features : array-like, default=None
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are. Not possible with "f_pearson".
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are. Not possible with "f_pearson".
     missing : {"code", "ignore"}, default="code"
         Missing values are a level of their own, or are left out of the counts; what a feature
         tells is then multiplied by the share of the samples that have it. "f_pearson" does not
@@ -80,6 +80,9 @@ class MRMR(GreedyFilter):
         by the value they would have had if added next.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -142,6 +145,7 @@ class MRMR(GreedyFilter):
         missing: str = "code",
         full_ranking: bool = False,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -152,6 +156,11 @@ class MRMR(GreedyFilter):
         self.missing = missing
         self.full_ranking = full_ranking
         self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _criterion_name(self) -> str:
+        sign = "−" if self.scheme == "difference" else "/"
+        return f"relevance {sign} mean redundancy"
 
     def _criterion(self, X: Any, y: Any) -> Criterion:
         quotient = self.scheme == "quotient"
@@ -160,7 +169,8 @@ class MRMR(GreedyFilter):
         counted = 'measure="mutual_information"'
         refuse_categories(self.categorical_features, 'measure="f_pearson"', counted)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
-        labels = check_classes(y, X.shape[0])
+        labels = check_classes(y, X.shape[0], quantity=NUMBERS)
+        warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
         X = X.toarray() if sparse.issparse(X) else X
         return _Correlated(X, labels.codes, quotient)
@@ -237,6 +247,7 @@ class _Correlated(Criterion):
 
     def __init__(self, X: np.ndarray, y: np.ndarray, quotient: bool):
         self.columns, self.relevance = _standardised(X, y)
+        self.tier = np.where(self.columns.any(axis=1), 0.0, 2.0)
         self.features = np.arange(X.shape[1])
         self.total = np.zeros(X.shape[1])
         self.n_added = 0
@@ -253,7 +264,7 @@ class _Correlated(Criterion):
     def keep(self, which: np.ndarray) -> None:
         self.columns = self.columns[which]
         self.features, self.total = self.features[which], self.total[which]
-        self.relevance = self.relevance[which]
+        self.relevance, self.tier = self.relevance[which], self.tier[which]
 
 
 def _combined(relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: bool) -> np.ndarray:

@@ -23,18 +23,18 @@ import numpy as np
 from numba import njit
 from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import type_of_target
 
 from tamiz._parallel import run_tiles
 from tamiz._validation import (
+    as_vector,
     check_regression_target,
     check_sample_weight,
     check_X,
-    warn_of_quantity,
+    guess_task,
 )
 from tamiz.base import Stopwatch
 from tamiz.filters._moments import ClassMoments, in_units
-from tamiz.filters.univariate_base import MomentFilter, Scored, check_labelled
+from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
 from tamiz.information._scale import safe_units
 
 
@@ -43,10 +43,20 @@ class PearsonScore(MomentFilter):
 
     Parameters
     ----------
-    target : {"auto", "class", "numeric"}, default="auto"
-        How to read ``y``. ``"auto"``: fractions are numbers; text and whole numbers are classes.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether ``y`` holds classes or numbers. ``"auto"``: text and whole numbers are classes;
+        floats with a fractional part are numbers, and so are whole ones with more than twenty
+        levels of fewer than ten samples each.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
@@ -79,25 +89,38 @@ class PearsonScore(MomentFilter):
 
     _parameter_constraints = {
         **MomentFilter._parameter_constraints,
-        "target": [StrOptions({"auto", "class", "numeric"})],
+        **BY_PVALUE,
+        "task": [StrOptions({"auto", "classification", "regression"})],
     }
 
-    def __init__(self, target: str = "auto", n_features_to_select: int | float | str | None = None):
-        self.target = target
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        task: str = "auto",
+        alpha: float | None = None,
+        correction: str = "none",
+    ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.alpha = alpha
+        self.correction = correction
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self._validate_params()
         watch = Stopwatch()
-        if y is None or not self._is_numeric(y):
-            remedy = 'use target="numeric"'
-            samples = check_labelled(self, X, y, sample_weight, accept_sparse=True, quantity=remedy)
-            if self.target == "auto":
-                warn_of_quantity(samples.labels, remedy)
+        y = as_vector(y)
+        task = guess_task(y) if self.task == "auto" else self.task
+        if task == "classification":
+            remedy = 'use task="regression"'
+            guessed = self.task == "auto"
+            samples = check_labelled(
+                self, X, y, sample_weight, accept_sparse=True, quantity=remedy, warn=guessed
+            )
             self.classes_ = samples.labels.classes
             return self._conclude(self._score(samples), watch)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
-        y = check_regression_target(y, X.shape[0])
+        y = check_regression_target(y, X.shape[0], labels='Use task="classification" for labels.')
         weight = None
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, X.shape[0])
@@ -108,15 +131,6 @@ class PearsonScore(MomentFilter):
         n = len(y) if weight is None else weight.sum()
         pvalues = np.where(constant, 1.0, correlation_pvalues(rho, n))
         return self._conclude(Scored(np.abs(rho), pvalues, constant), watch)
-
-    def _is_numeric(self, y: Any) -> bool:
-        if self.target != "auto":
-            return self.target == "numeric"
-        try:
-            with np.errstate(invalid="ignore"):  # numbers beyond the whole ones
-                return str(type_of_target(y)).startswith("continuous")
-        except ValueError:  # whatever is wrong with y, the check of the labels has the sentence
-            return False
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
         share = moments.count / moments.count.sum()

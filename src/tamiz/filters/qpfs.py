@@ -27,21 +27,21 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._blas import one_blas_thread
+from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
-from tamiz._validation import check_X
+from tamiz._validation import as_vector, check_X, guess_task
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._feature_sampling import sample_features
 from tamiz.filters._nystroem import Redundancy, exact, nystroem, subspace
 from tamiz.filters._similarity import (
     Custom,
     Given,
-    MutualInformation,
+    Information,
     Pearson,
     Similarity,
     read_target,
-    resolve_task,
 )
-from tamiz.filters.univariate_base import HOW_MANY, refuse_categories
+from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
@@ -59,14 +59,19 @@ class QPFS(Selector):
 
     Parameters
     ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        Number or share of features; by default those with a weight above zero, and none, with a
+        warning, if no feature has to do with the target.
     alpha : float in [0, 1] or "auto", default="auto"
         Share of relevance. 1 ranks by relevance alone (as MaxRel does), 0 looks for the least
         redundant features whatever the target. ``"auto"`` is ``q / (q + f)`` with the mean entries
         ``q`` of ``Q`` and ``f`` of ``F``, at which both terms weigh the same; with Nyström, ``q``
         is the mean over the rows that were computed.
-    similarity : {"mutual_information", "pearson"}, callable or array, default="mutual_information"
-        Mutual information after discretisation, or absolute correlation (with a class of several
-        labels: :math:`\sum_k p(c_k)|\rho(f, 1[c=c_k])|`). A callable takes two tables and returns
+    similarity : str, callable or array, default="mutual_information"
+        ``"mutual_information"`` after discretisation; ``"symmetrical_uncertainty"``, which is that
+        divided by the mean of the two entropies and does not favour features of few or rare levels;
+        or ``"pearson"``, absolute correlation (with a class of several labels:
+        :math:`\sum_k p(c_k)|\rho(f, 1[c=c_k])|`). A callable takes two tables and returns
         the similarities between the columns of the first and those of the second. An array is
         ``Q`` itself and needs ``relevance``.
     relevance : callable or array of shape (n_features,), optional
@@ -86,29 +91,37 @@ class QPFS(Selector):
     rank_tol : float, optional
         Leave out the eigenvalues of ``Q`` (with Nyström, of its sampled block) up to this one.
         0.0 makes an indefinite ``Q`` positive semi-definite and the problem convex.
+    min_entropy : float in [0, 1], default=0.05
+        With mutual information, features whose entropy is below this share of the mean are left out
+        of the problem like constant ones. The similarity of a feature with itself is its entropy,
+        so that one with a single odd value seems to be the least redundant of all. 0.0 leaves out
+        constant features only.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
-        Discretisation for mutual information; ``None`` if the features are discrete already.
+        Discretisation for information; ``None`` if the features are discrete already.
     n_bins : int, default=5
         Number of bins of equal width or frequency.
     categorical_features : array-like, optional
-        Features whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are. For mutual information only.
-    n_features_to_select : int, float or "auto", default="auto"
-        Number or share of features; by default those with a weight above zero.
+        Features whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are. For information only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers; ``"auto"`` goes by its values. A regression needs a
-        similarity other than mutual information.
+        Whether ``y`` holds labels or numbers. ``"auto"``: text and whole numbers are labels; floats
+        with a fractional part are numbers, and so are whole ones with more than twenty levels of
+        fewer than ten samples each. A regression needs a similarity other than information.
     tol : float, default=1e-8
         KKT violation at which the solver stops, relative to the largest coefficient.
     random_state : int, RandomState or None, default=None
         Seed of the sampling.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
     weights_, scores_ : array of shape (n_features,)
-        The solution ``x``. Constant features have weight zero and come last.
+        The solution ``x``. Features left out have weight zero and come behind the others, constant
+        ones last.
     relevance_ : array of shape (n_features,)
         ``F``.
     alpha_ : float
@@ -175,22 +188,30 @@ class QPFS(Selector):
 
     _parameter_constraints: dict[str, list[Any]] = {
         "alpha": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
-        "similarity": [StrOptions({"mutual_information", "pearson"}), callable, "array-like"],
+        "similarity": [
+            StrOptions({"mutual_information", "symmetrical_uncertainty", "pearson"}),
+            callable,
+            "array-like",
+        ],
         "relevance": [None, callable, "array-like"],
         "nystroem": [None, Interval(Real, 0, 1, closed="right")],
         "sampling": [StrOptions({"uniform", "kmeans", "leverage"})],
         "diagonal": [StrOptions({"nystroem", "exact"})],
         "rank_tol": [None, Interval(Real, 0, None, closed="left")],
+        "min_entropy": [Interval(Real, 0, 1, closed="both")],
         **{name: BINNING[name] for name in ("bins", "n_bins", "categorical_features")},
         "n_features_to_select": HOW_MANY,
         "task": [StrOptions({"auto", "classification", "regression"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
         self,
+        n_features_to_select: Any = "auto",
+        *,
         alpha: float | str = "auto",
         similarity: Any = "mutual_information",
         relevance: Any = None,
@@ -198,15 +219,17 @@ class QPFS(Selector):
         sampling: str = "uniform",
         diagonal: str = "nystroem",
         rank_tol: float | None = None,
+        min_entropy: float = 0.05,
         bins: str | None = "mean_std",
         n_bins: int = 5,
         categorical_features: Any = None,
-        n_features_to_select: Any = "auto",
         task: str = "auto",
         tol: float = 1e-8,
         random_state: Any = None,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.similarity = similarity
         self.relevance = relevance
@@ -214,14 +237,15 @@ class QPFS(Selector):
         self.sampling = sampling
         self.diagonal = diagonal
         self.rank_tol = rank_tol
+        self.min_entropy = min_entropy
         self.bins = bins
         self.n_bins = n_bins
         self.categorical_features = categorical_features
-        self.n_features_to_select = n_features_to_select
         self.task = task
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -229,7 +253,7 @@ class QPFS(Selector):
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._uses_codes()
         return tags
 
-    def fit(self, X: Any, y: Any) -> QPFS:
+    def fit(self, X: Any, y: Any = None) -> QPFS:
         """Find the weights of the features.
 
         Parameters
@@ -246,6 +270,10 @@ class QPFS(Selector):
         self : QPFS
         """
         self._validate_params()
+        with limit_threads(self.n_jobs):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> QPFS:
         watch = Stopwatch()
         similarity = self._read(X, y)
         n_features = similarity.n_features
@@ -255,23 +283,37 @@ class QPFS(Selector):
         self.weights_ = np.zeros(n_features)
         notes = self._weigh(similarity)
         self.n_suggested_ = int(np.count_nonzero(self.weights_))
-        informative = np.zeros(n_features)
-        informative[similarity.kept] = 1.0
+        own = self.n_suggested_
+        if not self._found_relevance(similarity):
+            own = 0
+        informative = np.zeros(n_features) if similarity.varies is None else 1.0 * similarity.varies
+        informative[similarity.kept] = 2.0
         self._finish(
             order=order_by(self.weights_, informative, self.relevance_),
-            n_selected=number_to_select(wanted, n_features, self.n_suggested_),
+            n_selected=number_to_select(wanted, n_features, own),
             scores=self.weights_,
             seconds=watch.seconds,
             notes=notes,
         )
         return self
 
+    def _found_relevance(self, similarity: Similarity) -> bool:
+        """Whether any feature has to do with the target; warns if not."""
+        if similarity.n == 0:
+            warn_of_nothing(self, "every feature is constant", "")
+        elif self.alpha != 0.0 and similarity.relevance.max() <= 0.0:
+            warn_of_nothing(self, "the similarity with the target is 0 for every feature")
+        else:
+            return True
+        return False
+
     def _uses_codes(self) -> bool:
-        return isinstance(self.similarity, str) and self.similarity == "mutual_information"
+        return isinstance(self.similarity, str) and self.similarity != "pearson"
 
     def _read(self, X: Any, y: Any) -> Similarity:
         """Check the data and put the similarity before them."""
-        task = resolve_task(y, self.task)
+        y = as_vector(y)
+        task = guess_task(y) if self.task == "auto" else self.task
         if self._uses_codes():
             codes = encode(
                 X,
@@ -281,9 +323,10 @@ class QPFS(Selector):
                 categorical_features=self.categorical_features,
                 estimator=self,
             )
-            return MutualInformation(
-                codes, read_target(y, codes.n_samples, task, guessed=self.task == "auto")
-            )
+            target = read_target(y, codes.n_samples, task, guessed=self.task == "auto")
+            if self.similarity == "symmetrical_uncertainty":
+                return Information(codes, target, ratio=True)
+            return Information(codes, target, least=self.min_entropy)
         what = 'similarity="pearson"' if isinstance(self.similarity, str) else "a similarity given"
         refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
         X = check_X(self, X, reset=True, min_samples=2)
@@ -383,7 +426,7 @@ class QPFS(Selector):
             "kkt_violation": self.kkt_violation_,
             "status": self.status_,
             "n_suggested": int(np.count_nonzero(self.weights_)),
-            "n_constant": len(self.weights_) - n_informative,
+            "n_left_out": len(self.weights_) - n_informative,
             "approximation_error": self.approximation_error_,
             "smallest_eigenvalue": self.smallest_eigenvalue_,
             "is_stationary_only": self.is_stationary_only_,
@@ -404,8 +447,7 @@ class QPFS(Selector):
         return self._without_matrix(1.0, -float(similarity.relevance[best]), similarity.n)
 
     def _nothing_to_weigh(self) -> dict[str, Any]:
-        """Every feature is constant: all are equally useless."""
-        self.weights_[:] = 1.0 / len(self.weights_)
+        """Every feature is constant: all are equally useless, and none gets any weight."""
         return self._without_matrix(0.0 if self.alpha == "auto" else self.alpha, 0.0, 0)
 
     def _without_matrix(self, alpha: Any, objective: float, n_informative: int) -> dict[str, Any]:

@@ -31,7 +31,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamiz._progress import Progress
-from tamiz._validation import check_classes
+from tamiz._validation import check_classes, warn_of_quantity
 from tamiz.base import Stopwatch
 from tamiz.filters._relief_base import ReliefBase
 from tamiz.filters._relief_pairs import summed_differences
@@ -42,6 +42,8 @@ class ReliefF(ReliefBase):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them if there is no threshold either.
     n_neighbors : int, default=10
         Neighbours of each class; classes that have fewer lend all they have.
     n_samples : int, float, array of row numbers or None, default=None
@@ -55,17 +57,18 @@ class ReliefF(ReliefBase):
     ties : {"random", "index"}, default="random"
         Which of several samples at the same distance is the nearer one.
     categorical_features : array-like, optional
-        Columns that hold symbols: indices, names or a mask. Columns of a data frame that hold text
-        or categories always do.
+        Columns that hold symbols: indices, names or a mask. Columns that hold text or, in a data
+        frame, categories always do.
     threshold : float, optional
         Select the features whose score exceeds it, if ``n_features_to_select`` is not given.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them if there is no threshold either.
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties. With an integer the result is the same on any machine and
         with any number of threads.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -113,6 +116,8 @@ class ReliefF(ReliefBase):
 
     def __init__(
         self,
+        n_features_to_select: int | float | str | None = None,
+        *,
         n_neighbors: int = 10,
         n_samples: Any = None,
         metric: str = "manhattan",
@@ -120,10 +125,11 @@ class ReliefF(ReliefBase):
         ties: str = "random",
         categorical_features: Any = None,
         threshold: float | None = None,
-        n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.n_samples = n_samples
         self.metric = metric
@@ -131,11 +137,11 @@ class ReliefF(ReliefBase):
         self.ties = ties
         self.categorical_features = categorical_features
         self.threshold = threshold
-        self.n_features_to_select = n_features_to_select
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> ReliefF:
+    def fit(self, X: Any, y: Any = None) -> ReliefF:
         """Score the features and select the best.
 
         Parameters
@@ -152,7 +158,9 @@ class ReliefF(ReliefBase):
         watch = Stopwatch()
         table = self._start(X)
         remedy = "use RReliefF, which takes numbers"
-        self.classes_, codes = check_classes(y, len(table.X), quantity=remedy)
+        labels = check_classes(y, len(table.X), quantity=remedy)
+        warn_of_quantity(labels, remedy)
+        self.classes_, codes = labels
         if np.bincount(codes).max() < 2:
             raise ValueError(
                 f"Every class of y has one sample only ({len(codes)} classes); "
@@ -192,6 +200,8 @@ class Relief(ReliefF):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them if there is no threshold either.
     n_samples : int, float, array of row numbers or None, default=None
         Samples whose neighbours are looked at: a number or a fraction drawn at random, or certain
         rows; all by default.
@@ -203,16 +213,17 @@ class Relief(ReliefF):
     ties : {"random", "index"}, default="random"
         Which of several samples at the same distance is the nearer one.
     categorical_features : array-like, optional
-        Columns that hold symbols: indices, names or a mask. Columns of a data frame that hold text
-        or categories always do.
+        Columns that hold symbols: indices, names or a mask. Columns that hold text or, in a data
+        frame, categories always do.
     threshold : float, optional
         Select the features whose score exceeds it, if ``n_features_to_select`` is not given.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them if there is no threshold either.
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -246,25 +257,28 @@ class Relief(ReliefF):
 
     def __init__(
         self,
+        n_features_to_select: int | float | str | None = None,
+        *,
         n_samples: Any = None,
         metric: str = "manhattan",
         scaling: str = "none",
         ties: str = "random",
         categorical_features: Any = None,
         threshold: float | None = None,
-        n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.n_samples = n_samples
         self.metric = metric
         self.scaling = scaling
         self.ties = ties
         self.categorical_features = categorical_features
         self.threshold = threshold
-        self.n_features_to_select = n_features_to_select
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops, n = np.cumsum(counts), counts.sum()

@@ -37,6 +37,8 @@ class RReliefF(ReliefBase):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them if there is no threshold either.
     n_neighbors : int, default=10
         Number of nearest neighbours.
     n_samples : int, float, array of row numbers or None, default=None
@@ -50,16 +52,17 @@ class RReliefF(ReliefBase):
     ties : {"random", "index"}, default="random"
         Which of several samples at the same distance is the nearer one.
     categorical_features : array-like, optional
-        Columns that hold symbols: indices, names or a mask. Columns of a data frame that hold text
-        or categories always do.
+        Columns that hold symbols: indices, names or a mask. Columns that hold text or, in a data
+        frame, categories always do.
     threshold : float, optional
         Select the features whose score exceeds it, if ``n_features_to_select`` is not given.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them if there is no threshold either.
     random_state : int, RandomState or None, default=None
         Draws samples and breaks ties.
     verbose : bool or int, default=0
         Show progress.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
 
     Attributes
     ----------
@@ -97,6 +100,8 @@ class RReliefF(ReliefBase):
 
     def __init__(
         self,
+        n_features_to_select: int | float | str | None = None,
+        *,
         n_neighbors: int = 10,
         n_samples: Any = None,
         metric: str = "manhattan",
@@ -104,10 +109,11 @@ class RReliefF(ReliefBase):
         ties: str = "random",
         categorical_features: Any = None,
         threshold: float | None = None,
-        n_features_to_select: int | float | str | None = None,
         random_state: Any = None,
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
     ):
+        self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.n_samples = n_samples
         self.metric = metric
@@ -115,11 +121,11 @@ class RReliefF(ReliefBase):
         self.ties = ties
         self.categorical_features = categorical_features
         self.threshold = threshold
-        self.n_features_to_select = n_features_to_select
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> RReliefF:
+    def fit(self, X: Any, y: Any = None) -> RReliefF:
         """Score the features and select the best.
 
         Parameters
@@ -135,7 +141,12 @@ class RReliefF(ReliefBase):
         """
         watch = Stopwatch()
         table = self._start(X)
-        y = check_regression_target(y, len(table.X))
+        y = check_regression_target(y, len(table.X), labels="Use ReliefF for labels.")
+        if (y == y[0]).all():
+            raise ValueError(
+                f"y is {y[0]:g} in all samples; RReliefF compares differences of the target, and "
+                "there are none. Hand over a target that varies."
+            )
         codes = np.zeros(len(y), dtype=np.intp)
         return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
 

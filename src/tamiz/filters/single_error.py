@@ -28,11 +28,11 @@ class StumpError(UnivariateFilter):
 
     Parameters
     ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select; half of them by default.
     class_weight : dict, "balanced" or None, default=None
         Cost of an error in each class. With ``"balanced"`` all classes together cost the same, and
         a rare class is worth finding.
-    n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features to select; half of them by default.
 
     Attributes
     ----------
@@ -68,11 +68,12 @@ class StumpError(UnivariateFilter):
 
     def __init__(
         self,
-        class_weight: Any = None,
         n_features_to_select: int | float | str | None = None,
+        *,
+        class_weight: Any = None,
     ):
-        self.class_weight = class_weight
         self.n_features_to_select = n_features_to_select
+        self.class_weight = class_weight
 
     def _score(self, samples: Samples) -> Scored:
         weight = np.ones(samples.X.shape[0]) if samples.weight is None else samples.weight

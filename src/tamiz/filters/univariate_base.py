@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -11,7 +12,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import Labels, check_classes, check_sample_weight, check_X
+from tamiz._validation import (
+    Labels,
+    check_classes,
+    check_sample_weight,
+    check_X,
+    warn_of_quantity,
+)
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._moments import ClassMoments
 from tamiz.selector import Selector
@@ -23,6 +30,15 @@ HOW_MANY: list[Any] = [
     StrOptions({"auto"}),
     None,
 ]
+
+#: What to do with a target that is a quantity, where classes are needed.
+NUMBERS = 'use PearsonScore, RReliefF or CFS(task="regression"), which take numbers'
+
+#: What the parameters may be of filters that know p-values.
+BY_PVALUE: dict[str, list[Any]] = {
+    "alpha": [Interval(Real, 0, 1, closed="right"), None],
+    "correction": [StrOptions({"none", "fdr", "bonferroni"})],
+}
 
 
 class Samples(NamedTuple):
@@ -57,13 +73,14 @@ class UnivariateFilter(Selector):
     """
 
     _sparse = True
+    correction = "none"  # where there is no such parameter
 
     _parameter_constraints: dict[str, list[Any]] = {"n_features_to_select": HOW_MANY}
 
     def __init__(self, n_features_to_select: int | float | str | None = None):
         self.n_features_to_select = n_features_to_select
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Score the features and select the best.
 
         Parameters
@@ -96,16 +113,32 @@ class UnivariateFilter(Selector):
         """Rank by score, constant features last, and set the fitted attributes."""
         scores, constant = scored.scores, scored.constant
         self.pvalues_ = scored.pvalues
+        if scores.max() <= 0.0:
+            warn_of_nothing(self, "every score is 0")
         key = scores if constant is None else np.where(constant, -1.0, scores)
         n_selected = number_to_select(self.n_features_to_select, len(scores), None)
         self._finish(
             order=order_by(key),
             n_selected=n_selected,
+            support=self._significant(scored),
             scores=scores,
             seconds=watch.seconds,
             notes=notes,
         )
         return self
+
+    def _significant(self, scored: Scored) -> np.ndarray | None:
+        """Features whose corrected p-value is small enough, where that is what was asked for."""
+        alpha = getattr(self, "alpha", None)
+        if alpha is None or self.n_features_to_select not in (None, "auto"):
+            return None
+        if scored.pvalues is None:
+            raise ValueError(
+                f"alpha={alpha:g} selects by p-value, but {type(self).__name__} has none for these "
+                "classes and parameters; leave alpha out, or use a filter that has, such as WelchT."
+            )
+        chosen = corrected(scored.pvalues, self.correction) <= alpha
+        return chosen if scored.constant is None else chosen & ~scored.constant
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,18 +177,61 @@ def check_labelled(
     sample_weight: Any,
     *,
     accept_sparse: bool,
-    quantity: str = "use PearsonScore or RReliefF, which take numbers",
+    quantity: str = NUMBERS,
+    warn: bool = True,
 ) -> Samples:
-    """Check data, labels and weights; leave out rows of weight zero."""
+    """Check data, labels and weights; leave out rows of weight zero.
+
+    ``quantity`` says what to do if ``y`` is no class; ``warn`` of labels that look like that.
+    """
     X = check_X(estimator, X, reset=True, accept_sparse=accept_sparse)
-    if sample_weight is None:
-        return Samples(X, check_classes(y, X.shape[0], quantity=quantity), None)
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    classes, codes = check_classes(y, X.shape[0], weight=weight, quantity=quantity)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
+    labels = check_classes(y, X.shape[0], weight=weight, quantity=quantity)
+    if warn:
+        warn_of_quantity(labels, quantity)
+    if weight is None:
+        return Samples(X, labels, None)
+    classes, codes = labels
     counted = weight > 0
     if not counted.all():
         X, codes, weight = X[counted], codes[counted], weight[counted]
     return Samples(X, Labels(classes, codes), weight)
+
+
+def corrected(pvalues: np.ndarray, correction: str) -> np.ndarray:
+    """p-values corrected for the number of features.
+
+    ``"bonferroni"`` multiplies by it, which bounds the chance of a single wrong feature among the
+    selected; ``"fdr"`` follows Benjamini and Hochberg and bounds the expected share of wrong ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> corrected(np.array([0.01, 0.5, 0.03, 0.04]), "fdr").round(4).tolist()
+    [0.04, 0.5, 0.0533, 0.0533]
+    """
+    n = len(pvalues)
+    if correction == "bonferroni":
+        return np.minimum(1.0, n * pvalues)
+    if correction == "none":
+        return pvalues
+    order = np.argsort(pvalues)
+    steps = pvalues[order] * (n / np.arange(1, n + 1))
+    out = np.empty(n)
+    out[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
+    return out
+
+
+def warn_of_nothing(
+    selector: Any, why: str, also: str = ", or look for features that only tell together (ReliefF)"
+) -> None:
+    """Warn that no feature has to do with the target, so that the ranking means nothing."""
+    warnings.warn(
+        f"{type(selector).__name__} found no relevant feature: {why}. The order of the features "
+        f"means nothing here; check X and y{also}.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def refuse_categories(categorical_features: Any, what: str, instead: str) -> None:

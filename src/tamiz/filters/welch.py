@@ -31,7 +31,7 @@ import numpy as np
 from scipy import stats
 
 from tamiz.filters._moments import ClassMoments, divide_scores
-from tamiz.filters.univariate_base import MomentFilter
+from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter
 
 
 class WelchT(MomentFilter):
@@ -45,6 +45,14 @@ class WelchT(MomentFilter):
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
+    alpha : float in (0, 1] or None, default=None
+        Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
+        not given; constant features never.
+    correction : {"none", "fdr", "bonferroni"}, default="none"
+        How p-values are corrected for the number of features before they are compared with
+        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the share of wrong
+        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
+        as they are.
 
     Attributes
     ----------
@@ -72,6 +80,19 @@ class WelchT(MomentFilter):
     >>> welch.scores_.round(3).tolist(), welch.pvalues_.round(4).tolist()
     ([10.893, 2.226], [0.0, 0.0677])
     """
+
+    _parameter_constraints = {**MomentFilter._parameter_constraints, **BY_PVALUE}
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        alpha: float | None = None,
+        correction: str = "none",
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.correction = correction
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
         usable = moments.count > 1

@@ -11,9 +11,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from tamiz._validation import _refuse_duplicate_names, check_X
+from tamiz._validation import _has_sparse_columns, _refuse_duplicate_names, check_X
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+_NESTED = (nw.List, nw.Array, nw.Struct)
+_CONTAINERS = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 class Columns(NamedTuple):
@@ -44,10 +46,10 @@ def read_columns(
 ) -> Columns:
     """Check ``X`` and turn its categorical columns into codes.
 
-    Categorical are the columns of a data frame that hold text or categories, and those named by
-    ``categorical_features``: indices, names, or a boolean mask. Whole numbers are indices, counted
-    from 0. Where the columns of a data frame are themselves numbered otherwise, they could mean two
-    things and are refused.
+    Categorical are the columns that hold text (or, in a data frame, categories), and those named by
+    ``categorical_features``: indices, names, or a boolean mask. Text that reads as numbers in most
+    rows is warned of. Whole numbers are indices, counted from 0. Where the columns of a data frame
+    are themselves numbered otherwise, they could mean two things and are refused.
 
     Parameters
     ----------
@@ -65,6 +67,8 @@ def read_columns(
         Known categories by column; a value that is not among them counts as missing.
     """
     estimator = _Anonymous() if estimator is None else estimator
+    if _has_sparse_columns(X):
+        X = _without_sparse_columns(X)
     if isinstance(X, np.ndarray) or sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):
         return _from_array(X, categorical_features, estimator, reset, min_samples, categories)
     _refuse_duplicate_names(X)
@@ -73,8 +77,12 @@ def read_columns(
     labels = [column.name for column in columns]
     chosen = _mask(categorical_features, len(columns), labels)
     for j, column in enumerate(columns):
+        if column.dtype in _NESTED:
+            _refuse_containers(column.to_list(), f"column {column.name!r}")
         if column.dtype in _TEXT and not chosen[j]:
             chosen[j] = column.dtype != nw.Object or not _is_numeric(column)
+            if chosen[j] and reset and column.dtype != nw.Categorical:
+                _warn_of_numbers_as_text(column.to_list(), f"column {column.name!r}")
     if not chosen.any():
         table = check_X(estimator, X, reset=reset, min_samples=min_samples, allow_nan=True)
         return Columns(table, chosen, {}, labels)
@@ -90,7 +98,8 @@ def read_columns(
     for j in np.flatnonzero(chosen).tolist():
         column = columns[j]
         missing = column.is_null().to_numpy().astype(bool)
-        values = np.asarray(column.to_list(), dtype=object)
+        values = np.empty(len(frame), dtype=object)
+        values[:] = column.to_list()
         values[missing] = None
         table[:, j], names[j] = _codes(values, _known(categories, j), f"column {labels[j]!r}")
     check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
@@ -106,22 +115,26 @@ def _from_array(
     categories: dict[int, np.ndarray] | None,
 ) -> Columns:
     names: dict[int, np.ndarray] = {}
-    if categorical_features is not None and not sparse.issparse(X):
-        shape = np.shape(X)
-        if len(shape) == 2:
-            chosen = _mask(categorical_features, shape[1], None)
-            source = np.asarray(X, dtype=object)
-            if not isinstance(X, np.ndarray) or X.dtype.kind in "OUS":
-                X = source.copy()
-            else:
-                X = np.array(X, dtype=np.float64)
-            for j in np.flatnonzero(chosen):
-                known = _known(categories, j)
-                X[:, j], names[int(j)] = _codes(source[:, j], known, f"column {j}")
+    marked = categorical_features
+    source = _as_objects(X, categorical_features is not None)
+    if source is not None:
+        chosen = _mask(categorical_features, source.shape[1], None)
+        if not isinstance(X, np.ndarray) or X.dtype.kind in "OUS":
+            for j in np.flatnonzero(~chosen):
+                chosen[j] = _holds_text(source[:, j])
+                if chosen[j] and reset:
+                    _warn_of_numbers_as_text(source[:, j], f"column {j}")
+            X = source.copy()
+        else:
+            X = np.array(X, dtype=np.float64)
+        for j in np.flatnonzero(chosen):
+            known = _known(categories, j)
+            X[:, j], names[int(j)] = _codes(source[:, j], known, f"column {j}")
+        marked = chosen
     table = check_X(
         estimator, X, reset=reset, min_samples=min_samples, allow_nan=True, accept_sparse=True
     )
-    chosen = _mask(categorical_features, table.shape[1], None)
+    chosen = _mask(marked, table.shape[1], None)
     if sparse.issparse(table):
         if chosen.any():
             raise ValueError(
@@ -130,6 +143,65 @@ def _from_array(
             )
         table = table.tocsc()
     return Columns(table, chosen, names)
+
+
+def _as_objects(X: Any, wanted: bool) -> np.ndarray | None:
+    """A table that may hold text, or has categorical columns, as Python objects; else None."""
+    if sparse.issparse(X) or not isinstance(X, (np.ndarray, list, tuple)):
+        return None
+    if not wanted and isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
+        return None
+    try:
+        source = np.asarray(X, dtype=object)
+    except ValueError:  # ragged: check_X has the sentence
+        return None
+    return source if source.ndim == 2 else None
+
+
+def _without_sparse_columns(X: Any) -> Any:
+    """A pandas table whose sparse columns have become dense."""
+    _refuse_duplicate_names(X)
+    sparse_ones = [name for name in X if hasattr(X[name].dtype, "fill_value")]
+    return X.astype({name: X[name].dtype.subtype for name in sparse_ones})
+
+
+def _holds_text(values: np.ndarray) -> bool:
+    """Whether some value is text that is not a number."""
+    return any(isinstance(value, str) and not _is_number(value) for value in values)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _warn_of_numbers_as_text(values: Any, called: str) -> None:
+    """Numbers that became text by accident, as by one odd cell of a file, are taken as levels."""
+    text = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in text if _is_number(value)]
+    if len(text) > 1 and 2 * len(numbers) > len(text) and len(set(numbers)) > 10:
+        odd = next((value for value in text if not _is_number(value)), None)
+        also = "" if odd is None else f", besides {odd!r}"
+        warnings.warn(
+            f"X {called} holds text that reads as numbers (first {numbers[0]!r}{also}), and each "
+            "different text is taken as a category. Turn it into numbers if it is a measurement, "
+            "for instance with pandas.to_numeric.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _refuse_containers(values: Any, called: str) -> None:
+    """A cell holds one value."""
+    for i, value in enumerate(values):
+        if isinstance(value, _CONTAINERS):
+            raise ValueError(
+                f"X {called} holds a {type(value).__name__} at row {i} where one value is needed; "
+                "put its parts into columns of their own, or join them into one text."
+            )
 
 
 def _mask(categorical_features: Any, n_features: int, names: list[Any] | None) -> np.ndarray:
@@ -209,6 +281,7 @@ def _codes(
     values: np.ndarray, known: np.ndarray | None, called: str = "x"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the values (NaN where missing or unknown) and the categories they stand for."""
+    _refuse_containers(values.tolist(), called)
     gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
     codes = np.full(len(values), np.nan)
     present = values[~gaps]

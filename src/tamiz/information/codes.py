@@ -78,6 +78,8 @@ class Codes:
         Size of the table.
     n_levels : int array of shape (n_features,)
         Number of levels that occur in each feature.
+    varies : bool array of shape (n_features,)
+        Whether the values that a feature had before it was cut differ at all.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class Codes:
         if n_levels is not None:  # groups may have more, which are empty
             self.n_levels = n_levels
         self._place[wide.features] = np.arange(len(wide.features))
+        self.varies = self.n_levels > 1
         self.table, self.scale = self._table, self._scale = log_table(n_samples)
 
     @classmethod
@@ -169,6 +172,7 @@ class Codes:
 
     def column(self, j: int) -> np.ndarray:
         """Codes of feature ``j``, 0 to ``n_levels[j] - 1``, and -1 where missing."""
+        j = self._number(j)
         if self._home[j] < 0:
             return self.wide.codes[self._place[j]].copy()
         return self._pivot(j).codes
@@ -247,8 +251,7 @@ class Codes:
 
     def rows(self, features: Any, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
         """Rows of the matrix of mutual information: ``(len(features), n_features)``."""
-        features = np.asarray(features)
-        features = np.flatnonzero(features) if features.dtype == bool else features.astype(np.intp)
+        features = self._numbers(features)
         out = np.empty((len(features), self.n_features), dtype=dtype)
         for number, group in enumerate(self.groups):
             which = np.flatnonzero(self._home[features] == number)
@@ -363,7 +366,9 @@ class Codes:
         wide = Wide(
             place[self.wide.features[kept]], self.wide.codes[kept], self.wide.n_levels[kept]
         )
-        return Codes(self.n_samples, len(features), groups, wide, self.n_levels[features])
+        part = Codes(self.n_samples, len(features), groups, wide, self.n_levels[features])
+        part.varies = self.varies[features]
+        return part
 
     def in_one_group(self, most_levels: int) -> Group | None:
         """All features as one group, levels that a feature lacks being empty.
@@ -394,7 +399,28 @@ class Codes:
             return Pivot.of(self.wide.codes[place], self.n_samples)
         return Pivot.from_group(self.groups[home], place, self.n_samples)
 
+    def _number(self, j: Any) -> int:
+        """A feature by its number; names are not known here."""
+        whole = isinstance(j, (int, np.integer)) and not isinstance(j, bool)
+        if not whole or not -self.n_features <= j < self.n_features:
+            raise IndexError(
+                f"{j!r} is not a feature; use a number from 0 to {self.n_features - 1}, the "
+                "position of a column of X."
+            )
+        return int(j)
+
+    def _numbers(self, features: Any) -> np.ndarray:
+        """Several features by their numbers, or by a mask."""
+        features = np.asarray(features)
+        if features.dtype == bool:
+            return np.flatnonzero(features)
+        ends = (features.min(), features.max()) if features.dtype.kind in "iu" else features
+        for j in np.array(ends).tolist() if features.size else ():
+            self._number(j)
+        return features.astype(np.intp)
+
     def _row(self, j: int, ratio: bool) -> np.ndarray:
+        j = self._number(j)
         out = np.empty(self.n_features)
         self._fill_row(self._pivot(j), ratio, out)
         return out

@@ -32,7 +32,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : {"mean_std", "mdl", "width", "frequency"}, default="mean_std"
+    bins : {"mean_std", "mdl", "width", "frequency"}, default="mean_std"
         Where to cut. "mdl" needs the target.
     n_bins : int, default=5
         Number of bins for "width" and "frequency".
@@ -40,8 +40,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Missing values (NaN, null, categories not seen in ``fit``) get the code after the last bin
         of their column, or -1.
     categorical_features : array-like, default=None
-        Columns whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Columns whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
 
     Attributes
     ----------
@@ -73,26 +73,26 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [10.0]])
     >>> Discretiser().fit_transform(X).ravel()
     array([1, 1, 1, 1, 2])
-    >>> Discretiser(method="mdl").fit(X, [0, 0, 0, 1, 1]).cuts_
+    >>> Discretiser(bins="mdl").fit(X, [0, 0, 0, 1, 1]).cuts_
     [array([3.5])]
-    >>> Discretiser(method="width", n_bins=3).fit(X).cuts_
+    >>> Discretiser(bins="width", n_bins=3).fit(X).cuts_
     [array([4., 7.])]
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "method": [option for option in BINNING["bins"] if option is not None],
+        "bins": [option for option in BINNING["bins"] if option is not None],
         **{name: BINNING[name] for name in ("n_bins", "missing", "categorical_features")},
     }
 
     def __init__(
         self,
-        method: str = "mean_std",
+        bins: str = "mean_std",
         *,
         n_bins: int = 5,
         missing: str = "code",
         categorical_features: Any = None,
     ):
-        self.method = method
+        self.bins = bins
         self.n_bins = n_bins
         self.missing = missing
         self.categorical_features = categorical_features
@@ -111,17 +111,17 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         columns = read_columns(X, self.categorical_features, estimator=self, min_samples=1)
         n, p = columns.X.shape
         target = None
-        if self.method == "mdl":
+        if self.bins == "mdl":
             if y is None:
                 raise ValueError(
-                    'method="mdl" requires y to be passed, but the target y is None: hand over '
+                    'bins="mdl" requires y to be passed, but the target y is None: hand over '
                     'the class labels, or use "mean_std", "width" or "frequency".'
                 )
             target = check_classes(y, n, minimum=1).codes
         self.categories_ = columns.categories
         self.cuts_ = [np.empty(0)] * p
         for first, block in dense_blocks(columns.X):
-            found = find_cuts(block, self.method, self.n_bins, target)
+            found = find_cuts(block, self.bins, self.n_bins, target)
             for j in range(block.shape[1]):
                 if not columns.categorical[first + j]:
                     self.cuts_[first + j] = found[j, np.isfinite(found[j])]
@@ -169,7 +169,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
-        tags.target_tags.required = self.method == "mdl"
+        tags.target_tags.required = self.bins == "mdl"
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -178,7 +178,7 @@ def discretise(
     X: Any,
     y: Any = None,
     *,
-    method: str = "mean_std",
+    bins: str = "mean_std",
     n_bins: int = 5,
     missing: str = "code",
     categorical_features: Any = None,
@@ -191,7 +191,7 @@ def discretise(
         The table.
     y : array of shape (n_samples,), optional
         Class labels, which "mdl" needs.
-    method, n_bins, missing, categorical_features
+    bins, n_bins, missing, categorical_features
         As in :class:`Discretiser`.
 
     Returns
@@ -206,11 +206,11 @@ def discretise(
     --------
     >>> from tamiz.information import discretise
     >>> heights = [[147], [150], [152], [154], [170], [173], [175], [177]]
-    >>> discretise(heights, [0, 0, 0, 0, 1, 1, 1, 1], method="mdl").ravel()
+    >>> discretise(heights, [0, 0, 0, 0, 1, 1, 1, 1], bins="mdl").ravel()
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
     transformer = Discretiser(
-        method, n_bins=n_bins, missing=missing, categorical_features=categorical_features
+        bins, n_bins=n_bins, missing=missing, categorical_features=categorical_features
     )
     return transformer.fit(X, y).transform(X)
 

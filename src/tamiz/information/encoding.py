@@ -63,8 +63,8 @@ def encode(
     y : array of shape (n_samples,), optional
         Class labels, which "mdl" needs.
     categorical_features : array-like, optional
-        Columns whose values are categories: indices, names or a mask. Columns of a data frame
-        that hold text or categories always are.
+        Columns whose values are categories: indices, names or a mask. Columns that hold
+        text or, in a data frame, categories always are.
     missing : {"code", "ignore"}, default="code"
         Whether missing values are a level of their own, or samples are left out of the counts of
         every pair in which a value is missing; what the others tell is then multiplied by their
@@ -123,6 +123,9 @@ def encode(
         features = np.setdiff1d(features, list(wide))
         narrow = narrow[features]
     codes = Codes.from_codes(narrow, features, wide, missing=missing)
+    alone = np.flatnonzero(~codes.varies)
+    if len(alone):
+        codes.varies[alone] = _differ(table[:, alone])
     if estimator is not None:
         _warn_of_identifiers(codes, columns)
     return codes
@@ -142,6 +145,15 @@ def _warn_of_identifiers(codes: Codes, columns: Columns) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def _differ(table: Any) -> np.ndarray:
+    """Which columns had several values before they were cut, gaps apart."""
+    parts = [
+        np.fmin.reduce(block, axis=0) < np.fmax.reduce(block, axis=0)
+        for _, block in dense_blocks(table)
+    ]
+    return np.concatenate(parts)
 
 
 def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
@@ -207,10 +219,15 @@ def _code_values(
     return found
 
 
-def _refuse_continuous(values: np.ndarray, n: int, column: str) -> None:
-    """Values that are not whole and hardly repeat were not meant as categories."""
+def are_continuous(values: np.ndarray, n: int) -> bool:
+    """Whether the distinct values of ``n`` samples are not whole and hardly repeat."""
     whole = (values == np.floor(values)).all()
-    if not whole and (len(values) > 32 or (len(values) > 8 and 2 * len(values) > n)):
+    return not whole and (len(values) > 32 or (len(values) > 8 and 2 * len(values) > n))
+
+
+def _refuse_continuous(values: np.ndarray, n: int, column: str) -> None:
+    """Continuous values were not meant as categories."""
+    if are_continuous(values, n):
         raise ValueError(
             f"bins=None says that all columns are discrete, but {column} of X has "
             f"{len(values)} distinct values that are not whole numbers (first {values[0]:.6g}). "

@@ -9,7 +9,7 @@ import numpy as np
 
 from tamiz.information._packed import joint_codes
 from tamiz.information.codes import Codes
-from tamiz.information.encoding import encode
+from tamiz.information.encoding import are_continuous, encode
 
 
 def entropy(x: Any, *others: Any, unit: str = "nats") -> float:
@@ -18,7 +18,8 @@ def entropy(x: Any, *others: Any, unit: str = "nats") -> float:
     Parameters
     ----------
     x, *others : array-like of shape (n_samples,)
-        Values: numbers or labels. None and NaN are a value like any other.
+        Values: labels, or numbers with few distinct values. None and NaN are a value like any
+        other. Continuous measurements are refused: see :func:`discretise`.
     unit : {"nats", "bits"}, default="nats"
         Base of the logarithm: e or 2.
 
@@ -39,7 +40,8 @@ def mutual_information(x: Any, z: Any, *, unit: str = "nats") -> float:
     Parameters
     ----------
     x, z : array-like of shape (n_samples,)
-        Values: numbers or labels. None and NaN are a value like any other.
+        Values: labels, or numbers with few distinct values. None and NaN are a value like any
+        other. Continuous measurements are refused: see :func:`discretise`.
     unit : {"nats", "bits"}, default="nats"
         Base of the logarithm: e or 2.
 
@@ -65,7 +67,8 @@ def conditional_mutual_information(x: Any, z: Any, given: Any, *, unit: str = "n
     Parameters
     ----------
     x, z, given : array-like of shape (n_samples,)
-        Values: numbers or labels. None and NaN are a value like any other.
+        Values: labels, or numbers with few distinct values. None and NaN are a value like any
+        other. Continuous measurements are refused: see :func:`discretise`.
     unit : {"nats", "bits"}, default="nats"
         Base of the logarithm: e or 2.
 
@@ -93,7 +96,8 @@ def symmetrical_uncertainty(x: Any, z: Any) -> float:
     Parameters
     ----------
     x, z : array-like of shape (n_samples,)
-        Values: numbers or labels. None and NaN are a value like any other.
+        Values: labels, or numbers with few distinct values. None and NaN are a value like any
+        other. Continuous measurements are refused: see :func:`discretise`.
 
     Examples
     --------
@@ -298,6 +302,15 @@ def _codes_of(x: Any, name: str) -> np.ndarray:
         )
     if values.dtype.kind in "biuUS":
         return np.unique(values, return_inverse=True)[1]
+    if values.dtype.kind == "f":
+        finite = values[np.isfinite(values)]
+        distinct = np.unique(finite)
+        if are_continuous(distinct, len(finite)):
+            raise ValueError(
+                f"{name} holds {len(distinct)} distinct numbers that are not whole in "
+                f"{len(values)} samples, but information is counted between discrete values. Cut "
+                f"it first, for instance with discretise(np.reshape({name}, (-1, 1)))[:, 0]."
+            )
     codes, known = _codes(values.astype(object), None)
     return np.nan_to_num(codes, nan=float(len(known))).astype(np.int64)
 
