@@ -8,7 +8,6 @@ all that reports, comparisons, plots and the command line know about.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral, Real
@@ -260,6 +259,7 @@ class Stopwatch:
 
 def order_by(scores: np.ndarray, *tie_breakers: np.ndarray) -> np.ndarray:
     """Indices by descending score; ties by the further keys, then by position; NaN last."""
-    keys: Sequence[np.ndarray] = (scores, *tie_breakers)
-    filled = [np.where(np.isnan(key), -np.inf, key) for key in keys]
-    return np.lexsort([np.arange(len(scores)), *(-key for key in reversed(filled))])
+    keys = [-np.asarray(key, dtype=np.float64) for key in (scores, *tie_breakers)]
+    if len(keys) == 1:  # NaN is sorted to the end whatever its sign
+        return np.argsort(keys[0], kind="stable")
+    return np.lexsort([np.where(np.isnan(key), np.inf, key) for key in reversed(keys)])

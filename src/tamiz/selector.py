@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -68,6 +69,12 @@ class Selector(SelectorMixin, BaseEstimator):
         self.__dict__.pop("scores_", None)  # of an earlier fit
         if scores is not None:
             self.scores_ = scores
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; reading a signature anew would take longer than some filters."""
+        return list(super()._get_param_names())
 
     def _names(self, n_features: int) -> Any:
         return getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])
