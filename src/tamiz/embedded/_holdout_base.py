@@ -17,7 +17,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from tamiz._checkpoint import open_checkpoint
+from tamiz._checkpoint import Checkpoint, open_checkpoint
 from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
 from tamiz._validation import (
@@ -39,10 +39,21 @@ from tamiz.embedded._holdout_elimination import (
 from tamiz.embedded._holdout_errors import error_prices, validation_counts
 from tamiz.embedded._holdout_judges import KernelJudge, RefitJudge, Run
 from tamiz.embedded._holdout_prefilter import prefilter_pvalues, unit_pvalues
-from tamiz.embedded._holdout_tune import check_grid, resolved, tune_machine
+from tamiz.embedded._holdout_tune import (
+    Grid,
+    Table,
+    best,
+    check_grid,
+    resolved,
+    tune_machine,
+    wanted,
+)
 from tamiz.embedded._last_machine import LastMachineSelector
-from tamiz.kernels import Precomputed, QuadraticForm
+from tamiz.kernels import Precomputed, as_kernel
 from tamiz.svm import SVC
+
+#: A matrix of kernel values of all samples that takes more megabytes than this is warned of.
+LARGE_MB = 2000.0
 
 
 class HoldOutElimination(LastMachineSelector):
@@ -53,7 +64,7 @@ class HoldOutElimination(LastMachineSelector):
         self._validate_params()
         X = check_X(self, X, reset=True)
         labels = check_classes(y, X.shape[0])
-        self._check_judge(X)
+        grid = self._check_judge(X)
         number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])  # refused early
         names = getattr(self, "feature_names_in_", None)
         units = check_units(self.feature_groups, self.fixed_features, X.shape[1], names)
@@ -73,8 +84,11 @@ class HoldOutElimination(LastMachineSelector):
         kept, local, failed = self._screen(X, labels, units)
         Xk = np.ascontiguousarray(X[:, kept])
         record = Record() if state is None else Record.from_state(state)
+        extra = {"seed": str(seed), "tuned": "[]" if state is None else str(state["tuned"])}
         with Progress("HoldOutSVM", self.verbose) as progress, ExitStack() as stack:
-            tuned = self._choose_machine(Xk, labels, seed, state, progress)
+            chosen = self._choose_machine(
+                Xk, labels, kept, grid, seed, record, extra, saved, progress
+            )
             judge = self._judge(Xk, labels, local)
             plan = Plan(
                 [np.flatnonzero(labels.codes == k) for k in range(len(labels.classes))],
@@ -85,8 +99,8 @@ class HoldOutElimination(LastMachineSelector):
                 self.stop == "worse",
                 seed,
             )
-            extra = {"seed": str(seed), "tuned": json.dumps(tuned)}
-            eliminate(judge, local, plan, record, self._runner(stack), saved, extra, progress)
+            if chosen:
+                eliminate(judge, local, plan, record, self._runner(stack), saved, extra, progress)
             if saved is not None:
                 saved.save({**record.state(), **extra}, now=True)
         self.status_ = "converged" if record.complete else "interrupted"
@@ -94,26 +108,37 @@ class HoldOutElimination(LastMachineSelector):
 
     # ------------------------------------------------------------------ before the elimination
 
-    def _check_judge(self, X: np.ndarray) -> None:
+    def _check_judge(self, X: np.ndarray) -> Grid | None:
+        """The candidates to choose from, if any."""
         if self.estimator is not None:
             if not is_classifier(self.estimator):
                 raise ValueError(
                     f"estimator={self.estimator!r} is not a classifier; HoldOutSVM counts errors "
                     "of classification."
                 )
-            for name in ("tune", "class_weight"):
-                if getattr(self, name):
+            for name, given in (("tune", wanted(self.tune)), ("class_weight", self.class_weight)):
+                if given:
                     raise ValueError(
                         f"{name} is for the support vector machine, but estimator= names another "
                         "judge; leave one of them out (the judge has parameters of its own)."
                     )
-            return
+            return None
         check_squares(X)
         if self.kernel == "precomputed" or isinstance(self.kernel, Precomputed):
             raise ValueError(
                 "kernel='precomputed' knows no features, so that none can be eliminated; use a "
                 "kernel of the samples, such as 'rbf'."
             )
+        megabytes = 8e-6 * len(X) ** 2
+        if megabytes > LARGE_MB:
+            warnings.warn(
+                f"HoldOutSVM: X has {len(X)} samples, and every matrix of kernel values between "
+                f"them takes {megabytes:.0f} MB; up to three are held at once. Take a random part "
+                "of the samples if memory is short.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return check_grid(self.tune, self.kernel) if wanted(self.tune) else None
 
     def _screen(
         self, X: np.ndarray, labels: Labels, units: Units
@@ -150,38 +175,57 @@ class HoldOutElimination(LastMachineSelector):
         return kept, local, [units.members[k] for k in by_value if not passed[k]]
 
     def _choose_machine(
-        self, X: np.ndarray, labels: Labels, seed: int, state: Any, progress: Progress
-    ) -> dict[str, Any]:
-        """Set ``C_`` and ``kernel_``; what was tuned is returned, fit for a checkpoint."""
+        self,
+        X: np.ndarray,
+        labels: Labels,
+        kept: np.ndarray,
+        grid: Grid | None,
+        seed: int,
+        record: Record,
+        extra: dict[str, str],
+        saved: Checkpoint | None,
+        progress: Progress,
+    ) -> bool:
+        """Set ``C_`` and ``kernel_``; false if Ctrl-C cut the choice short.
+
+        The table of candidates goes into ``extra``, which every checkpoint holds.
+        """
         for name in ("C_", "kernel_", "tuning_"):
             self.__dict__.pop(name, None)
         if self.estimator is not None:
-            return {}
+            return True
+        kernel = self.kernel
+        if not isinstance(kernel, str):
+            kernel = as_kernel(kernel).restrict(kept, self.n_features_in_)
         names = ("C", "gamma", "degree", "coef0")
         params: dict[str, Any] = {name: getattr(self, name) for name in names}
-        tuned: dict[str, Any] = {}
-        if self.tune:
-            if state is not None:
-                tuned = json.loads(str(state["tuned"]))
-            else:
-                found = tune_machine(
-                    X,
-                    labels,
-                    check_grid(self.tune, self.kernel),
-                    {**params, "kernel": self.kernel},
-                    check_class_weight(self.class_weight, labels),
-                    error_prices(self.costs, self.balanced, labels, np.bincount(labels.codes)),
-                    self.multiclass,
-                    self.tol,
-                    seed % 2**32,
-                    progress,
-                )
-                tuned = found._asdict()
-            params |= tuned["params"]
-            self.tuning_ = tuned["table"]
+        complete = True
+        if grid is not None:
+            self.tuning_: Table = json.loads(extra["tuned"])
+
+            def keep() -> None:
+                extra["tuned"] = json.dumps(self.tuning_)
+                if saved is not None:
+                    saved.save({**record.state(), **extra})
+
+            complete = tune_machine(
+                X,
+                labels,
+                grid,
+                {**params, "kernel": kernel},
+                check_class_weight(self.class_weight, labels),
+                error_prices(self.costs, self.balanced, labels, np.bincount(labels.codes)),
+                self.multiclass,
+                self.tol,
+                seed % 2**32,
+                self.tuning_,
+                progress,
+                keep,
+            )
+            params |= best(self.tuning_)
         self.C_ = float(params["C"])
-        self.kernel_ = resolved(self.kernel, params, X)
-        return tuned
+        self.kernel_ = resolved(kernel, params, X)
+        return complete
 
     def _judge(self, X: np.ndarray, labels: Labels, units: Units) -> KernelJudge | RefitJudge:
         n_classes = len(labels.classes)
@@ -253,21 +297,17 @@ class HoldOutElimination(LastMachineSelector):
         self.selection_.seconds = watch.seconds
 
     def _n_selected(self, at_stop: int, n_fixed: int, order: list[np.ndarray]) -> int:
-        wanted = number_to_select(
+        number = number_to_select(
             self.n_features_to_select, n_fixed + sum(map(len, order)), at_stop
         )
         ends = n_fixed + np.cumsum([0, *(len(features) for features in order)])
         first = 0 if n_fixed else 1
-        return int(max(ends[first], ends[ends <= wanted].max(initial=0)))
+        return int(max(ends[first], ends[ends <= number].max(initial=0)))
 
     def _last_machine(self, kept: np.ndarray) -> SVC:
-        kernel = self.kernel_
-        if isinstance(kernel, QuadraticForm):  # the part that belongs to the selected features
-            inside = np.flatnonzero(self.support_[kept])
-            kernel = QuadraticForm(kernel.matrix[np.ix_(inside, inside)])
         return SVC(
             C=self.C_,
-            kernel=kernel,
+            kernel=self.kernel_.restrict(np.flatnonzero(self.support_[kept]), len(kept)),
             multiclass=self.multiclass,
             tol=self.tol,
             class_weight=self.class_weight,
@@ -276,10 +316,12 @@ class HoldOutElimination(LastMachineSelector):
     def _tell(self, judge: KernelJudge | RefitJudge) -> None:
         """Say what a user should know; the warnings point at the line that calls ``fit``."""
         if self.status_ == "interrupted":
-            text = (
-                "HoldOutSVM: interrupted; the features not yet removed are ranked by the errors of "
-                "the last step."
-            )
+            text = "the features not yet removed are ranked by the errors of the last step."
+            if len(self.selection_.path) == 1:
+                text = "no feature was removed yet, so that all are kept in no particular order."
+                if wanted(self.tune):
+                    text += f" {len(self.tuning_)} candidates of tune were tried."
+            text = f"HoldOutSVM: interrupted; {text}"
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
         if judge.n_early:
             text = (

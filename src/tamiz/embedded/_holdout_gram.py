@@ -5,6 +5,9 @@ machine at the validation part, and those values without each feature. The answe
 and the linear kernel come from a table of the features still in, one row for each sample; columns
 of features that have left are set to zero and cleared away from time to time. Other kernels go
 through :meth:`tamiz.kernels.Kernel.track`.
+
+The value with nothing taken out is one more column of the same sums, that of a feature which is
+zero everywhere: what makes no difference then makes none to the last bit.
 """
 
 from __future__ import annotations
@@ -32,13 +35,23 @@ class FadingGram:
     ----------
     place : array of shape (p,)
         The column of :meth:`without` that belongs to each feature still in.
+    nothing, width : int
+        The column with nothing taken out, and the number of columns.
+    size : float
+        Size of the numbers whose rounding decides the error of a kernel value.
     """
+
+    nothing: int
+    width: int
 
     def __init__(self, kernel: Kernel, X: np.ndarray):
         self.kernel = kernel
         self.X = X
         self.tracker = kernel.track(X)
         self.place = np.arange(X.shape[1])
+        self.nothing, self.width = X.shape[1], X.shape[1] + 1
+        bounded = np.isfinite(kernel.bound)
+        self.size = kernel.bound if bounded else float(np.abs(self.tracker.K).max(initial=0.0))
 
     def remove(self, features: Sequence[int]) -> None:
         """Take features out for good."""
@@ -58,10 +71,11 @@ class FadingGram:
         return self.tracker.K[np.ix_(rows, support)] @ coef
 
     def without(self, rows: np.ndarray, support: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """The same without each feature: a column for each, found through ``place``."""
+        """The same without each feature (found through ``place``) and without ``nothing``."""
         full = np.zeros(len(self.X))
         full[support] = coef
-        return self.tracker.leave_one_out_decisions(self.X[rows], full)
+        each = self.tracker.leave_one_out_decisions(self.X[rows], full)
+        return np.column_stack([each, self.values(rows, support, coef)])
 
     def without_group(
         self, rows: np.ndarray, support: np.ndarray, coef: np.ndarray, features: np.ndarray
@@ -82,8 +96,9 @@ class _TableGram(FadingGram):
         self._fill(np.arange(X.shape[1]), table)
 
     def _fill(self, features: np.ndarray, columns: np.ndarray) -> None:
-        width = len(features) + -len(features) % _LANES
-        self.table = np.zeros((len(self.X), width))
+        self.nothing = len(features)
+        self.width = self.nothing + 1 + -(self.nothing + 1) % _LANES
+        self.table = np.zeros((len(self.X), self.width))
         self.table[:, : len(features)] = columns
         self.place = np.full(self.X.shape[1], -1, dtype=np.intp)
         self.place[features] = np.arange(len(features))
@@ -110,6 +125,8 @@ class RadialGram(_TableGram):
         root = np.sqrt(self.gamma)
         self.spread = np.square(np.ptp(X, axis=0) * root)  # greatest gamma d_j of each feature
         super().__init__(kernel, X, (X - X.mean(axis=0)) * root)
+        # what the exponent loses to rounding grows with the exponent
+        self.size += self.gamma * float(self.tracker.distances.max(initial=0.0))
 
     def refresh(self) -> None:
         """Nothing to do: distances follow at once."""

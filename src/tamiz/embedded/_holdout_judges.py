@@ -3,11 +3,16 @@
 The machine of the text is trained once on the training part, and its multipliers and intercept are
 kept while a feature is taken out of the kernel. Any other classifier has nothing to keep: it is
 fitted anew without the feature.
+
+On discrete data many decision values are exactly zero, and rounding would give them a sign. Values
+closer to zero than rounding can tell (and sums of values closer to each other) count as equal: the
+sample goes to the earlier class, whichever way the value was computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +25,12 @@ from tamiz.embedded._holdout_errors import Split, count_wrong
 from tamiz.embedded._holdout_gram import fading_gram
 from tamiz.embedded._holdout_machine import train
 from tamiz.kernels import Kernel
-from tamiz.svm._multiclass import class_scores, tasks
+from tamiz.svm._multiclass import tasks
+
+#: Decision values below this, relative to the numbers they are a sum of, are zero.
+ROUNDING = 1e-11
+#: Values of all classes held at once: validation samples are dealt with in blocks of this size.
+BLOCK = 2**22
 
 Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
@@ -30,6 +40,15 @@ class Counts(NamedTuple):
 
     present: np.ndarray  # (n_classes,), with everything that is still in
     without: np.ndarray  # (n_units, n_classes), with each unit taken out
+
+
+class Machine(NamedTuple):
+    """One trained machine: support vectors, multipliers with sign, intercept, and what is zero."""
+
+    support: np.ndarray
+    coef: np.ndarray
+    intercept: float
+    zero: float
 
 
 class KernelJudge:
@@ -93,9 +112,27 @@ class KernelJudge:
         return Counts(sum(part[0] for part in parts), sum(part[1] for part in parts))
 
     def _errors(self, split: Split, units: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
-        present, without, early = [], [], 0
-        plan = list(tasks(self.codes[split.train], self.n_classes, self.scheme))
-        for task in plan:
+        machines, early = self._machines(split)
+        truth = self.codes[split.validation]
+        grouped = self.grouped[units]
+        single = not grouped.all()
+        width, nothing = (self.gram.width, self.gram.nothing) if single else (1, 0)
+        columns = self.gram.place[self.first[units]]
+        columns[grouped] = width + np.arange(np.count_nonzero(grouped))
+        width += int(np.count_nonzero(grouped))
+        wrong = np.empty((len(truth), width), dtype=bool)
+        step = max(1, BLOCK // (2 * self.n_classes * width))
+        for first in range(0, len(truth), step):
+            rows = slice(first, first + step)
+            winner = self._winners(machines, split.validation[rows], units[grouped], single)
+            np.not_equal(winner, truth[rows, None], out=wrong[rows])
+        counts = count_wrong(wrong, split.starts)
+        return counts[:, nothing], counts[:, columns].T, len(machines), early
+
+    def _machines(self, split: Split) -> tuple[list[Machine], int]:
+        """Machines trained on the training part, and how many stopped before the tolerance."""
+        machines, early = [], 0
+        for task in tasks(self.codes[split.train], self.n_classes, self.scheme):
             rows = split.train[task.samples]
             # From nothing each time: a new split shares too little with the last one for its
             # multipliers to save work (measured).
@@ -103,40 +140,49 @@ class KernelJudge:
             coef, intercept, converged = train(K, task.signs, self.C[rows], self.tol)
             early += not converged
             inside = coef.nonzero()[0]
-            machine = split.validation, rows[inside], coef[inside]
-            present.append(self.gram.values(*machine) + intercept)
-            if len(units):
-                without.append(self._without(machine, units) + intercept)
-        truth = self.codes[split.validation]
-        missed = count_wrong(self._classes(present) != truth, split.starts)
-        if not len(units):
-            return missed, np.empty((0, self.n_classes), dtype=np.int64), len(plan), early
-        wrong = count_wrong(self._classes(without) != truth[:, None], split.starts)
-        columns = self.gram.place[self.first[units]]
-        groups = np.flatnonzero(self.grouped[units])
-        columns[groups] = wrong.shape[1] - len(groups) + np.arange(len(groups))
-        return missed, wrong[:, columns].T, len(plan), early
+            size = abs(intercept) + self.gram.size * float(np.abs(coef).sum())
+            machines.append(Machine(rows[inside], coef[inside], intercept, ROUNDING * size))
+        return machines, early
 
-    def _without(
-        self, machine: tuple[np.ndarray, np.ndarray, np.ndarray], units: np.ndarray
+    def _values(
+        self, machine: Machine, rows: np.ndarray, groups: np.ndarray, single: bool
     ) -> np.ndarray:
-        """Values without each feature, and behind them without each group."""
-        grouped = units[self.grouped[units]]
-        if not len(grouped):
-            return self.gram.without(*machine)
-        columns = [self.gram.without_group(*machine, self.units.members[k]) for k in grouped]
-        together = np.stack(columns, axis=1)
-        if len(grouped) == len(units):
-            return together
-        return np.hstack([self.gram.without(*machine), together])
+        """Values without each feature and without nothing, and behind them without each group."""
+        sums = rows, machine.support, machine.coef
+        alone = self.gram.without(*sums) if single else self.gram.values(*sums)[:, None]
+        if len(groups):
+            together = [self.gram.without_group(*sums, self.units.members[k]) for k in groups]
+            alone = np.column_stack([alone, *together])
+        alone += machine.intercept
+        return alone
 
-    def _classes(self, decisions: list[np.ndarray]) -> np.ndarray:
-        """The class that the values of all machines speak for."""
+    def _winners(
+        self, machines: list[Machine], rows: np.ndarray, groups: np.ndarray, single: bool
+    ) -> np.ndarray:
+        """The class that all machines together speak for, one row for each of ``rows``.
+
+        Most votes win, then the larger sum of values, then the earlier class.
+        """
+        each = (self._values(machine, rows, groups, single) for machine in machines)
         if self.n_classes == 2:
-            return decisions[0] > 0
-        values = np.stack(decisions, axis=-1)
-        scores = class_scores(values.reshape(-1, len(decisions)), self.n_classes, self.scheme)
-        return scores.argmax(axis=1).reshape(values.shape[:-1])
+            return next(each) > machines[0].zero
+        if self.scheme == "ovr":
+            sums = np.stack(list(each))
+            zero = 2.0 * max(machine.zero for machine in machines)
+            return (sums >= sums.max(axis=0) - zero).argmax(axis=0)
+        zero = 2.0 * sum(machine.zero for machine in machines)
+        pairs = zip(combinations(range(self.n_classes), 2), machines, each, strict=True)
+        for number, ((i, j), machine, values) in enumerate(pairs):
+            if not number:
+                sums = np.zeros((self.n_classes, *values.shape))
+                votes = np.zeros(sums.shape, dtype=np.int16)
+            positive = values > machine.zero
+            votes[j] += positive
+            votes[i] += ~positive
+            sums[j] += values
+            sums[i] -= values
+        sums[votes < votes.max(axis=0)] = -np.inf
+        return (sums >= sums.max(axis=0) - zero).argmax(axis=0)
 
 
 class RefitJudge:

@@ -3,15 +3,16 @@
 Every candidate kernel has one Gram matrix over all samples, of which the folds are parts; along
 increasing C each machine starts from the one before. The error is that of the elimination (counts,
 costs or balanced); of equal candidates the one named first is taken, so grids should go from the
-smooth to the bold.
+smooth to the bold. The table grows kernel by kernel, each with all its C: a choice that was
+interrupted goes on with the next kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -39,18 +40,23 @@ _TAKES = {
 }
 
 
-class Tuned(NamedTuple):
-    """What was chosen, and the error of every candidate."""
-
-    params: dict[str, Any]
-    table: list[dict[str, Any]]
+Grid = dict[str, list[Any]]
+Table = list[dict[str, Any]]
 
 
-def check_grid(tune: Any, kernel: Any) -> dict[str, list[Any]]:
-    """The candidates of each parameter: the grids of the paper, or those of a mapping."""
+def wanted(tune: Any) -> bool:
+    """Whether there is anything to choose: an empty grid is something to complain of."""
+    return bool(tune) if isinstance(tune, (bool, np.bool_)) else tune is not None
+
+
+def check_grid(tune: Any, kernel: Any) -> Grid:
+    """The candidates of each parameter: the grids of the paper, or those of a mapping.
+
+    What comes out are numbers of Python, whatever they were.
+    """
     takes = {"C"} | _TAKES.get(kernel if isinstance(kernel, str) else "", set())
-    if tune is True:
-        paper: dict[str, list[Any]] = {"C": [float(C) for C in PAPER_C]}
+    if isinstance(tune, (bool, np.bool_)) and tune:
+        paper: Grid = {"C": [float(C) for C in PAPER_C]}
         if kernel == "rbf":
             paper["gamma"] = [1.0 / (2.0 * width**2) for width in PAPER_WIDTHS]
         elif kernel == "poly":
@@ -61,49 +67,55 @@ def check_grid(tune: Any, kernel: Any) -> dict[str, list[Any]]:
             f"tune={tune!r} is not understood; use True for the grids of the paper, or a mapping "
             "such as {'C': [1, 10, 100], 'gamma': [0.1, 1]}."
         )
-    grid = {}
+    grid: Grid = {}
     for name, values in tune.items():
         if name not in takes:
             raise ValueError(
                 f"tune names {name!r}, which is not a parameter to choose with kernel={kernel!r}; "
                 f"those are {', '.join(sorted(takes))}."
             )
-        if isinstance(values, str) or not isinstance(values, Iterable) or not len(list(values)):
+        if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
             raise ValueError(f"tune[{name!r}]={values!r} must be a list of candidates.")
-        grid[name] = list(values)
-        for value in grid[name]:
-            _check_candidate(name, value)
+        grid[name] = [_candidate(name, value) for value in values]
+        if not grid[name]:
+            raise ValueError(
+                f"tune[{name!r}]={values!r} holds no candidates; pass a list with one or more "
+                "(a generator is empty after its first use)."
+            )
     return grid
 
 
-def _check_candidate(name: str, value: Any) -> None:
+def _candidate(name: str, value: Any) -> Any:
     if name == "gamma" and isinstance(value, str) and value in ("scale", "auto"):
-        return
+        return str(value)
     fine = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if fine and name != "coef0":
         fine = float(value) > 0
     if fine and name == "degree":
-        fine = float(value) == int(float(value))
+        fine = float(value) == int(value)
     if not fine:
         kind = {"coef0": "a number", "degree": "a whole number of at least 1"}
         raise ValueError(
             f"tune[{name!r}] holds {value!r}, which must be {kind.get(name, 'a positive number')}."
         )
+    return int(value) if name == "degree" else float(value)
 
 
 def tune_machine(
     X: np.ndarray,
     labels: Labels,
-    grid: Mapping[str, list[Any]],
+    grid: Grid,
     fixed: Mapping[str, Any],
     by_class: np.ndarray,
     class_prices: np.ndarray,
     scheme: str,
     tol: float,
     seed: int,
+    table: Table,
     progress: Progress,
-) -> Tuned:
-    """Choose among all combinations of ``grid`` by stratified cross-validation.
+    keep: Callable[[], None] = lambda: None,
+) -> bool:
+    """Cross-validate all combinations of ``grid``, stratified; false if Ctrl-C was pressed.
 
     Parameters
     ----------
@@ -119,35 +131,49 @@ def tune_machine(
         Price of an error on a sample of each class.
     scheme, tol, seed, progress
         As the elimination has them.
+    table : list of dict
+        The error of every candidate; those found in it are not looked at again.
+    keep : callable
+        Called whenever the table has grown.
     """
     n_folds = min(FOLDS, int(np.bincount(labels.codes).min()))
     if n_folds < 2:  # one sample of a class cannot be in two parts
         raise ValueError("tune needs at least two samples of every class.")
     folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, labels.codes))
-    prices = sorted(float(C) for C in grid.get("C", [fixed["C"]]))
+    prices = [float(C) for C in grid.get("C", [fixed["C"]])]
     names = [name for name in grid if name != "C"]
-    table: list[dict[str, Any]] = []
     combinations = list(product(*(grid[name] for name in names)))
-    for number, values in enumerate(combinations):
-        chosen = dict(zip(names, values, strict=True))
-        options = {k: fixed[k] for k in ("gamma", "degree", "coef0")} | chosen
-        kernel = as_kernel(fixed["kernel"], **options).resolve(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            K = kernel(X)
-        if not np.isfinite(K).all():
-            raise ValueError(TOO_LARGE)
-        total = np.zeros(len(prices))
-        for train, test in folds:
-            total += _fold_errors(
-                K, train, test, labels, prices, by_class, class_prices, scheme, tol
-            )
-            progress.update(f"choosing parameters, {number} of {len(combinations)} kernels done")
-        table += [
-            {**chosen, "C": C, "error": float(error)}
-            for C, error in zip(prices, total, strict=True)
-        ]
-    best = min(table, key=lambda entry: entry["error"])
-    return Tuned({name: value for name, value in best.items() if name != "error"}, table)
+    try:
+        for number in range(len(table) // len(prices), len(combinations)):
+            chosen = dict(zip(names, combinations[number], strict=True))
+            options = {k: fixed[k] for k in ("gamma", "degree", "coef0")} | chosen
+            kernel = as_kernel(fixed["kernel"], **options).resolve(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                K = kernel(X)
+            if not np.isfinite(K).all():
+                raise ValueError(TOO_LARGE)
+            total = np.zeros(len(prices))
+            for train, test in folds:
+                progress.update(f"choosing parameters, {number} of {len(combinations)} kernels")
+                total += _fold_errors(
+                    K, train, test, labels, prices, by_class, class_prices, scheme, tol
+                )
+            table += [
+                {**chosen, "C": C, "error": float(error)}
+                for C, error in zip(prices, total, strict=True)
+            ]
+            keep()
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def best(table: Table) -> dict[str, Any]:
+    """The parameters with the least error, of equals those named first; none from no table."""
+    if not table:
+        return {}
+    first = min(table, key=lambda entry: entry["error"])
+    return {name: value for name, value in first.items() if name != "error"}
 
 
 def _fold_errors(
@@ -171,7 +197,8 @@ def _fold_errors(
         Q, across = DenseQ(take_block(K, rows)), K[np.ix_(test, rows)]
         start: np.ndarray | None = None
         before = 1.0
-        for c, C in enumerate(prices):
+        for c in np.argsort(prices, kind="stable"):
+            C = prices[c]
             # what is at its bound is expected to stay there
             first = None if start is None else start * (C / before)
             upper = C * by_class[codes[task.samples]]

@@ -86,6 +86,7 @@ class HoldOutSVM(HoldOutElimination):
     tune : bool or dict, optional
         Choose ``C`` and the kernel's parameters with all features by 10-fold cross-validation
         before the elimination: True for the grids of the paper, or lists of candidates by name.
+        Of equal candidates the one named first is taken.
     multiclass : {"ovo", "ovr"}, default="ovo"
         One versus one or one versus rest; errors are those of the common answer.
     class_weight : dict, "balanced" or None, default=None
@@ -131,7 +132,14 @@ class HoldOutSVM(HoldOutElimination):
     pvalues_ : array of shape (n_features,)
         With ``prefilter`` only.
     status_ : {"converged", "interrupted"}
-        Whether the elimination came to its end.
+        Whether the elimination came to its end. Ctrl-C keeps what was reached, also while
+        ``tune`` is at work: the best candidate so far is used, and no feature has left.
+
+    Notes
+    -----
+    The kernel values of all pairs of samples are held in up to three matrices of 8 n**2 bytes;
+    a warning comes first when one takes more than 2,000 MB. There is no ``sample_weight``: with
+    random splits a sample of weight two cannot be the same as that sample twice.
 
     See Also
     --------

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamiz.kernels._checks import Array, Matrix, check_positive, check_real
 from tamiz.kernels.base import ATOM, PRODUCT, SUM, Kernel
@@ -66,6 +67,9 @@ class Composite(Kernel):
         if not self._pending:
             return self
         return self._rebuilt([part._resolve(X, weight) for part in self.parts])
+
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        return self._rebuilt([part._restrict(columns, width) for part in self.parts])
 
     @property
     def _pending(self) -> bool:

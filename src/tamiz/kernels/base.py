@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
 
@@ -63,6 +63,10 @@ class Kernel:
         from tamiz.kernels.features import RecomputedFeatures
 
         return RecomputedFeatures(self, X, scale)
+
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        """The kernel of samples of which only ``columns`` are left; the others count as zero."""
+        return self
 
     def _samples(self, X: Any, name: str = "X") -> Any:
         """Check samples and convert them to what ``_gram`` works on."""
@@ -183,6 +187,36 @@ class Kernel:
 
         samples = as_samples(X, "X", repr(self), accept_sparse=False)
         return self._resolve(samples)._track(samples, checked_scale(scale, samples.shape[1]))
+
+    def restrict(self, columns: ArrayLike, width: int) -> Kernel:
+        """The kernel of samples that have only some of their features: the others are zero.
+
+        Most kernels do not know how many features there are, and are returned as they are. A
+        matrix of a quadratic form loses rows and columns; a function gets a table with zeros in
+        the place of the features that are missing.
+
+        Parameters
+        ----------
+        columns : array of int
+            The features that are left, in their order in the samples to come.
+        width : int
+            Number of features of the samples before.
+
+        Returns
+        -------
+        Kernel
+
+        Examples
+        --------
+        >>> from tamiz.kernels import RBF, QuadraticForm
+        >>> kernel = QuadraticForm([[2.0, 0.0], [0.0, 1.0]]) + RBF(gamma=0.1)
+        >>> kernel.restrict([1], 2)([[3.0]], [[3.0]]).round(12)
+        array([[10.]])
+        """
+        chosen = np.asarray(columns, dtype=np.intp)
+        if np.array_equal(chosen, np.arange(width)):
+            return self
+        return self._restrict(chosen, width)
 
     def _require_resolved(self) -> None:
         if self._pending:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, Matrix, as_samples
 from tamiz.kernels.base import ATOM, Kernel, _text
@@ -101,6 +101,9 @@ class Composed(Mapped):
             return self
         return Composed(self.kernel._resolve(self.image(X), weight), self.function)
 
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        return Composed(self.kernel, _Widened(self.function, columns, width))
+
     def image(self, X: Matrix) -> Matrix:
         mapped = self.kernel._samples(self.function(X), "the mapped table")
         _require_rows(mapped, X, self)
@@ -135,6 +138,9 @@ class Conformal(Mapped):
 
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "Conformal")
+
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        return Conformal(_Widened(self.function, columns, width))
 
     def image(self, X: Matrix) -> Matrix:
         values = np.asarray(self.function(X), dtype=np.float64)
@@ -190,6 +196,9 @@ class QuadraticForm(Mapped):
             self._root_of = (self.B, _square_root(self.B))
         return self._root_of[1]
 
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        return QuadraticForm(self.matrix[np.ix_(columns, columns)])
+
     def image(self, X: Matrix) -> Matrix:
         if X.shape[1] != len(self.root):
             raise ValueError(
@@ -234,6 +243,9 @@ class FunctionKernel(Kernel):
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "FunctionKernel")
 
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        return FunctionKernel(_Widened(self.function, columns, width))
+
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         values = self._checked(X, X if Z is None else Z)
         if Z is not None or np.array_equal(values, values.T):
@@ -272,6 +284,33 @@ class FunctionKernel(Kernel):
 
     def __repr__(self) -> str:
         return f"FunctionKernel({_text(self.function)})"
+
+
+class _Widened:
+    """A function of tables that is handed some of their columns; the others are zero."""
+
+    def __init__(self, function: Callable[..., Any], columns: NDArray[np.intp], width: int) -> None:
+        self.function = function
+        self.columns = columns
+        self.width = width
+
+    def __call__(self, *tables: Any) -> Any:
+        full = []
+        for table in tables:
+            full.append(np.zeros((table.shape[0], self.width)))
+            full[-1][:, self.columns] = table
+        return self.function(*full)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Widened):
+            return NotImplemented
+        same = self.function == other.function and self.width == other.width
+        return same and np.array_equal(self.columns, other.columns)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{_text(self.function)} of {len(self.columns)} features"
 
 
 def check_callable(name: str, value: Any, owner: str) -> None:
