@@ -12,6 +12,8 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
 
 from tamiz._checkpoint import Checkpoint, digest, identity, open_checkpoint
 
@@ -152,9 +154,61 @@ def test_fingerprints():
     assert digest(X) == digest(X.copy(order="F"))
     assert digest(X, X) != digest(np.vstack([X, X]))
     assert digest(np.array(["a", None], dtype=object)) != digest(np.array(["a", "b"], dtype=object))
-    with_generator = Run(C=np.random.default_rng(0))
-    assert identity(with_generator, X) == identity(Run(C=np.random.default_rng(1)), X)
     assert identity(Run(kernel=max), X)["kernel"] == "builtins.max"
+
+
+def said(value):
+    return identity(Run(kernel=value), X)["kernel"]
+
+
+class Mute:
+    def __init__(self, k):
+        self.k = k
+
+
+def test_what_repr_hides_is_told_apart():
+    long = np.arange(5000) % 5
+    other_long = np.where(np.arange(5000) == 2500, 3, long)
+    for one, other in (
+        (np.random.RandomState(1), np.random.RandomState(2)),
+        (np.random.default_rng(1), np.random.default_rng(2)),
+        (
+            ShuffleSplit(random_state=np.random.RandomState(1)),
+            ShuffleSplit(random_state=np.random.RandomState(2)),
+        ),
+        (KFold(3), KFold(5)),
+        (PredefinedSplit(long), PredefinedSplit(other_long)),
+        (Mute(3), Mute(5)),
+        ([(long, long)], [(long, long[::-1])]),
+        ({"a": 1}, {"a": 2}),
+    ):
+        assert said(one) != said(other)
+    assert said(np.random.RandomState(1)) == said(np.random.RandomState(1))
+    assert said(Mute(3)) == said(Mute(3))
+    with pytest.raises(ValueError, match="read only once"):
+        said(iter([1, 2]))
+
+
+def test_the_workers_of_a_nested_estimator_do_not_matter():
+    one, two = (Run(kernel=KNeighborsClassifier(n_jobs=jobs)) for jobs in (1, 2))
+    assert identity(one, X) == identity(two, X)
+    other = Run(kernel=KNeighborsClassifier(n_neighbors=3))
+    assert identity(one, X) != identity(other, X)
+
+
+def test_functions_are_the_same_in_another_process():
+    code = """
+        from tamiz._checkpoint import _said
+        f = lambda name: name in {"alpha", "beta", "gamma", "delta"} or name == {"x": 1}
+        print(_said(f), _said(frozenset("abcdef")))
+    """
+    answers = set()
+    for seed in "123":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        answers.add(done.stdout)
+    assert len(answers) == 1
 
 
 def power(k):

@@ -92,8 +92,18 @@ def test_foreign_files_and_other_runs_are_refused(tmp_path):
         Journal(tmp_path / "j", {"C": "1"}, resume=True)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Journal(tmp_path / "no" / "j", {})
-    with pytest.raises(OSError, match="cannot be read"):
+    with pytest.raises(OSError, match="Is a directory"):
         Journal(tmp_path, {}, resume=True)  # a folder
+
+
+def test_one_run_at_a_time(tmp_path):
+    pytest.importorskip("fcntl")
+    with Journal(tmp_path / "j", {}) as journal:
+        journal.append(["mine"])
+        with pytest.raises(ValueError, match="in use by another run"):
+            Journal(tmp_path / "j", {}, resume=True)
+    with Journal(tmp_path / "j", {}, resume=True) as journal:
+        assert journal.records == ["mine"]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

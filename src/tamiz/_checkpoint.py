@@ -14,12 +14,16 @@ import os
 import re
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
+_SPLITTERS = (BaseCrossValidator, BaseShuffleSplit)
 FORMAT = "tamiz checkpoint"
 VERSION = 1
 
@@ -52,7 +56,11 @@ def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dic
     params = estimator.get_params(deep=True)
     return {
         "method": type(estimator).__name__,
-        **{name: _said(value) for name, value in params.items() if name not in ignored},
+        **{
+            name: _said(value)
+            for name, value in params.items()
+            if name not in ignored and not name.endswith(("__n_jobs", "__verbose"))
+        },
         "data": digest(*data),
     }
 
@@ -61,13 +69,40 @@ def _said(value: Any) -> str:
     """A text for a parameter that is the same in another process."""
     if isinstance(value, np.ndarray) or sparse.issparse(value):
         return digest(value)
-    if isinstance(value, (np.random.RandomState, np.random.Generator)):
-        return type(value).__name__  # where it stands is part of the state
+    if isinstance(value, np.random.RandomState):
+        state: Any = value.get_state(legacy=True)
+        return f"RandomState#{_short(state[1].tobytes().hex() + repr(state[2:]))}"
+    if isinstance(value, np.random.Generator):
+        return f"Generator#{_short(repr(value.bit_generator.state))}"
+    if isinstance(value, Iterator):
+        raise ValueError(
+            f"{type(value).__name__} objects can be read only once, so that a checkpoint could not "
+            "recognise them later; pass a list instead."
+        )
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}{_code_digest(value)}"
     if isinstance(value, (list, tuple)):  # of splits, say, whose repr leaves out the middle
         return f"{type(value).__name__}({', '.join(map(_said, value))})"
+    if isinstance(value, (set, frozenset)):
+        return f"{type(value).__name__}({', '.join(sorted(map(_said, value)))})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_said(k)}: {_said(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, BaseEstimator):
+        return type(value).__qualname__  # its parameters are listed one by one
+    inside = getattr(value, "__dict__", None)
+    if inside is not None and (isinstance(value, _SPLITTERS) or _mute(value)):
+        own = ", ".join(f"{name}={_said(item)}" for name, item in sorted(inside.items()))
+        return f"{type(value).__qualname__}({own})"
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is another every time
+
+
+def _mute(value: Any) -> bool:
+    """Whether an object prints as nothing but its address."""
+    return type(value).__repr__ is object.__repr__
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _code_digest(function: Any) -> str:
@@ -84,7 +119,7 @@ def _code_digest(function: Any) -> str:
         *(_said(value) for value in getattr(function, "__defaults__", None) or ()),
         *(_said(value) for value in cells if value is not function),
     ]
-    return "#" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return "#" + _short("\0".join(parts))
 
 
 class Checkpoint:

@@ -18,6 +18,11 @@ from typing import Any
 
 from tamiz._checkpoint import refuse_other_run, refuse_unwritable
 
+try:
+    import fcntl
+except ImportError:  # a system without it
+    fcntl = None  # type: ignore[assignment]
+
 _NAME = "tamiz journal"
 _VERSION = 1
 _WIDTH = 20
@@ -66,8 +71,12 @@ class Journal:
                     f"checkpoint={str(path)!r} exists already. Pass resume=True to go on from it, "
                     "or name another file."
                 )
-            self._length = self._read(identity)
             self._open(os.O_RDWR)
+            try:
+                self._length = self._read(identity)
+            except BaseException:
+                self.close()
+                raise
             os.ftruncate(self._descriptor, self._length)
         else:
             refuse_unwritable(self.path)
@@ -112,6 +121,16 @@ class Journal:
             raise type(error)(
                 f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
             ) from None
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(self._file)
+                self._file = None
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} is in use by another run. Wait for its end, or "
+                    "name another file."
+                ) from None
 
     def _create(self, about: str) -> int:
         """Write the beginning beside its place and move it there: it is never there in part."""

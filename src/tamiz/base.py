@@ -8,6 +8,7 @@ all that reports, comparisons, plots and the command line know about.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral, Real
@@ -25,7 +26,7 @@ class PathStep(NamedTuple):
     """One event on the way to a selection."""
 
     action: str  # what happened: "add", "drop", "visit", ...
-    features: tuple[int, ...]  # the features concerned
+    features: Sequence[int]  # the features concerned, ascending where they are a set
     n_features: int  # how many are in play after the event
     value: float | None = None  # the criterion after the event, where there is one
     details: dict[str, Any] | None = None  # whatever else the method records
@@ -182,7 +183,7 @@ def _plain(value: Any) -> Any:
     """Turn NumPy values and unknown objects into what JSON can hold."""
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set)):
+    if isinstance(value, (list, tuple, set, Sequence)) and not isinstance(value, str):
         return [_plain(inner) for inner in value]
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
@@ -239,7 +240,7 @@ def choose_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int:
     """
     mean = errors.mean(axis=0)
     best = mean.min()
-    limit = best + 1e-12 * max(1.0, abs(best))
+    limit = best + 1e-12 * abs(best)
     if rule == "1se" and len(errors) > 1:
         at_best = errors[:, mean <= limit][:, 0]
         limit += float(at_best.std(ddof=1)) / np.sqrt(len(errors))

@@ -362,3 +362,37 @@ def test_solutions_are_those_of_the_estimator():
         if found.certain:
             values = found.g + signs - found.multiplier
             np.testing.assert_allclose(values, machine.decision_function(X), atol=1e-7)
+
+
+def test_samples_in_neither_part_of_a_split():
+    X, y = make(3, n=24, p=4)
+    rng = np.random.default_rng(0)
+    splits = []
+    for _ in range(60):
+        order = rng.permutation(24)
+        splits.append((np.sort(order[3:]), order[:1]))
+    for C in (1.0, 100.0):
+        fast, plain = both(SVC(C=C, gamma=0.5), X, y, splits)
+        S = np.array([0, 1, 3])
+        np.testing.assert_array_equal(fast.score(S), plain.score(S))
+
+
+def test_splits_that_only_look_like_leave_one_out():
+    X, y = make(4, n=30, p=4)
+    everyone = np.arange(30)
+    splits = [(np.delete(everyone, i), np.array([(i + 1) % 30])) for i in range(30)]
+    fast, plain = both(SVC(C=100.0, gamma=2.0), X, y, splits)
+    S = np.array([0, 2])
+    np.testing.assert_array_equal(fast.score(S), plain.score(S))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_feature_that_is_huge_in_one_test_part_leaves_nothing_behind(seed):
+    X, y = make(seed, n=60, p=5)
+    X[:, 3] = 0.0
+    X[7, 3] = 1e9
+    fast, plain = both(make_pipeline(StandardScaler(), SVC()), X, y, 5)
+    fast.approach(np.arange(5), 5)
+    for j in range(5):
+        S = np.delete(np.arange(5), j)
+        np.testing.assert_array_equal(fast.score(S), plain.score(S))

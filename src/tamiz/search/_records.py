@@ -63,7 +63,7 @@ def exceeds(value: float, other: float) -> bool:
 
 def rounding(value: float) -> float:
     """How far apart two values of J are still equal: sums in another order differ by less."""
-    return 1e-12 * max(1.0, abs(value)) if np.isfinite(value) else 0.0
+    return 1e-12 * abs(value) if np.isfinite(value) else 0.0
 
 
 def first_best(evaluations: Sequence[Evaluation]) -> int:

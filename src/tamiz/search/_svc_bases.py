@@ -100,6 +100,9 @@ class Grams:
         self.word = gamma_word(kernel)
         self._near: tuple[np.ndarray, list[np.ndarray]] | None = None
         self._zeros = np.zeros((n, n))
+        # of each feature as each split sees it: what its removal may leave behind, what there is
+        self._peaks = np.stack([c.peak(self.radial) for c in columns])
+        self._energies = np.stack([c.energy(self.radial) for c in columns])
         self._local = threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,9 +151,11 @@ class Grams:
         gone = known[inside[known]]
         if len(come) + len(gone) >= min(len(features), _MANY + 1):
             return everything
-        first = self.columns[0]
-        size, lost = first.energy(features, self.radial), first.energy(gone, self.radial)
-        return everything if lost > _LARGEST_PART * size else Plan(features, come, gone, bases)
+        if len(gone):
+            lost = self._peaks[:, gone].sum(axis=1)
+            if (lost > _LARGEST_PART * self._energies[:, features].sum(axis=1)).any():
+                return everything
+        return Plan(features, come, gone, bases)
 
     def gram(self, plan: Plan, which: int, gamma: float) -> Gram:
         """The kernel matrix; the caller's until this thread asks for another."""

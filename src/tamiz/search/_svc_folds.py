@@ -151,10 +151,14 @@ class Columns:
         centre = mean.mean()
         return float((self.variance[features] + np.square(mean - centre)).mean())
 
-    def energy(self, features: np.ndarray, centred: bool) -> float:
-        """Mean squared length of the samples in these features."""
-        shift = 0.0 if centred else np.square(self.mean[features]).sum()
-        return float(self.variance[features].sum() + shift)
+    def energy(self, centred: bool) -> np.ndarray:
+        """Mean square of every feature over the training samples."""
+        return self.variance if centred else self.variance + np.square(self.mean)
+
+    def peak(self, centred: bool) -> np.ndarray:
+        """Largest square of every feature over all samples, those to judge by included."""
+        every = np.arange(self.X.shape[1])
+        return np.square(self.take(every, centred)).max(axis=1)
 
 
 def _fitted(scaler: Any, X: np.ndarray) -> Any:

@@ -218,7 +218,7 @@ class FastSVC(Judge):
                     continue
                 ends = lower[i], upper[i]
                 lower[i] = upper[i] = 0.0
-                b = without(np.array([i]), K, machine.b, lower, upper)
+                b = without(K, machine.b, lower, upper)
                 other = settle(K, b, gradient(K, b, p), lower, upper)
                 lower[i], upper[i] = ends
                 sure[row] &= _is_sure(other, K)
@@ -258,7 +258,7 @@ def _value(problem: Problem, K: Gram, test: np.ndarray, start: np.ndarray | None
         if start is None:
             b, g = np.zeros(n), p.copy()
         else:
-            b = without(test, K, start, lower, upper)
+            b = without(K, start, lower, upper)
             g = gradient(K, b, p)
         machine = settle(K, b, g, lower, upper)
         values = machine.g[test] - p[test] - machine.multiplier
@@ -305,5 +305,7 @@ def _is_leave_one_out(splits: list[Any], n: int, y: np.ndarray, machine: Any) ->
     """Whether every split leaves out one sample and nothing else depends on which."""
     if machine.class_weight == "balanced":
         return False
-    alone = all(len(test) == 1 and len(train) == n - 1 for train, test in splits)
+    alone = all(
+        len(test) == 1 and len(train) == n - 1 and test[0] not in train for train, test in splits
+    )
     return alone and bool(np.unique(y, return_counts=True)[1].min() >= 2)

@@ -55,22 +55,21 @@ def settle(
         tuple(gram.source), gram.K, gram.ready, gram.diag, b, g, lower, upper
     )
     weight = float(np.abs(b).sum())
-    if violation <= _FINE * size:
+    if violation <= _FINE * size and abs(float(b.sum())) <= 1e-10 * weight:
         return Machine(b, g, multiplier, clear, free, weight)
     return Machine(b, g, np.nan, False, 0, weight)
 
 
-def without(
-    left_out: np.ndarray, gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> np.ndarray:
-    """A feasible point near ``b`` where some samples, whose bounds are zero, are left out.
+def without(gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """A feasible point near ``b``, which may exceed bounds where samples are left out.
 
-    The samples most like the first of them take over what they held.
+    The samples most like the first of those take over what they held.
     """
     inside = np.clip(b, lower, upper)
-    if b[left_out].any():
-        gram.rows(left_out[:1])
-        _fill(inside, lower, upper, np.argsort(-gram.K[left_out[0]], kind="stable"))
+    lost = np.flatnonzero(inside != b)
+    if len(lost):
+        gram.rows(lost[:1])
+        _fill(inside, lower, upper, np.argsort(-gram.K[lost[0]], kind="stable"))
     return inside
 
 

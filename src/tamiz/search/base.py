@@ -17,9 +17,10 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tamiz._checkpoint import identity
 from tamiz._journal import Journal
@@ -34,9 +35,10 @@ from tamiz._validation import (
 )
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.search._plots import plot_sizes
+from tamiz.search._records import exceeds
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
-from tamiz.search.judges import Judge, fit_arguments
+from tamiz.search.judges import Judge, fit_arguments, last_step, make_scorer
 from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
 from tamiz.selector import Selector
@@ -54,7 +56,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "error_score": [StrOptions({"raise", "worst"})],
     "random_state": ["random_state"],
     "n_jobs": [None, Integral],
-    "checkpoint": [None, object],
+    "checkpoint": [None, str, HasMethods(["__fspath__"])],
     "resume": ["boolean"],
     "verbose": ["verbose"],
 }
@@ -96,7 +98,15 @@ class SearchSelector(MetaEstimatorMixin, Selector):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, **unknown: Any) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        **unknown: Any,
+    ) -> Any:
         """Search for the subset of features that the judge likes best.
 
         Parameters
@@ -108,6 +118,8 @@ class SearchSelector(MetaEstimatorMixin, Selector):
             Labels, or targets for an estimator that is a regression.
         sample_weight : array of shape (n_samples,), optional
             Passed on to the estimator and to the metrics.
+        groups : array of shape (n_samples,), optional
+            Passed on to ``cv``, for splitters that keep groups of samples together.
 
         Returns
         -------
@@ -116,7 +128,11 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         if unknown:
             raise TypeError(f"fit got an unexpected argument {next(iter(unknown))!r}.")
         with unchanged_on_error(self):
-            self._fit(X, y, sample_weight)
+            self._groups = groups
+            try:
+                self._fit(X, y, sample_weight)
+            finally:
+                del self._groups
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -129,13 +145,18 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         names = getattr(self, "feature_names_in_", None)
         units = check_units(self.feature_groups, self.fixed_features, n_features, names)
         self._refuse_sizes(units)
-        data = [X, y] if weight is None else [X, y, weight]
+        data = [part for part in (X, y, weight, self._groups) if part is not None]
         with (
             self._open_journal(seed, *data) as journal,
             Progress(type(self).__name__, self.verbose) as progress,
         ):
             seed = seed if journal.journal is None else int(journal.journal.facts["seed"])
             judge = self._make_judge(estimator, X, y, weight, seed)
+            if self.n_features_to_select == "1se" and judge.n_splits < 2:
+                raise ValueError(
+                    "n_features_to_select='1se' needs several splits to tell a standard error; use "
+                    "'best', or a cv with more than one split."
+                )
             evaluator = Evaluator(
                 judge,
                 units,
@@ -158,14 +179,31 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         self._conclude(evaluator, outcome, status, watch)
         self.__dict__.pop("estimator_", None)
         if self.criterion is None and self.support_.any():
-            machine = seeded(clone(estimator), seed)
-            arguments = fit_arguments(machine, weight)
-            self.estimator_ = machine.fit(X[:, np.flatnonzero(self.support_)], y, **arguments)
+            self._fit_last_machine(seeded(clone(estimator), seed), X, y, weight)
         evaluator.warn_failures(stacklevel=4)
+
+    def _fit_last_machine(self, machine: Any, X: Any, y: Any, weight: Any) -> None:
+        """Fit the estimator to the selected features; a failure must not cost the search."""
+        part = X[:, np.flatnonzero(self.support_)]
+        try:
+            self.estimator_ = machine.fit(part, y, **fit_arguments(machine, weight))
+        except Exception as error:
+            warnings.warn(
+                f"{type(self).__name__}: the estimator could not be fitted to the selected "
+                f"features of all samples ({type(error).__name__}: {error}); the selection is "
+                "kept, but there is nothing to predict with.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def _check_data(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+            raise TypeError(
+                f"estimator={estimator!r} is no estimator of scikit-learn; pass an object such as "
+                "SVC() or a pipeline."
+            )
         tags = get_tags(estimator).input_tags
         plain = self.criterion is not None
         X = check_X(
@@ -173,7 +211,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
             X,
             reset=True,
             accept_sparse=tags.sparse and not plain,
-            allow_nan=tags.allow_nan and not plain,
+            allow_nan=takes_gaps(estimator) and not plain,
             min_samples=2,
         )
         if y is None:
@@ -187,7 +225,13 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 "sample_weight was given, but criteria do not weigh samples; leave one of the two "
                 "out, or judge by an estimator."
             )
-        if not plain and is_regressor(estimator):
+        if weight is not None and not has_fit_parameter(last_step(estimator), "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, but {type(last_step(estimator)).__name__} does not take "
+                "it; leave it out, or judge by another estimator."
+            )
+        own = callable(self.criterion) and type_of_target(y).startswith("continuous")
+        if own or (not plain and is_regressor(estimator)):
             return X, check_regression_target(y, X.shape[0]), weight
         labels = check_classes(y, X.shape[0])
         self.classes_ = labels.classes
@@ -197,7 +241,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         if self.criterion is not None:
             return merit_for(self.criterion, X, y)
         estimator = seeded(clone(estimator), seed)
-        splits = make_splits(self.cv, X, y, is_classifier(estimator), seed)
+        splits = make_splits(self.cv, X, y, is_classifier(estimator), seed, self._groups)
         return judge_for(estimator, X, y, splits, self.scoring, weight)
 
     def _open_journal(self, seed: int, *data: Any) -> _Open:
@@ -268,7 +312,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         features = np.concatenate([units.fixed, *(units.members[k] for k in order)])
         support = np.zeros(units.n_features, dtype=bool)
         support[evaluator.features(subset)] = True
-        best = evaluator.one(subset) if evaluator.is_known(subset) else None
+        best = evaluator.recall(subset) if evaluator.is_known(subset) else None
         self.status_ = status
         self.n_evaluations_ = evaluator.n_evaluations
         self.best_score_ = None if best is None else best.value
@@ -288,11 +332,13 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         )
         if status != "finished":
             why = "interrupted" if status == "interrupted" else "out of time"
+            size, found = self._size(units), int(support.sum())
+            other = "" if size in (None, found) else f" It has {found} features instead of {size}."
             warnings.warn(
                 f"{type(self).__name__}: {why} after {evaluator.n_evaluations:,} subsets; the best "
-                "so far is kept.",
+                f"so far is kept.{other}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def plot(self, ax: Any = None) -> Any:
@@ -322,10 +368,20 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         """Return the decision values of the estimator fitted to the selected features."""
         return np.asarray(self._machine().decision_function(self._reduced(X)))
 
+    @_has("predict_proba")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class probabilities of the estimator fitted to the selected features."""
+        return np.asarray(self._machine().predict_proba(self._reduced(X)))
+
     @_has("score")
     def score(self, X: Any, y: Any) -> float:
-        """Return the score of the estimator fitted to the selected features."""
-        return float(self._machine().score(self._reduced(X), y))
+        """Return the score of the estimator fitted to the selected features.
+
+        It is the (first) metric of ``scoring``, as in the search.
+        """
+        scorer, metrics = make_scorer(self._machine(), self.scoring)
+        found = scorer(self.estimator_, self._reduced(X), y)
+        return float(found[metrics[0]] if isinstance(found, dict) else found)
 
     def _machine(self) -> Any:
         check_is_fitted(self, "support_")
@@ -337,8 +393,8 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         return self.estimator_
 
     def _reduced(self, X: Any) -> Any:
-        tags = get_tags(self.estimator_).input_tags
-        X = check_X(self, X, reset=False, accept_sparse=tags.sparse, allow_nan=tags.allow_nan)
+        sparse, gaps = get_tags(self.estimator_).input_tags.sparse, takes_gaps(self.estimator_)
+        X = check_X(self, X, reset=False, accept_sparse=sparse, allow_nan=gaps)
         return X[:, np.flatnonzero(self.support_)]
 
     def __sklearn_tags__(self) -> Any:
@@ -366,6 +422,13 @@ class _Open:
     def __exit__(self, *_: object) -> None:
         if self.journal is not None:
             self.journal.close()
+
+
+def takes_gaps(estimator: Any) -> bool:
+    """Whether an estimator takes NaN; of a pipeline, whether its first step does."""
+    every = [step for _, step in getattr(estimator, "steps", ())]
+    steps = [step for step in every if step is not None and not isinstance(step, str)]
+    return takes_gaps(steps[0]) if steps else bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -401,10 +464,7 @@ def main_effects(evaluator: Evaluator) -> np.ndarray:
 
 def better(value: float, size: int, best: float, best_size: int) -> bool:
     """Whether a subset is preferred to another: larger J, ties to the smaller subset."""
-    margin = 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else 0.0
-    if value > best + margin:
-        return True
-    return value >= best - margin and size < best_size
+    return exceeds(value, best) or (not exceeds(best, value) and size < best_size)
 
 
 def _best_known(selector: SearchSelector, evaluator: Evaluator) -> np.ndarray:

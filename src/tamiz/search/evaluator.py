@@ -129,7 +129,8 @@ class Evaluator:
         ``near`` tells that all of them are neighbours of one subset, which some judges can use to
         be faster.
         """
-        keys = [np.packbits(np.asarray(subset, dtype=bool)).tobytes() for subset in subsets]
+        self._check_time()
+        keys = [_key(subset) for subset in subsets]
         new: dict[bytes, np.ndarray] = {}
         for key, subset in zip(keys, subsets, strict=True):
             if key not in self._known and key not in new:
@@ -140,7 +141,11 @@ class Evaluator:
 
     def is_known(self, subset: np.ndarray) -> bool:
         """Whether a subset was evaluated already."""
-        return np.packbits(np.asarray(subset, dtype=bool)).tobytes() in self._known
+        return _key(subset) in self._known
+
+    def recall(self, subset: np.ndarray) -> Evaluation:
+        """The evaluation of a subset that was evaluated already, whatever the time."""
+        return self._known[_key(subset)]
 
     def known(self) -> Iterator[tuple[np.ndarray, Evaluation]]:
         """All subsets evaluated so far, as boolean arrays over the units, in order."""
@@ -161,11 +166,11 @@ class Evaluator:
         units = [self.units.members[k] for k in changed]
         features = self.features(subset)
         concerned = np.concatenate(units) if units else features
-        evaluation = self.one(subset)
+        evaluation = self.recall(subset)
         self.path.append(
             PathStep(
                 action,
-                tuple(int(j) for j in concerned),
+                tuple(concerned.tolist()),
                 len(features),
                 evaluation.value,
                 {"scores": self._named(evaluation), **details},
@@ -189,6 +194,8 @@ class Evaluator:
         for key, features in new.items():
             kept = self._kept.pop(self._key_of_features(features), None)
             if kept is not None:
+                if np.isnan(kept.scores).any():
+                    self._failed.append("recorded in the journal that was resumed")
                 self._learn(key, features, kept)
             elif not len(features):
                 self._learn(key, features, self._nothing())
@@ -197,7 +204,8 @@ class Evaluator:
         if not todo:
             return
         self._check_time()
-        self.judge.approach(None if near is None else self.features(near), len(todo))
+        # as many as were asked for: how many are left depends on where a run was resumed
+        self.judge.approach(None if near is None else self.features(near), len(new))
         finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
         for key, features, scores in finished:
             evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)
@@ -233,13 +241,14 @@ class Evaluator:
     def _learn(self, key: bytes, features: np.ndarray, evaluation: Evaluation) -> None:
         self._known[key] = evaluation
         value = evaluation.value
-        details = {
+        details: dict[str, Any] = {
             "scores": self._named(evaluation),
             "standard_error": evaluation.standard_error,
             "number": len(self._known),
             "seconds": round(time.monotonic() - self._started, 3),
         }
-        self.path.append(PathStep("visit", tuple(features.tolist()), len(features), value, details))
+        seen = FeatureSet(self._key_of_features(features), self.units.n_features)
+        self.path.append(PathStep("visit", seen, len(features), value, details))
         if self._best is None or value > self._best[0]:
             self._best = (value, len(features))
         best, size = self._best
@@ -265,6 +274,47 @@ class Evaluator:
         return np.packbits(mask).tobytes()
 
 
+class FeatureSet(Sequence[int]):
+    """Positions of features, ascending, in a bit each: of visits there may be millions.
+
+    It compares, prints and hashes like the tuple that it stands for.
+    """
+
+    __slots__ = ("_bits", "_n")
+
+    def __init__(self, bits: bytes, n_features: int):
+        self._bits = bits
+        self._n = n_features
+
+    def _tuple(self) -> tuple[int, ...]:
+        mask = np.unpackbits(np.frombuffer(self._bits, dtype=np.uint8), count=self._n)
+        return tuple(np.flatnonzero(mask).tolist())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._tuple()[index]
+
+    def __len__(self) -> int:
+        return int.from_bytes(self._bits, "big").bit_count()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._tuple())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FeatureSet):
+            return self._bits == other._bits and self._n == other._n
+        return self._tuple() == other
+
+    def __hash__(self) -> int:
+        return hash(self._tuple())
+
+    def __repr__(self) -> str:
+        return repr(self._tuple())
+
+
+def _key(subset: np.ndarray) -> bytes:
+    return np.packbits(np.asarray(subset, dtype=bool)).tobytes()
+
+
 def _for_json(scores: np.ndarray) -> list[list[float | None]]:
     """A table of scores; JSON has no NaN, and repr of a float loses nothing."""
     return [[None if np.isnan(v) else float(v) for v in row] for row in scores]
@@ -278,5 +328,10 @@ def judged(judge: Judge, features: np.ndarray, splits: slice, failures: str) -> 
         raise
     except Exception as error:
         if failures == "raise":
+            shown = ", ".join(map(str, features[:10])) + (", …" if len(features) > 10 else "")
+            error.add_note(
+                f"This happened while the features at the positions {shown} were judged. With "
+                "error_score='worst' such subsets count as the worst instead of ending the search."
+            )
             raise
         return f"{type(error).__name__}: {error}"

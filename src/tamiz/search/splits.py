@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
+from sklearn.utils.multiclass import type_of_target
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -27,7 +28,7 @@ class HoldOut(BaseCrossValidator):
     test_size : float or int, default=0.3
         Share, or number, of samples held out.
     stratify : bool, default=True
-        Keep the shares of the classes in both parts.
+        Keep the shares of the classes in both parts, where there are classes.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
@@ -49,7 +50,8 @@ class HoldOut(BaseCrossValidator):
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
         """Yield the one split, indices of the samples to learn from and of those held out."""
-        kind = StratifiedShuffleSplit if self.stratify and y is not None else ShuffleSplit
+        discrete = y is not None and not type_of_target(y).startswith("continuous")
+        kind = StratifiedShuffleSplit if self.stratify and discrete else ShuffleSplit
         splitter = kind(1, test_size=self.test_size, random_state=self.random_state)
         yield from splitter.split(X, y)
 
@@ -58,7 +60,9 @@ class HoldOut(BaseCrossValidator):
         return 1
 
 
-def make_splits(cv: Any, X: Any, y: Any, classifier: bool, seed: int) -> list[Split]:
+def make_splits(
+    cv: Any, X: Any, y: Any, classifier: bool, seed: int, groups: Any = None
+) -> list[Split]:
     """The splits that ``cv`` stands for, all of them, so that every subset meets the same.
 
     Parameters
@@ -71,6 +75,8 @@ def make_splits(cv: Any, X: Any, y: Any, classifier: bool, seed: int) -> list[Sp
         Whether an int stands for stratified folds.
     seed : int
         For splitters whose ``random_state`` is None though they are random.
+    groups : array, optional
+        For splitters that keep groups of samples together.
     """
     if isinstance(cv, str):
         if cv != "loo":
@@ -97,7 +103,7 @@ def make_splits(cv: Any, X: Any, y: Any, classifier: bool, seed: int) -> list[Sp
         np_state = np.random.RandomState(seed % 2**32)
         cv = _with_state(cv, np_state)
     checked = check_cv(cv, y, classifier=classifier)
-    splits = [(np.asarray(train), np.asarray(test)) for train, test in checked.split(X, y)]
+    splits = [(np.asarray(train), np.asarray(test)) for train, test in checked.split(X, y, groups)]
     if not splits:
         raise ValueError("cv yields no splits.")
     for k, (train, test) in enumerate(splits):
