@@ -50,6 +50,20 @@ class Units(NamedTuple):
         return np.bincount(unit[free], values[free], minlength=len(self.members))
 
 
+def number_to_drop(step: Any, left: int, least: int) -> int:
+    """How many of ``left`` units leave now, so that ``least`` stay at any rate.
+
+    ``step`` is their number, their share of those left, or "half".
+    """
+    if isinstance(step, str):
+        count = left // 2
+    elif isinstance(step, Integral):
+        count = int(step)
+    else:
+        count = int(float(step) * left + 1e-9)  # 0.29 * 100 is a little less than 29
+    return max(1, min(count, left - least))
+
+
 def check_units(
     feature_groups: Any, fixed_features: Any, n_features: int, names: Sequence[Any] | None = None
 ) -> Units:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
 
-from tamiz.embedded import AdaptiveScaling
+from tamiz.embedded import AdaptiveScaling, _scaling_newton
 from tamiz.embedded._scaling_descent import Domain, onto_simplex
 from tamiz.embedded._scaling_machines import DualOptimum, Sample
 from tamiz.kernels import RBF, Linear, Polynomial
@@ -14,6 +16,8 @@ from tamiz.svm import SVC
 from tests.embedded.cases_scaling import (
     check_common,
     check_contract,
+    check_failed_machines,
+    check_interrupted_at_once,
     check_resuming,
     clouds,
     differences,
@@ -119,7 +123,7 @@ def test_linear_kernel_gives_the_machine_with_the_squared_l1_norm(C):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_finds_the_pair_that_matters_only_together(seed):
-    X, y = clouds(seed)
+    X, y = clouds(seed, n=250, noise=30)
     for selector in (
         AdaptiveScaling(step="half"),
         AdaptiveScaling(q=1, constraint="at_most", step="half"),
@@ -142,7 +146,7 @@ def test_linear_kernel_cannot_find_it():
 @pytest.mark.parametrize("constraint", ["equal", "at_most"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_factors_stay_on_the_sphere(q, sigma0, constraint, kernel):
-    data = sample(4, n=50, p=6)
+    data = sample(4, n=30, p=6)
     selector = AdaptiveScaling(q=q, sigma0=sigma0, constraint=constraint, kernel=kernel)
     selector.fit(data.X, data.labels.codes)
     norm = np.sum(selector.scale_**q) ** (1 / q)
@@ -191,14 +195,78 @@ def test_class_weights_are_prices():
     assert objective.at(a.scale_).value == pytest.approx(a.objective_, rel=1e-6)
 
 
-def test_resumes_where_it_stopped(tmp_path, monkeypatch):
-    X, y = clouds(0, n=70, noise=8)
+@pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
+def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+    X, y = clouds(0, n=n, noise=8)
     check_resuming(AdaptiveScaling, X, y, tmp_path, monkeypatch)
+
+
+def test_interrupted_at_once(monkeypatch):
+    check_interrupted_at_once(AdaptiveScaling, monkeypatch)
+
+
+@pytest.mark.parametrize(("C", "kernel"), [(0.1, "linear"), (10.0, "linear"), (10.0, "rbf")])
+def test_the_selection_does_not_depend_on_where_the_descent_was_cut(C, kernel):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[::3], y[::3]
+    rough = AdaptiveScaling(C=C, kernel=kernel, step="half").fit(X, y)
+    sharp = AdaptiveScaling(C=C, kernel=kernel, step="half", tol=1e-7).fit(X, y)
+    assert rough.status_ == sharp.status_ == "converged"
+    np.testing.assert_array_equal(rough.support_, sharp.support_)
+    assert rough.objective_ == pytest.approx(sharp.objective_, rel=1e-4)
+
+
+@pytest.mark.parametrize("constraint", ["equal", "at_most"])
+@pytest.mark.parametrize("q", [1.0, 2.0])
+def test_no_further_step_at_the_end_of_the_first_descent(q, constraint):
+    """By differences: neither more nor less of any factor would pay, and zeros hold."""
+    data = sample(4, n=50, p=6)
+    selector = AdaptiveScaling(q=q, constraint=constraint, kernel="linear", C=0.3)
+    selector.fit(data.X, data.labels.codes)
+    objective = DualOptimum(Linear(), data._replace(price=np.full(50, 0.3)))
+    sigma = selector.scale_
+    used = sigma > 0
+    slope = differences(objective, sigma[:]) / np.maximum(q * sigma ** (q - 1.0), 1e-300)
+    # on the sphere the slopes by sigma**q are all the same
+    np.testing.assert_allclose(slope[used], slope[used].mean(), rtol=0.02)
+    if q == 2.0:
+        nudged = np.where(used, sigma, 1e-4)
+        rise = [
+            (objective.at(np.where(np.arange(6) == j, nudged, sigma)).value - selector.objective_)
+            / 1e-8
+            for j in np.flatnonzero(~used)
+        ]
+        assert all(r > slope[used].mean() for r in rise)
+
+
+def test_the_model_is_that_of_the_moves():
+    """The matrix maps every remembered move to the change of the slope, the last one exactly."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5, 5))
+    H = A @ A.T + np.eye(5)
+    S = rng.standard_normal((5, 5))
+    memory = np.stack([S, S @ H], axis=1)
+    times = _scaling_newton._Matrix(memory[:, 0], memory[:, 1])
+    np.testing.assert_allclose(times(S[-1]), H @ S[-1], rtol=1e-8)
+    # its minimum over the orthant, by another optimiser
+    u, slope = np.abs(rng.standard_normal(5)), rng.standard_normal(5)
+    low = _scaling_newton._lowest(u, slope, memory, lambda aim: np.maximum(aim, 0.0))
+    other = minimize(
+        lambda v: slope @ (v - u) + 0.5 * (v - u) @ times(v - u),
+        u,
+        bounds=[(0, None)] * 5,
+        options={"ftol": 1e-15, "gtol": 1e-10},
+    )
+    np.testing.assert_allclose(low, other.x, atol=1e-4)
+
+
+def test_machines_that_fail_are_told_of(monkeypatch):
+    check_failed_machines(AdaptiveScaling, monkeypatch)
 
 
 @pytest.mark.parametrize(
     ("params", "words"),
-    [({"q": 0}, "'q'"), ({"q": 3}, "'q'"), ({"sigma0": 0.0}, "'sigma0'"), ({"C": -1}, "'C'")],
+    [({"q": 0.02}, "'q'"), ({"q": 3}, "'q'"), ({"sigma0": 0.0}, "'sigma0'"), ({"C": -1}, "'C'")],
 )
 def test_wrong_parameters_get_a_sentence(params, words):
     X, y = clouds(0, n=30, noise=2)

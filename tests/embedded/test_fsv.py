@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -10,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 import tamiz.embedded.fsv as module
 from tamiz.embedded import FSV, L1SVM
-from tests.embedded.test_l1 import assert_every_check_passes
+from tamiz.solvers.linear_program import HingeProgram
+from tests.embedded.test_l1 import ROOT, assert_every_check_passes
 from tests.naive import sparse_machines as naive
 
 
@@ -72,6 +78,43 @@ def test_features_are_ranked_by_when_they_left(cancer):
     assert machine.ranking_[gone].max() < machine.ranking_[never].min()
 
 
+def test_features_that_never_had_weight_come_by_nearness(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        machine = FSV(C=0.05, max_iter=1).fit(X, y)
+    signs = np.where(y == 1, 1.0, -1.0)
+    program = HingeProgram(X, signs, np.full(len(y), 0.05), np.full(30, 5.0))
+    found = module.solve_hinge_program(program, method="vertex")
+    rest = machine.order_[machine.support_.sum() :]
+    near = np.abs(X.T @ (signs * found.alpha))[rest]
+    assert len(rest) > 20 and (np.diff(near) <= 1e-9).all() and near[0] > near[-1] + 0.1
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6])
+def test_large_prices_are_no_cause_for_alarm(cancer, C):
+    """Separable: the objective is the penalty alone, whatever the price."""
+    X, y = cancer
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine = FSV(C=C).fit(X, y)
+    assert machine.status_ == "converged" and machine.score(X, y) == 1.0
+    w = machine.coef_[0]
+    assert machine.objective_ == pytest.approx(-np.expm1(-5.0 * np.abs(w)).sum(), rel=1e-3)
+
+
+def test_the_limit_reaches_the_programs(cancer, monkeypatch):
+    given = {}
+
+    def spy(*args, **kwargs):
+        given.update(kwargs)
+        return solve(*args, **kwargs)
+
+    solve = module.solve_hinge_program
+    monkeypatch.setattr(module, "solve_hinge_program", spy)
+    FSV(C=0.05, max_iter=700, tol=1e-3).fit(*cancer)
+    assert given["max_iter"] == 700 and given["tol"] == 1e-6
+
+
 def test_restarts_keep_the_best_whatever_the_threads(cancer):
     X, y = cancer
     alone = FSV(C=1.0).fit(X, y)
@@ -96,6 +139,60 @@ def test_ctrl_c_between_programs(cancer, monkeypatch):
         machine = FSV(C=1.0, n_restarts=3).fit(X, y)
     assert machine.status_ == "interrupted" and len(calls) == 3
     assert machine.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_ctrl_c_outside_the_iterations(cancer, monkeypatch, at):
+    X, y = cancer
+    solve, calls = module.solve_hinge_program, []
+
+    def pressed(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(module, "solve_hinge_program", pressed)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = FSV(C=1.0).fit(X, y)
+    assert machine.status_ == "interrupted" and len(calls) == at
+    assert machine.support_.any() == (at == 2)
+
+
+PRESSED = """
+import os, signal, threading, warnings
+import numpy as np
+import tamiz.embedded.fsv as module
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 40))
+y = X[:, 0] + rng.normal(size=150) > 0
+solve, calls, lock = module.solve_hinge_program, [], threading.Lock()
+def pressed(*args, **kwargs):
+    with lock:
+        calls.append(1)
+        if len(calls) == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+    return solve(*args, **kwargs)
+module.solve_hinge_program = pressed
+machine = module.FSV(n_restarts=30, random_state=0, n_jobs=2).fit(X, y)
+print(machine.status_, machine.score(X, y) > 0.8, len(calls) < 30)
+print([t.name for t in threading.enumerate() if t.name.startswith("tamiz-fit")])
+"""
+
+
+def test_ctrl_c_among_threads():
+    """The best so far is kept, the threads come to an end, and so does the process."""
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", PRESSED],
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["interrupted True True", "[]"]
 
 
 def test_every_check_passes():

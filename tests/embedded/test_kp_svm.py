@@ -15,6 +15,8 @@ from tamiz.svm import SVC
 from tests.embedded.cases_scaling import (
     check_common,
     check_contract,
+    check_failed_machines,
+    check_interrupted_at_once,
     check_resuming,
     clouds,
     differences,
@@ -139,9 +141,25 @@ def test_automatic_numbers():
     assert selector.order_[-1] == 6
 
 
-def test_resumes_where_it_stopped(tmp_path, monkeypatch):
-    X, y = clouds(0, n=70, noise=8)
+@pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
+def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+    X, y = clouds(0, n=n, noise=8)
     check_resuming(KPSVM, X, y, tmp_path, monkeypatch)
+
+
+def test_interrupted_at_once(monkeypatch):
+    check_interrupted_at_once(lambda: KPSVM(penalty=0.1), monkeypatch)
+
+
+def test_features_beyond_those_kept_have_no_width():
+    X, y = clouds(0, n=60, noise=4)
+    selector = KPSVM(6, penalty=1.0).fit(X, y)
+    assert selector.support_.all() and not selector.scale_.all()
+    np.testing.assert_array_equal(np.isinf(selector.widths_), selector.scale_ == 0)
+
+
+def test_machines_that_fail_are_told_of(monkeypatch):
+    check_failed_machines(KPSVM, monkeypatch)
 
 
 @pytest.mark.parametrize(

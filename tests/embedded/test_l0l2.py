@@ -15,8 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L0L2SVM, L1L2SVM
 from tamiz.embedded import l0l2 as module
-from tamiz.embedded._l1l2_problem import best_intercept
+from tamiz.embedded._l1l2_problem import PenalisedHinge
 from tamiz.solvers.dc import successive_linearisation
+from tamiz.solvers.linear_program import best_intercept
 from tests.embedded.test_l1l2 import failed_checks, random_problem
 from tests.naive import mixed_penalties as naive
 
@@ -27,9 +28,10 @@ def wdbc():
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("seed", range(1, 40, 2))
+@pytest.mark.parametrize("seed", range(1, 40, 4))
 @pytest.mark.parametrize("start", ["zero", "l2"])
-def test_every_step_is_that_of_a_general_solver(seed, start):
+def test_every_step_is_that_of_a_general_solver(seed, start, monkeypatch):
+    monkeypatch.setattr(module, "merged", lambda *arguments: None)  # steps alone
     X, y, _, _ = random_problem(seed)
     rng = np.random.default_rng(seed)
     C, nu, a = (float(rng.choice(v)) for v in ([0.5, 5.0], [0.2, 1.0], [2.0, 5.0]))
@@ -64,29 +66,20 @@ def test_first_step_from_zero_is_the_convex_machine(wdbc):
     X, y = wdbc
     machine = L0L2SVM(C=1.0, nu=0.4, a=5.0, start="zero", max_iter=1)
     with pytest.warns(ConvergenceWarning, match="L0L2SVM: .*max_iter"):
-        module_limit(machine, X, y)
+        machine.fit(X, y)
+    assert machine.n_iter_ == 1
     convex = L1L2SVM(C=1.0, nu=2.0).fit(X, y)
     np.testing.assert_allclose(machine.coef_, convex.coef_, atol=1e-9)
 
 
-def module_limit(machine, X, y):
-    """Fit with one linearisation, but as many Newton steps within it as it takes."""
-    solve = module.solve_penalised
-    module.solve_penalised = lambda *a, **k: solve(*a, **{**k, "max_iter": 1000})
-    try:
-        machine.fit(X, y)
-    finally:
-        module.solve_penalised = solve
-
-
 def test_the_better_start_is_kept(wdbc):
-    for C, nu in ((1.0, 1.0), (0.1, 0.5), (10.0, 3.0)):
+    for C, nu in ((1.0, 1.0), (0.1, 0.5)):
         zero, l2, best = (L0L2SVM(C, nu, start=s).fit(*wdbc) for s in ("zero", "l2", "best"))
         assert best.objective_ == min(zero.objective_, l2.objective_)
 
 
 def test_no_small_change_improves_the_objective(wdbc):
-    """A local minimum: nudged weights, with the best intercept for them, cost more."""
+    """No saddle: nudged weights, with the best intercept for them, cost more."""
     X, y = wdbc
     signs, C = np.where(y == 1, 1.0, -1.0), np.ones(len(y))
     machine = L0L2SVM(1.0, 1.0, 5.0, tol=1e-8).fit(X, y)
@@ -99,11 +92,48 @@ def test_no_small_change_improves_the_objective(wdbc):
         assert value >= machine.objective_ * (1 - 1e-7)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 4])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_copies_of_a_feature_do_not_share(seed, form):
+    """Equal weights of copies are a saddle, or a minimum that one of them alone improves on."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(80, 5))
+    y = Z[:, 0] - 0.5 * Z[:, 1] + 0.5 * rng.normal(size=80) > 0
+    single = L0L2SVM(0.1, 1.0, 5.0, tol=1e-8).fit(form(Z), y)
+    assert single.coef_[0, 0] != 0
+    for copies in (1, 2):
+        X = np.column_stack([Z, *[Z[:, 0]] * copies])
+        machine = L0L2SVM(0.1, 1.0, 5.0, tol=1e-8).fit(form(X), y)
+        assert machine.objective_ == pytest.approx(single.objective_, rel=1e-6)
+        assert np.count_nonzero(machine.coef_[0, [0, *range(5, 5 + copies)]]) == 1
+        assert (np.diff(machine.history_) <= 0).all()
+        signs = np.where(y, 1.0, -1.0)
+        coef, b = machine.coef_[0], machine.intercept_[0]
+        value = naive.l0l2_objective(X, signs, np.full(80, 0.1), 1.0, 5.0, coef, b)
+        assert machine.objective_ == pytest.approx(value, rel=1e-9)
+
+
+def test_a_merged_point_has_the_lower_objective_that_it_claims():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    X = np.column_stack([X, -2.0 * X[:, 0]])  # a copy in another unit
+    y, C = np.where(X[:, 0] > 0, 1.0, -1.0), np.full(40, 0.5)
+    problem = PenalisedHinge(X, y, C, np.zeros(4))
+    w = np.array([0.4, 0.0, 0.3, -0.2])
+    value = naive.l0l2_objective(X, y, C, 1.0, 5.0, w, best_intercept(X @ w, y, C))
+    moved = module.merged(problem, w, 1.0, 5.0, value)
+    assert np.count_nonzero(moved) == 2 and moved[1] == 0.0
+    lower = naive.l0l2_objective(X, y, C, 1.0, 5.0, moved, best_intercept(X @ moved, y, C))
+    assert lower < value
+    assert module.merged(problem, moved, 1.0, 5.0, 0.5 * lower) is None
+    assert module.merged(problem, np.array([0.0, 1.0, 0.0, 0.0]), 1.0, 5.0, np.inf) is None
+
+
 def test_fewer_features_than_the_convex_machine(wdbc):
     X, y = wdbc
     few, convex = L0L2SVM(0.1, 1.0).fit(X, y), L1L2SVM(0.1, 2.0).fit(X, y)
     assert few.support_.sum() < convex.support_.sum()
-    assert few.score(X, y) >= convex.score(X, y) - 0.01
+    assert few.score(X, y) >= convex.score(X, y) - 0.015
     assert few.duality_gap_ is None
 
 
@@ -118,7 +148,7 @@ def test_ranking_of_the_features_that_left(wdbc):
     machine = L0L2SVM(1.0, 1.0, start="l2").fit(X, y)
     kept = int(machine.support_.sum())
     assert set(machine.order_[:kept]) == set(np.flatnonzero(machine.coef_[0]))
-    short = L0L2SVM(1.0, 1.0, start="l2", max_iter=10_000, tol=0.5).fit(X, y)  # ends early
+    short = L0L2SVM(1.0, 1.0, start="l2", tol=0.5).fit(X, y)  # ends early
     left_first = np.flatnonzero(short.coef_[0] == 0)
     assert len(left_first) < 30 - kept
     later = [j for j in machine.order_[kept:] if j not in left_first]
@@ -136,6 +166,8 @@ def test_price_of_the_mean_loss_weights_sparse_tables_and_classes(wdbc):
     np.testing.assert_allclose(weighted.coef_, twice.coef_, atol=1e-7)
     iris, three = load_iris(return_X_y=True)
     several = L0L2SVM(1.0, 0.5).fit(iris, three)
+    threads = L0L2SVM(1.0, 0.5, n_jobs=3).fit(iris, three)
+    np.testing.assert_array_equal(threads.coef_, several.coef_)
     assert several.coef_.shape == (3, 4) and len(several.history_) == 3
     assert several.score(iris, three) > 0.9
 
@@ -194,6 +226,40 @@ def test_interruption_keeps_the_last_whole_step(wdbc, monkeypatch, call):
         machine = L0L2SVM(1.0, 1.0).fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9 and machine.objective_ >= full.objective_
+
+
+@pytest.mark.parametrize("call", [0, 1, 4])
+def test_interruption_outside_the_solvers(wdbc, monkeypatch, call):
+    solve, calls = module.solve_penalised, iter(range(100))
+
+    def pressed(*arguments, **options):
+        if next(calls) == call:
+            raise KeyboardInterrupt
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(module, "solve_penalised", pressed)
+    with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
+        machine = L0L2SVM(1.0, 1.0).fit(*wdbc)
+    assert len(caught) == 1 and machine.status_ == "interrupted"
+    assert (machine.score(*wdbc) > 0.9) == (call > 0)
+    assert (machine.objective_ is None) == (call == 0)
+
+
+def test_a_move_that_brings_nothing_is_not_tried_again():
+    class Fit:
+        status, w = "converged", np.array([1.0, 1.0])
+
+    asked = []
+    result = successive_linearisation(
+        lambda prices, previous: Fit(),
+        lambda fit: 3.0,
+        lambda size: np.ones(2),
+        np.zeros(2),
+        tol=1e-3,
+        max_iter=50,
+        moves=lambda fit, value: asked.append(value) or np.zeros(2),
+    )
+    assert asked == [3.0] and result.status == "converged" and result.n_iter == 3
 
 
 def test_linearisation_ignores_a_step_that_rises():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
-from tamiz.embedded import FSV, L1SVM, RobustLP, l1_svm_path
+from tamiz.embedded import FSV, L1SVM, RobustLP, l1_path, l1_svm_path
 from tamiz.solvers import linear_program
 from tamiz.svm import SVC
 from tests.naive import sparse_machines as naive
@@ -115,6 +116,55 @@ def test_several_classes_tables_and_sparse():
     assert isinstance(as_polars.transform(pl.from_pandas(X)), pl.DataFrame)
     thin = L1SVM(C=0.5).fit(sparse.csr_matrix(X.to_numpy()), y)
     np.testing.assert_allclose(thin.objective_, machine.objective_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("machine", [L1SVM(C=0.3), RobustLP(), FSV()])
+def test_balanced_is_balanced_in_every_machine(machine):
+    """Three equal classes: each against the other two, as if these were two classes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(180, 2)) + np.repeat([0.0, 0.6, -0.6], 60)[:, None]
+    y = np.repeat([0, 1, 2], 60)
+    weight = rng.integers(1, 3, size=180)
+    machine.set_params(class_weight="balanced").fit(X, y, weight)
+    coef, objective = machine.coef_, machine.objective_
+    for k in range(3):
+        alone = machine.fit(X, (y == k).astype(int), weight)
+        np.testing.assert_array_equal(coef[k], alone.coef_[0])
+        assert objective[k] == alone.objective_ and coef[k].any()
+
+
+@pytest.mark.parametrize("machine", [L1SVM(C=0.3), RobustLP(), FSV()])
+def test_threads_change_nothing(machine):
+    X, y = load_iris(return_X_y=True)
+    alone = machine.set_params(n_jobs=None).fit(X, y).coef_
+    np.testing.assert_array_equal(machine.set_params(n_jobs=2).fit(X, y).coef_, alone)
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        machine.set_params(n_jobs=0).fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["auto", "lp", "interior_point"])
+def test_columns_of_all_sizes(solver):
+    """From 1e-7 to 1e7, or varying by little about a million: weights in their own units."""
+    rng = np.random.default_rng(0)
+    size = 10.0 ** np.linspace(-7, 7, 12)
+    U = rng.normal(size=(150, 12)) * size
+    u = np.where(U[:, 0] * 1e7 + U[:, -1] * 1e-7 + 0.3 * rng.normal(size=150) > 0, 1.0, -1.0)
+    machine = L1SVM(C=1e6, solver=solver)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the bound is beyond rounding, the weights are not
+        machine.fit(U, u)
+    C, c = np.full(150, 1e6), np.ones(12)
+    least = naive.least_objective(U / size, u, C, c / size)  # HiGHS needs that: the same problem
+    assert machine.objective_ == pytest.approx(least, rel=1e-7)
+    value = naive.objective(U, u, C, c, machine.coef_[0], machine.intercept_[0])
+    assert machine.objective_ == pytest.approx(value, rel=1e-9)
+    near = np.round(rng.normal(size=(150, 6)) * 2**20) / 2**20
+    u = np.where(near[:, 0] + 0.5 * rng.normal(size=150) > 0, 1.0, -1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        far = L1SVM(C=1e6, solver=solver).fit(near + 2.0**20, u)
+    least = naive.least_objective(near, u, C, c[:6])
+    assert far.objective_ == pytest.approx(least, rel=1e-7) and far.score(near + 2.0**20, u) > 0.7
 
 
 def test_in_a_grid_search(cancer):
@@ -216,6 +266,7 @@ def test_path_is_the_machines(cancer):
         assert objective == pytest.approx(machine.objective_, rel=1e-7)
         np.testing.assert_allclose(coef, machine.coef_[0], atol=1e-6)
     assert (path.gaps <= 1e-6 * path.objectives).all()
+    assert path.statuses == ("converged",) * 6
     # objective / C falls and the norm grows along the path
     assert (np.diff(np.abs(path.coefs).sum(axis=1)) >= -1e-9).all()
     early = path.entry[path.order]
@@ -233,6 +284,70 @@ def test_path_takes_prices_and_refuses_bad_ones(cancer):
         l1_svm_path(*load_iris(return_X_y=True))
     with pytest.raises(ValueError, match="No feature enters"):
         l1_svm_path(np.ones((6, 2)), [0, 1] * 3)
+
+
+def test_path_weighs_samples_and_classes(cancer):
+    X, y = cancer
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
+    given = {"class_weight": {0: 3.0}, "sample_weight": weight}
+    path = l1_svm_path(X, y, Cs=[0.02, 0.2], **given)
+    for C, objective in zip(path.Cs, path.objectives, strict=True):
+        machine = L1SVM(C=C, class_weight={0: 3.0}).fit(X, y, weight)
+        assert objective == pytest.approx(machine.objective_, rel=1e-9)
+    balanced = l1_svm_path(X, y, Cs=[0.2], class_weight="balanced").objectives[0]
+    assert balanced == pytest.approx(L1SVM(C=0.2, class_weight="balanced").fit(X, y).objective_)
+    plain = l1_svm_path(X, y, n_values=3)
+    for unit in (1e-13, 1e9):  # a common factor of the weights is one of the price
+        other = l1_svm_path(X, y, n_values=3, sample_weight=np.full(len(y), unit))
+        np.testing.assert_allclose(other.Cs * unit, plain.Cs)
+        np.testing.assert_array_equal(other.n_nonzero, plain.n_nonzero)
+    with pytest.raises(ValueError, match="leaves class 0 without weight"):
+        l1_svm_path(X, y, class_weight={0: 0})
+
+
+def test_features_that_never_enter_come_by_nearness(cancer):
+    X, y = cancer
+    path = l1_svm_path(X, y, Cs=[0.004, 0.01])
+    never = path.order[path.entry[path.order] == 2]
+    assert len(never) > 20
+    signs = np.where(y == 1, 1.0, -1.0)
+    found = linear_program.solve_hinge_program(
+        linear_program.HingeProgram(X, signs, np.full(len(y), 0.01), np.ones(30))
+    )
+    near = np.abs(X.T @ (signs * found.alpha))[never]
+    assert (np.diff(near) <= 1e-7).all() and near[0] > near[-1] + 0.1
+
+
+@pytest.mark.parametrize("kind", ["flag", "exception"])
+@pytest.mark.parametrize("at", [1, 2, 4])
+def test_path_keeps_the_prices_done(cancer, monkeypatch, kind, at):
+    X, y = cancer
+    solve, calls = l1_path.solve_hinge_program, []
+
+    def pressed(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == at and kind == "exception":
+            raise KeyboardInterrupt
+        found = solve(*args, **kwargs)
+        return found._replace(status="interrupted") if len(calls) == at else found
+
+    monkeypatch.setattr(l1_path, "solve_hinge_program", pressed)
+    if at == 1:
+        with pytest.raises(KeyboardInterrupt):
+            l1_svm_path(X, y, n_values=4)
+        return
+    with pytest.warns(ConvergenceWarning, match=f"{at - 1} of 4 prices were done") as told:
+        path = l1_svm_path(X, y, n_values=4)
+    assert told[0].filename == __file__
+    assert len(path.Cs) == len(path.coefs) == at - 1 and len(calls) == at
+    assert path.statuses == ("converged",) * (at - 1)
+
+
+def test_path_tells_of_missed_tolerances(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match="at 3 of 3 prices"):
+        path = l1_svm_path(X, y, n_values=3, max_iter=2, solver="interior_point")
+    assert path.statuses == ("max_iter",) * 3 and (path.gaps > 1e-6 * path.objectives).all()
 
 
 def test_path_can_be_drawn(cancer):
@@ -276,6 +391,5 @@ def assert_every_check_passes(text):
     assert [answer for answer in answers if answer[1] != "passed"] == []
 
 
-@pytest.mark.parametrize("text", ["L1SVM()", "L1SVM(solver='interior_point')"])
-def test_every_check_passes(text):
-    assert_every_check_passes(text)
+def test_every_check_passes():
+    assert_every_check_passes("L1SVM()")

@@ -21,7 +21,8 @@ from tamiz._progress import Progress
 from tamiz.embedded import L1L2SVM
 from tamiz.embedded import _l1l2_descent as descent
 from tamiz.embedded import _l1l2_solve as solver
-from tamiz.embedded._l1l2_problem import PenalisedHinge, best_intercept, certify, constant
+from tamiz.embedded._l1l2_problem import PenalisedHinge, certify, constant
+from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
 from tests.naive import mixed_penalties as naive
 
@@ -200,6 +201,30 @@ def test_large_tables_begin_with_coordinate_descent(monkeypatch):
     helped = solved(X, y, C, nu, tol=1e-9)  # not to be had in twenty sweeps
     assert helped.within(1e-9) and helped.n_iter > 20
     assert helped.objective == pytest.approx(expected.objective, rel=1e-8)
+
+
+def test_sparse_tables_begin_with_coordinate_descent_earlier(monkeypatch):
+    """The matrix of a Newton step is dense whatever the table is."""
+    called = []
+
+    def pretended(problem, *arguments):
+        called.append(type(problem.X))
+        return certify(problem, 0.0 * problem.C)
+
+    monkeypatch.setattr(solver, "descend", pretended)
+    X = sparse.random(700, 4000, 0.002, format="csr", random_state=0)
+    y = np.where(np.arange(700) % 2, 1.0, -1.0)
+    solved(X, y, np.ones(700), np.zeros(4000))
+    assert len(called) == 1
+    solved(X[:60, :300], y[:60], np.ones(60), np.zeros(300))
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize("limit", [1, 7, 25, 61])
+def test_coordinate_descent_keeps_its_limit(limit):
+    X, y, C, nu = random_problem(10)
+    found = descent.descend(PenalisedHinge(X, y, C, nu), 1e-15, limit, QUIET)
+    assert found.n_iter == limit and found.status == "max_iter"
 
 
 def test_features_that_were_not_tried_at_first_are_found(monkeypatch):
@@ -405,8 +430,9 @@ def test_class_of_weight_zero_takes_no_part(wdbc):
 
 def test_limit_on_steps(wdbc):
     X, y = wdbc
-    with pytest.warns(ConvergenceWarning, match=r"L1L2SVM: .*max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"L1L2SVM: .*max_iter") as caught:
         machine = L1L2SVM(max_iter=2).fit(X, y)
+    assert len(caught) == 1  # no weight yet, but not for the penalty
     exact = L1L2SVM().fit(X, y)
     assert machine.status_ == "max_iter" and machine.n_iter_ == 2
     assert machine.duality_gap_ >= machine.objective_ - exact.objective_ > 0
@@ -429,6 +455,40 @@ def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
         machine = L1L2SVM().fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9 and np.isfinite(machine.duality_gap_)
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_an_early_interruption_gives_no_advice_on_the_penalty(wdbc, monkeypatch, step):
+    from tamiz.embedded import _l1l2_interior
+
+    steps, advance = iter(range(100)), _l1l2_interior._advance
+
+    def stopped(*arguments):
+        if next(steps) == step:
+            raise KeyboardInterrupt
+        return advance(*arguments)
+
+    monkeypatch.setattr(_l1l2_interior, "_advance", stopped)
+    with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
+        machine = L1L2SVM().fit(*wdbc)
+    assert len(caught) == 1 and not machine.coef_.any()  # what would look like a high penalty
+
+
+def test_interruption_of_the_last_digits(wdbc, monkeypatch):
+    def pressed(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solver, "polish", pressed)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = L1L2SVM().fit(*wdbc)
+    assert machine.duality_gap_ <= 1e-6 * machine.objective_
+
+
+def test_machines_of_several_classes_in_threads(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    one, many = L1L2SVM(nu=1.0).fit(X, y), L1L2SVM(nu=1.0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.coef_, many.coef_)
+    np.testing.assert_array_equal(one.duality_gap_, many.duality_gap_)
 
 
 def test_estimator_checks():

@@ -18,10 +18,11 @@ from tamiz.svm import SVC, radius_margin_bound
 from tests.embedded.cases_scaling import (
     check_common,
     check_contract,
+    check_failed_machines,
+    check_interrupted_at_once,
     check_resuming,
     clouds,
     differences,
-    interrupt_after,
     sample,
 )
 from tests.naive.scaling import gaussian, inner_products, radius_margin
@@ -173,17 +174,18 @@ def test_samples_in_any_order():
     np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-6, atol=1e-8)
 
 
-def test_resumes_where_it_stopped(tmp_path, monkeypatch):
-    X, y = clouds(0, n=70, noise=8)
+@pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
+def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+    X, y = clouds(0, n=n, noise=8)
     check_resuming(RadiusMarginScaling, X, y, tmp_path, monkeypatch)
 
 
+def test_machines_that_fail_are_told_of(monkeypatch):
+    check_failed_machines(RadiusMarginScaling, monkeypatch)
+
+
 def test_interrupted_at_once(monkeypatch):
-    X, y = clouds(0, n=40, noise=2)
-    interrupt_after(monkeypatch, 1)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        selector = RadiusMarginScaling().fit(X, y)
-    assert selector.support_.all()
+    check_interrupted_at_once(RadiusMarginScaling, monkeypatch)
 
 
 @pytest.mark.parametrize(

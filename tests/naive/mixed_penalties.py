@@ -72,15 +72,26 @@ def l0l2_by_linearisation(X, y, C, nu, a, w, steps):
     return values, w
 
 
-def arom_by_hand(X, y, C, steps):
-    """Bare products of the weights: factors after each step, and the last weights ``z * w``."""
-    z = np.ones(X.shape[1])
+def arom_by_hand(X, y, C, steps, normalize=False):
+    """Products of the weights: factors after each step, and the last weights ``z * w``.
+
+    Bare ones, or times the number that gives the features the variance of as many standardised.
+    """
+    p = X.shape[1]
+    z = np.ones(p)
     factors = []
     for _ in range(steps):
-        w, b, _ = l1l2_by_general_solver(X * z, y, C, np.zeros(X.shape[1]))
+        w, b, _ = l1l2_by_general_solver(X * z, y, C, np.zeros(p))
         total = z * w
         factors.append(z)
         z = np.abs(total)
+        if normalize:
+            variance = 0.0
+            for j in range(p):
+                mean = sum(C[i] * X[i, j] for i in range(len(y))) / sum(C)
+                square = sum(C[i] * (X[i, j] - mean) ** 2 for i in range(len(y))) / sum(C)
+                variance += z[j] ** 2 * square
+            z = z * math.sqrt(p / variance)
     return factors, total, b
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tamiz._progress import Progress
-from tamiz.solvers import _l1_vertex
+from tamiz.solvers import _l1_vertex, linear_program
 from tamiz.solvers._l1_entry import entry_price
 from tamiz.solvers._l1_face import least_norm
 from tamiz.solvers.linear_program import (
@@ -244,10 +244,70 @@ def test_the_face_keeps_the_losses(seed):
     program = case("normal", 60, 4, seed)
     found = solve_unpenalised(program)
     X, y, C, _ = program
-    w, b, _ = least_norm(X, y, C, found.alpha, found.w, found.b)
+    w, b, _ = least_norm(program, found.alpha, found.w, found.b)
     least = naive.least_objective(X, y, C, np.zeros(4))
     assert least > 1.0
     assert naive.losses_along(X, y, C, w, b) == pytest.approx(least, rel=1e-7)
+
+
+def test_a_shorter_plane_with_more_loss_is_refused(monkeypatch):
+    program = case("normal", 60, 4, 2)
+    least = naive.least_objective(*program._replace(c=np.zeros(4)))
+    without = program.judge(np.zeros(4))[0]
+    assert least < 0.99 * without
+    monkeypatch.setattr(
+        linear_program, "least_norm", lambda *_: (np.zeros(4), program.judge(np.zeros(4))[1], 1)
+    )
+    assert solve_unpenalised(program).objective == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_units_and_origins_of_columns_do_not_matter(method, thin):
+    """Powers of two; with penalties to match, the same program."""
+    plain = case("normal", 60, 6, 1, own=True)
+    factor = 2.0 ** np.array([-40, -12, 0, 3, 15, 40])
+    origin = np.zeros(6) if thin else np.array([0.0, 0.0, 2.0**20, 0.0, 2.0**10, 0.0])
+    X = np.round(plain.X * 2**20) / 2**20  # so that adding the origin rounds nothing
+    plain = plain._replace(X=X)
+    other = HingeProgram((X + origin) * factor, plain.y, plain.C, plain.c * factor)
+    if thin:
+        other = other._replace(X=sparse.csr_array(other.X))
+    a, b = (solve_hinge_program(program, method=method) for program in (plain, other))
+    assert b.status == "converged"
+    np.testing.assert_allclose(b.w * factor, a.w, rtol=1e-6, atol=1e-9)
+    assert b.b + origin @ (b.w * factor) == pytest.approx(a.b, abs=1e-6)
+    np.testing.assert_allclose(b.g / factor, a.g, rtol=1e-5, atol=1e-6)
+    assert b.objective == pytest.approx(naive.least_objective(*plain), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_vertex_is_polished(seed):
+    """Weights and multipliers that are off by 1e-6 are put right to the last digits."""
+    rng = np.random.default_rng(seed)
+    program = case("normal", 60, 6, seed, own=True)
+    exact = solve_hinge_program(program, method="vertex")
+    kept = exact.w != 0
+    w = exact.w + np.where(kept, 1e-6 * rng.normal(size=6), 0.0)
+    free = (exact.alpha > 1e-6) & (exact.alpha < program.C - 1e-6)
+    alpha = exact.alpha + np.where(free, 1e-6 * rng.normal(size=60), 0.0)
+    assert kept.any() and free.any()
+    better = _l1_vertex.polished(program, w, exact.b, alpha)
+    np.testing.assert_allclose(better.w, exact.w, rtol=0, atol=1e-10)
+    assert program.feasible(better.alpha)[0].sum() == pytest.approx(exact.objective, rel=1e-11)
+
+
+def test_ctrl_c_after_the_interior_point(monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    program = case("normal", 60, 6, 2)
+    monkeypatch.setattr(linear_program, "_has_choice", pressed)
+    found = solve_hinge_program(program)
+    assert found.status == "interrupted"
+    assert found.objective == pytest.approx(naive.least_objective(*program), rel=1e-6)
+    monkeypatch.setattr(linear_program, "least_norm", pressed)
+    assert solve_unpenalised(program).status == "interrupted"
 
 
 @pytest.mark.parametrize("seed", range(4))

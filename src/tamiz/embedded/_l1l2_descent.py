@@ -60,9 +60,10 @@ def descend(
     sweeps, looks, status = 0, _LOOKS, "max_iter"
     try:
         while sweeps < max_sweeps:
-            for _ in range(looks):
+            last = min(max_sweeps, sweeps + looks * _SWEEPS)
+            while sweeps < last:
                 active = np.arange(len(y))
-                for sweep in range(_SWEEPS):
+                for sweep in range(min(_SWEEPS, last - sweeps)):
                     rng.shuffle(active)
                     excess, kept = _sweep(*rows, y, C, nu, squares, alpha, u, beta, sigma, active)
                     active = active[:kept] if sweep else active

@@ -36,7 +36,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from tamiz._progress import Progress
-from tamiz.embedded._l1l2_problem import PenalisedHinge, best_intercept
+from tamiz.embedded._l1l2_problem import PenalisedHinge
+from tamiz.solvers.linear_program import best_intercept
 
 _MAX_STEPS = 100
 _CENTRAL = 0.1  # least share of the box to start in: nearer to its edge the steps are short

@@ -27,9 +27,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz._blas import product
-
-#: Sums of prices that differ by less than this share are the same sum.
-_SAME = 1e-12
+from tamiz.solvers.linear_program import best_intercept
 
 
 class PenalisedHinge(NamedTuple):
@@ -128,25 +126,3 @@ def product_with(X: Any, w: np.ndarray) -> np.ndarray:
     if isinstance(X, np.ndarray) and 8 * len(support) < len(w):
         return product(X[:, support], w[support])
     return X @ w
-
-
-def best_intercept(outputs: np.ndarray, y: np.ndarray, C: np.ndarray) -> float:
-    """The constant that minimises the losses; the midpoint where an interval of them does.
-
-    As a function of the intercept the losses are piecewise linear with a kink of size ``C_i`` at
-    ``y_i - outputs_i``. To the left of all kinks the positive samples pay, with slope minus the
-    sum of their prices; the slope grows by ``C_i`` at each kink, and the minimum is where it passes
-    zero. Where only one class has losses the interval is half a line, and its end is taken.
-    """
-    kinks = y - outputs
-    order = np.argsort(kinks, kind="stable")
-    kinks = kinks[order]
-    total = float(C[y > 0].sum())
-    slope = np.cumsum(C[order]) - total  # to the right of each kink
-    tiny = _SAME * float(C.sum())
-    first = int(np.searchsorted(slope, -tiny))  # no longer falling
-    if first == len(slope):
-        return float(kinks[-1])
-    if slope[first] > tiny or first == len(slope) - 1:
-        return float(kinks[first])
-    return 0.5 * float(kinks[first] + kinks[first + 1])

@@ -1,7 +1,10 @@
 """The doubly penalised machine, solved: by which method, on which features, how exactly.
 
-Newton steps of the interior point cost ``n p min(n, p)``; where that is too much, coordinate
-descent on the dual goes first, followed by the interior point only where it does not get there.
+A Newton step of the interior point costs ``n p min(n, p)`` for its matrix, or as much of it as
+the table has entries, and ``min(n, p)**3 / 3`` for its factors, dense whatever the table is.
+Where that is too much, coordinate descent on the dual goes first, followed by the interior point
+only where it does not get there. A sweep of the descent costs no more than the entries of the
+table, so that sparse tables begin with it much earlier.
 With many more features than samples most weights are zero, so the interior point works on the
 features that may count, and the certificate over all features says which were missed.
 """
@@ -14,12 +17,14 @@ from scipy import sparse
 from tamiz._blas import one_blas_thread
 from tamiz._progress import Progress
 from tamiz.embedded._l1l2_descent import descend
-from tamiz.embedded._l1l2_interior import interior
+from tamiz.embedded._l1l2_interior import Estimate, interior
 from tamiz.embedded._l1l2_polish import polish
-from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, best_intercept, certify
+from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, certify
+from tamiz.solvers.linear_program import best_intercept
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
 _DEAR = 2e9
+_DEAR_SPARSE = 3e7
 #: The largest system that is factorised at all.
 _LARGEST_SYSTEM = 8000
 #: The interior point converges so fast that a sharper tolerance costs a few steps only.
@@ -71,16 +76,17 @@ def _minimise(
     """Choose the method; every sample has a price and both classes are there."""
     X = problem.X
     n, p = X.shape
-    work = n * p * min(n, p) * _filled(X)
-    if work <= _DEAR and min(n, p) <= _LARGEST_SYSTEM:
+    size = float(min(n, p))
+    work = n * p * size * _filled(X) + size**3 / 3.0
+    if work <= (_DEAR_SPARSE if sparse.issparse(X) else _DEAR) and size <= _LARGEST_SYSTEM:
         with one_blas_thread():  # the threads of BLAS would spin through all that is between
             return _solve_interior(problem, tol, max_iter, progress, start)
-    systems = min(n, p) <= _LARGEST_SYSTEM
+    systems = size <= _LARGEST_SYSTEM
     sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter
     best = descend(problem, tol, sweeps, progress, start)
     if best.status != "max_iter" or not systems or max_iter <= _FIRST_SWEEPS:
         return best
-    found = _solve_interior(problem, tol, max_iter, progress, best.c)
+    found = _solve_interior(problem, tol, max_iter - best.n_iter, progress, best.c)
     if found.gap > best.gap:  # interrupted early
         found = best._replace(status=found.status)
     return found._replace(n_iter=found.n_iter + best.n_iter)
@@ -140,8 +146,7 @@ def _solve_interior(
             estimate = estimate._replace(w=w)
         steps += estimate.n_iter
         found = certify(problem, estimate.alpha, estimate.w)
-        if estimate.status != "interrupted":
-            found = polish(problem, estimate, found)
+        found, estimate = _polished(problem, estimate, found)
         if best is None or found.gap < best.gap:
             best = found
         missed = np.abs(found.correlation) > problem.nu
@@ -169,10 +174,21 @@ def _solve_rotated(
     part = problem._replace(X=rotated, nu=np.zeros(rotated.shape[1]))
     estimate = interior(part, min(_SHARP, 1e-3 * tol), max_iter, progress)
     found = certify(part, estimate.alpha, estimate.w)
-    if estimate.status != "interrupted":
-        found = polish(part, estimate, found)
+    found, estimate = _polished(part, estimate, found)
     found = certify(problem, problem.y * found.c)
     return found._replace(n_iter=estimate.n_iter, status=_judged(estimate.status, found, tol))
+
+
+def _polished(
+    problem: PenalisedHinge, estimate: Estimate, found: Certified
+) -> tuple[Certified, Estimate]:
+    """The last digits, unless there is an interruption before or meanwhile."""
+    try:
+        if estimate.status != "interrupted":
+            found = polish(problem, estimate, found)
+    except KeyboardInterrupt:
+        estimate = estimate._replace(status="interrupted")
+    return found, estimate
 
 
 def _judged(status: str, found: Certified, tol: float) -> str:

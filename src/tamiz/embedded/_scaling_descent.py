@@ -37,7 +37,7 @@ LOOK_BACK = 3  # steps over which the decrease is judged
 class Judge(Protocol):
     """What a descent asks of an objective."""
 
-    def at(self, sigma: np.ndarray) -> Value: ...
+    def at(self, sigma: np.ndarray, warm: np.ndarray | None = None) -> Value: ...
 
 
 class Domain(NamedTuple):
@@ -54,6 +54,16 @@ class Domain(NamedTuple):
     at_most: bool = False  # the sum may also be less than ``total``
     floor: float = 0.0  # factors below it become zero
     final: bool = False  # a factor at zero stays there
+
+    def flat(self, sigma: np.ndarray) -> bool:
+        """Whether no curved boundary is near."""
+        if self.total is None or self.q == self.power:
+            return True
+        return self.at_most and float(np.sum(sigma**self.q)) < 0.999 * self.total
+
+    def moving(self, sigma: np.ndarray, alive: np.ndarray) -> np.ndarray:
+        """Which of the features ``alive`` may have another factor."""
+        return alive[sigma[alive] > 0] if self.final else alive
 
     def factors(self, u: np.ndarray) -> np.ndarray:
         return u ** (1.0 / self.power)
@@ -112,17 +122,24 @@ class Point(NamedTuple):
     slope: np.ndarray  # derivative by the variables of the domain
     rise: np.ndarray  # derivative by the squares of the factors, penalties left aside
     length: float  # of the next step; 0: not known yet
+    warm: np.ndarray | None = None  # dual variables of the machines there
 
 
-def point_at(objective: Judge, domain: Domain, sigma: np.ndarray, length: float = 0.0) -> Point:
+def point_at(
+    objective: Judge,
+    domain: Domain,
+    sigma: np.ndarray,
+    length: float = 0.0,
+    warm: np.ndarray | None = None,
+) -> Point:
     """Evaluate a feasible point."""
-    return _point(objective.at(sigma), domain, sigma, length)
+    return point_of(objective.at(sigma, warm), domain, sigma, length)
 
 
 def step_from(objective: Judge, domain: Domain, point: Point, alive: np.ndarray) -> Point | None:
     """The next point, or None if no step lowers the objective; only ``alive`` features move."""
     sigma = point.sigma
-    moving = alive[sigma[alive] > 0] if domain.final else alive
+    moving = domain.moving(sigma, alive)
     u = sigma[moving] ** domain.power
     slope = point.slope[moving]
     largest, steepest = float(u.max()), float(np.abs(slope).max(initial=0.0))
@@ -137,10 +154,10 @@ def step_from(objective: Judge, domain: Domain, point: Point, alive: np.ndarray)
         if v.any():  # without any feature there is no machine
             trial = np.zeros_like(sigma)
             trial[moving] = domain.factors(v)
-            there = objective.at(trial)
+            there = objective.at(trial, point.warm)
             promised = ENOUGH * float(slope @ move)
             if there.value < point.value and there.value <= point.value + promised:
-                following = _point(there, domain, trial, length)
+                following = point_of(there, domain, trial, length)
                 return following._replace(length=_length(move, following, slope, moving))
         length *= SHORTER
     return None
@@ -153,10 +170,12 @@ def settled(values: list[float], tol: float) -> bool:
     return values[-1 - LOOK_BACK] - values[-1] <= tol * abs(values[-1])
 
 
-def _point(here: Value, domain: Domain, sigma: np.ndarray, length: float) -> Point:
+def point_of(here: Value, domain: Domain, sigma: np.ndarray, length: float) -> Point:
+    """A point from what the objective said about it."""
     gradient = here.gradient()
     slope = domain.slope(sigma, gradient + here.toll)
-    return Point(sigma, here.value, slope, gradient / (2.0 * np.maximum(sigma, TINY)), length)
+    rise = gradient / (2.0 * np.maximum(sigma, TINY))
+    return Point(sigma, here.value, slope, rise, length, here.warm)
 
 
 def _length(move: np.ndarray, point: Point, before: np.ndarray, moving: np.ndarray) -> float:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,19 +73,29 @@ class Value(NamedTuple):
     value: float
     gradient: Callable[[], np.ndarray]  # of the part that depends on the data
     toll: np.ndarray | float = 0.0  # derivative of a penalty on the factors
+    warm: np.ndarray | None = None  # dual variables of all machines, to start others from
+
+
+#: The value, what gives the gradient once it is wanted, and the dual variables.
+Solved = tuple[float, Callable[[FeatureGram], np.ndarray], list[np.ndarray]]
 
 
 class Objective(ABC):
     """A function of the scaling factors that re-solves its machines wherever it is asked.
 
-    Every answer is where the next question starts from, so that small steps cost little.
+    An answer holds the dual variables of its machines, and a question may name some to start from,
+    so that small steps cost little. Nothing else is remembered between questions: a run that is
+    taken up again with the same factors and dual variables goes the same way.
     """
+
+    blocks = 1  # vectors of dual variables for each machine
 
     def __init__(self, kernel: Kernel, sample: Sample):
         self.kernel = kernel
         self.X = sample.X
         self.pairs = _pairs(sample)
         self.n_evaluations = 0
+        self.n_failed = 0  # inner problems that were not solved up to their tolerance
         self.columns = np.arange(sample.X.shape[1])
         self._part = sample.X
 
@@ -96,7 +106,7 @@ class Objective(ABC):
         self.columns = columns
         self._part = np.ascontiguousarray(self.X[:, columns])
 
-    def at(self, sigma: np.ndarray) -> Value:
+    def at(self, sigma: np.ndarray, warm: np.ndarray | None = None) -> Value:
         """The objective at the factors ``sigma`` of all features."""
         self.n_evaluations += 1
         factors = np.maximum(sigma[self.columns], TINY)
@@ -105,42 +115,61 @@ class Objective(ABC):
             K = tracker.K
         if not np.isfinite(K).all():
             raise ValueError(TOO_LARGE)
-        value, inner = self._solve(K)
+        value, inner, solutions = self._solve(K, self._starts(warm))
 
         def gradient() -> np.ndarray:
             out = np.zeros(len(sigma))
             out[self.columns] = inner(tracker)
             return out
 
-        return Value(value, gradient)
+        return Value(value, gradient, warm=np.concatenate(solutions))
+
+    def _starts(self, warm: np.ndarray | None) -> list[Any]:
+        """Dual variables to start from, one vector after the other; None where there are none."""
+        sizes = [len(pair.samples) for pair in self.pairs for _ in range(self.blocks)]
+        if warm is None:
+            return [None] * len(sizes)
+        return np.split(warm, np.cumsum(sizes)[:-1])
+
+    def _optimum(
+        self, problem: QuadraticProblem, start: np.ndarray | None, scale: float = 1.0
+    ) -> QPResult:
+        """Solve an inner problem whose gradient has entries of the size ``scale``."""
+        polished = problem.n <= SMALL
+        result = solve(problem, tol=INNER_TOL * scale, start=start, polished=polished)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if result.status is Status.UNBOUNDED:
+            raise ValueError(
+                f"{self.kernel!r} is not positive semi-definite on these data, and the problem has "
+                "no optimum. Use another kernel, or a smaller C."
+            )
+        self.n_failed += not result.converged
+        return result
 
     @abstractmethod
-    def _solve(self, K: np.ndarray) -> tuple[float, Callable[[FeatureGram], np.ndarray]]:
-        """The value for a Gram matrix, and what gives the gradient once it is wanted."""
+    def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
+        """Solve all machines for a Gram matrix."""
 
 
 class DualOptimum(Objective):
     """``D(sigma)``, the optimum of the soft-margin machine, ½‖w‖² + Σ C_i ξ_i."""
 
-    def __init__(self, kernel: Kernel, sample: Sample):
-        super().__init__(kernel, sample)
-        self._alpha: list[np.ndarray | None] = [None] * len(self.pairs)
-
-    def _solve(self, K: np.ndarray) -> tuple[float, Callable[[FeatureGram], np.ndarray]]:
+    def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
         value = 0.0
-        coefficients = []
-        for k, pair in enumerate(self.pairs):
+        coefficients, solutions = [], []
+        for pair, start in zip(self.pairs, starts, strict=True):
             part = _part(K, pair.samples)
             problem = svc_problem(DenseQ(part), pair.signs, pair.price * pair.weight)
-            result = _optimum(problem, self._alpha[k], self.kernel)
-            self._alpha[k] = result.a
+            result = self._optimum(problem, start)
+            solutions.append(result.a)
             value -= float(result.objective or 0.0)
             coefficients.append(_spread(result.a * pair.signs, pair.samples, len(K)))
 
         def inner(tracker: FeatureGram) -> np.ndarray:
             return -0.5 * np.sum([tracker.gradient(c) for c in coefficients], axis=0)
 
-        return value, inner
+        return value, inner, solutions
 
 
 class RadiusMargin(Objective):
@@ -152,24 +181,21 @@ class RadiusMargin(Objective):
     kernel: together they have ``1/(kC)`` in the quadratic terms and ``1/C`` in the linear one.
     """
 
-    def __init__(self, kernel: Kernel, sample: Sample):
-        super().__init__(kernel, sample)
-        self._alpha: list[np.ndarray | None] = [None] * len(self.pairs)
-        self._beta: list[np.ndarray | None] = [None] * len(self.pairs)
+    blocks = 2  # of the machine, and of the ball
 
-    def _solve(self, K: np.ndarray) -> tuple[float, Callable[[FeatureGram], np.ndarray]]:
+    def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
         value = 0.0
-        found = []
+        found, solutions = [], []
         for k, pair in enumerate(self.pairs):
             part = np.array(_part(K, pair.samples))
             corner = part.diagonal() + 1.0 / pair.price
             part.flat[:: len(part) + 1] += 1.0 / (pair.price * pair.weight)
             Q = DenseQ(part)
-            margin = _optimum(svc_problem(Q, pair.signs, np.inf), self._alpha[k], self.kernel)
+            margin = self._optimum(svc_problem(Q, pair.signs, np.inf), starts[2 * k])
             ball = QuadraticProblem(Q=Q, p=-0.5 * corner, y=1.0, d=1.0, lower=0.0, upper=np.inf)
             size = float(np.abs(corner).max())
-            smallest = _optimum(ball, self._beta[k], self.kernel, size)
-            self._alpha[k], self._beta[k] = margin.a, smallest.a
+            smallest = self._optimum(ball, starts[2 * k + 1], size)
+            solutions += [margin.a, smallest.a]
             w2 = -2.0 * float(margin.objective or 0.0)
             r2 = -2.0 * float(smallest.objective or 0.0)
             value += r2 * w2
@@ -184,7 +210,7 @@ class RadiusMargin(Objective):
                 total += w2 * (tracker.diag_gradient(beta) - tracker.gradient(beta))
             return total
 
-        return value, inner
+        return value, inner, solutions
 
 
 def needs_all_features(kernel: Kernel) -> bool:
@@ -209,21 +235,6 @@ def _pairs(sample: Sample) -> list[Pair]:
             "apart. Give a positive weight to two classes at least."
         )
     return found
-
-
-def _optimum(
-    problem: QuadraticProblem, start: np.ndarray | None, kernel: Kernel, scale: float = 1.0
-) -> QPResult:
-    polished = problem.n <= SMALL
-    result = solve(problem, tol=INNER_TOL * scale, start=start, polished=polished)
-    if result.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    if result.status is Status.UNBOUNDED:
-        raise ValueError(
-            f"{kernel!r} is not positive semi-definite on these data, and the problem has no "
-            "optimum. Use another kernel, or a smaller C."
-        )
-    return result
 
 
 def _part(K: np.ndarray, samples: np.ndarray) -> np.ndarray:

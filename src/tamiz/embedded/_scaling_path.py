@@ -18,6 +18,10 @@ import numpy as np
 from tamiz.base import PathStep
 from tamiz.embedded._scaling_descent import Domain, Point, point_at, settled, step_from
 from tamiz.embedded._scaling_machines import Objective
+from tamiz.embedded._scaling_newton import newton_step, remember, stationarity
+
+SLOW = 1e-2  # decrease of the last steps, as a share, below which curvature helps
+STILL = 3e-3  # largest departure from stationarity at the end of a descent that is the answer
 
 
 class Rule(Enum):
@@ -47,6 +51,10 @@ class State:
     left: np.ndarray  # when each feature left, the later the better; ALIVE: not yet
     merit: np.ndarray  # order among the features that left at the same time
     length: float = 0.0
+    warm: np.ndarray | None = None  # dual variables at sigma, or at the factors before
+    slope: np.ndarray = field(default_factory=lambda: np.zeros(0))  # at sigma: see Point
+    rise: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    memory: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 0)))  # of the descent
     stage: int = 0
     values: list[float] = field(default_factory=list)  # of the descent under way
     history: list[float] = field(default_factory=list)
@@ -59,10 +67,12 @@ class State:
     n_iter: int = 0
     cut: bool = False  # whether a descent ended by max_iter
     done: bool = False
+    n_failed: int = 0  # inner problems that were not solved up to their tolerance
 
     def arrays(self) -> dict[str, Any]:
         out = dict(vars(self))
-        out["chosen"] = np.zeros(0) if self.chosen is None else self.chosen
+        for name in ("chosen", "warm"):
+            out[name] = np.zeros(0) if out[name] is None else out[name]
         out["marks"] = np.array(self.marks, dtype=float).reshape(-1, 3)
         return out
 
@@ -75,7 +85,8 @@ class State:
             plain[name] = plain[name].tolist()
         plain["gone"] = [int(j) for j in plain["gone"]]
         plain["marks"] = [(int(m), int(n), float(v)) for m, n, v in plain["marks"]]
-        plain["chosen"] = plain["chosen"] if len(plain["chosen"]) else None
+        for name in ("chosen", "warm"):
+            plain[name] = plain[name] if len(plain[name]) else None
         return cls(**plain)
 
     @property
@@ -100,12 +111,14 @@ def begin(plan: Plan, useful: np.ndarray, factor: float = 1.0) -> State:
     left = np.where(useful, ALIVE, -1)
     gone = np.flatnonzero(~useful).tolist()
     state = State(plan.domain.feasible(sigma), left, np.zeros(len(sigma)), gone=gone)
+    state.memory = np.zeros((0, 2, len(sigma)))
     state.chosen = state.sigma  # what an interrupted run falls back on
     return state
 
 
 def run(objective: Objective, plan: Plan, state: State, tell: Callable[[State], None]) -> None:
     """Carry ``state`` to the end; ``tell(state)`` hears of every accepted step."""
+    objective.n_failed = state.n_failed
     while not state.done:
         objective.restrict(state.alive)
         point = _descent(objective, plan, state, tell)
@@ -120,24 +133,52 @@ def run(objective: Objective, plan: Plan, state: State, tell: Callable[[State], 
 def _descent(
     objective: Objective, plan: Plan, state: State, tell: Callable[[State], None]
 ) -> Point:
-    alive = state.alive
-    point = point_at(objective, plan.domain, state.sigma, state.length)
-    if not state.values:
-        _note(state, point)
-    while len(state.values) <= plan.max_iter and not settled(state.values, plan.tol):
-        following = step_from(objective, plan.domain, point, alive)
+    alive, exact = state.alive, _exact(plan, state)
+    if state.values:  # taken up again, in the middle
+        value = state.values[-1]
+        point = Point(state.sigma, value, state.slope, state.rise, state.length, state.warm)
+    else:
+        point = point_at(objective, plan.domain, state.sigma, state.length, state.warm)
+        _note(objective, state, point)
+    while len(state.values) <= plan.max_iter and not _finished(plan, state, point):
+        following = None
+        # far from the end plain steps are as good, and no model fits all of the way
+        if exact and settled(state.values, SLOW) and plan.domain.flat(point.sigma):
+            following = newton_step(objective, plan.domain, point, alive, state.memory)
+        if following is None:
+            following = step_from(objective, plan.domain, point, alive)
         if following is None:
             return point
+        if exact:
+            state.memory = remember(state.memory, plan.domain, point, following)
         point = following
-        state.sigma, state.length = point.sigma, point.length
         state.n_iter += 1
-        _note(state, point)
+        _note(objective, state, point)
         tell(state)
-    state.cut |= not settled(state.values, plan.tol)
+    state.cut |= not _finished(plan, state, point)
     return point
 
 
-def _note(state: State, point: Point) -> None:
+def _finished(plan: Plan, state: State, point: Point) -> bool:
+    """Whether the descent has come to its end.
+
+    Where its end is the answer, a small decrease is not enough: factors on their way to zero
+    hardly change the objective, and yet decide what is selected.
+    """
+    if not settled(state.values, plan.tol):
+        return False
+    return not _exact(plan, state) or stationarity(plan.domain, point, state.alive) <= STILL
+
+
+def _exact(plan: Plan, state: State) -> bool:
+    """Whether the features left at the end of this descent are what the method selects."""
+    return plan.rule is Rule.FIRST and state.stage == 0
+
+
+def _note(objective: Objective, state: State, point: Point) -> None:
+    state.sigma, state.length, state.warm = point.sigma, point.length, point.warm
+    state.slope, state.rise = point.slope, point.rise
+    state.n_failed = objective.n_failed
     state.values.append(point.value)
     if state.stage == 0:
         state.history.append(point.value)
@@ -189,6 +230,7 @@ def _open_stage(plan: Plan, state: State) -> None:
     sigma[worst] = 0.0
     state.sigma = plan.domain.feasible(sigma)
     state.length = 0.0
+    state.memory = state.memory[:0]
     state.values = []
 
 

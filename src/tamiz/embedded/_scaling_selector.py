@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz._checkpoint import open_checkpoint
 from tamiz._progress import Progress
+from tamiz._units import number_to_drop
 from tamiz._validation import (
     check_class_weight,
     check_classes,
@@ -168,7 +169,8 @@ class ScalingSelector(LastMachineSelector):
         n_kept = int(np.count_nonzero(chosen))
         n_selected = n_kept if wanted is None else wanted
         self.scale_ = np.where(np.isin(np.arange(len(chosen)), order[:n_selected]), chosen, 0.0)
-        self.objective_ = float(state.chosen_value)
+        # not known if the first machine was not finished
+        self.objective_ = float(state.chosen_value) if state.history else None
         self.history_ = np.array(state.history)
         self.n_iter_ = state.n_iter
         self.status_ = "interrupted" if interrupted else "max_iter" if state.cut else "converged"
@@ -178,7 +180,11 @@ class ScalingSelector(LastMachineSelector):
             n_selected=n_selected,
             path=state.path(),
             seconds=watch.seconds,
-            notes={"status": self.status_, "n_evaluations": task.objective.n_evaluations},
+            notes={
+                "status": self.status_,
+                "n_evaluations": task.objective.n_evaluations,
+                "n_failed": task.objective.n_failed,
+            },
         )
         self._columns = (
             np.arange(len(chosen))
@@ -190,9 +196,19 @@ class ScalingSelector(LastMachineSelector):
         self.estimator_.fit(
             self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
         )
-        self._tell(interrupted)
+        self._tell(interrupted, task.objective.n_failed)
 
-    def _tell(self, interrupted: bool) -> None:
+    def _tell(self, interrupted: bool, n_failed: int) -> None:
+        """Say what a user should know; the warnings point at the line that calls ``fit``."""
+        name = type(self).__name__
+        if n_failed:
+            warnings.warn(
+                f"{name}: {n_failed} of the machines trained on the way could not be solved up to "
+                "the tolerance, so that objective and factors are less exact than they look; "
+                "scale the features (sklearn.preprocessing.StandardScaler), or lower C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
         if self.status_ == "converged":
             return
         if interrupted:
@@ -202,7 +218,7 @@ class ScalingSelector(LastMachineSelector):
                 f"a descent reached max_iter={self.max_iter} before the objective settled; raise "
                 "max_iter or tol, or scale the features (sklearn.preprocessing.StandardScaler)."
             )
-        warnings.warn(f"{type(self).__name__}: {text}", ConvergenceWarning, stacklevel=5)
+        warnings.warn(f"{name}: {text}", ConvergenceWarning, stacklevel=5)
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(X[:, self._columns] * self.scale_[self._columns])
@@ -213,11 +229,7 @@ class ScalingSelector(LastMachineSelector):
 
     def _step(self, n: int) -> int:
         """How many of n features leave at once."""
-        if isinstance(self.step, str):
-            return max(1, n // 2)
-        if isinstance(self.step, Integral):
-            return int(self.step)
-        return max(1, int(self.step * n))
+        return number_to_drop(self.step, n, 1)
 
 
 def _useful(X: np.ndarray) -> np.ndarray:

@@ -23,8 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from tamiz._blas import one_blas_thread
+from tamiz._parallel import limit_threads
 from tamiz._progress import Progress
 from tamiz._validation import (
+    Labels,
     check_class_weight,
     check_classes,
     check_sample_weight,
@@ -33,6 +36,7 @@ from tamiz._validation import (
     unchanged_on_error,
 )
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.embedded._together import in_threads
 from tamiz.selector import Selector
 from tamiz.svm._linear import LinearMachine, per_machine, positive_classes
 
@@ -49,6 +53,7 @@ class LinearFit(NamedTuple):
     history: tuple[float, ...] = ()  # objective after each outer step, where there are several
     path: tuple[PathStep, ...] = ()  # features that left, where they leave step by step
     left: np.ndarray | None = None  # step at which each feature left, the later the better
+    scale: np.ndarray | None = None  # factors of the features, where the method has some
 
 
 class Priced(NamedTuple):
@@ -59,19 +64,60 @@ class Priced(NamedTuple):
     C: np.ndarray
 
 
+def check_samples(
+    owner: Any, X: Any, y: Any, sample_weight: Any, *, accept_sparse: bool = True
+) -> tuple[Any, Labels, np.ndarray]:
+    """Return the samples that have weight, their labels and weights; ``owner`` learns the names."""
+    X = check_X(owner, X, reset=True, accept_sparse=accept_sparse)
+    with one_blas_thread():  # the others, once awake, would spin into the solver's time
+        check_squares(X)
+    weight = check_sample_weight(sample_weight, X.shape[0])
+    labels = check_classes(y, X.shape[0], weight=weight)
+    if not weight.all():
+        kept = np.flatnonzero(weight)
+        X, weight = X[kept], weight[kept]
+        labels = labels._replace(codes=labels.codes[kept])
+    return X, labels, weight
+
+
+def one_against_rest(
+    class_weight: Any, labels: Labels, weight: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the labels ±1 of each machine and the factors on its losses.
+
+    "balanced" gives both sides of every machine the same total. Balancing the classes instead would
+    leave a class of K with the (K-1)-th part of what the others weigh together.
+    """
+    machines = []
+    for k in positive_classes(len(labels.classes)):
+        by_side = Labels(np.array([0, 1]), (labels.codes == k).astype(np.intp))
+        if isinstance(class_weight, str):
+            factor = check_class_weight(class_weight, by_side, weight)[by_side.codes]
+        else:
+            factor = check_class_weight(class_weight, labels, weight)[labels.codes]
+        machines.append((np.where(by_side.codes, 1.0, -1.0), weight * factor))
+    return machines
+
+
 class SparseLinearMachine(LinearMachine, Selector):
     """Base of the sparse linear machines; a subclass says how one binary machine is fitted.
 
     A subclass defines ``_fit_machine(problem, progress)``, has the parameters ``C``,
-    ``class_weight``, ``n_features_to_select`` and ``verbose``, and calls :meth:`_fit` from ``fit``.
+    ``class_weight``, ``n_features_to_select``, ``n_jobs`` and ``verbose``, and calls :meth:`_fit`
+    from ``fit``. ``_fit_machine`` may be called in several threads at once: it leaves
+    ``self`` alone.
     """
 
     _sparse = True  # whether sparse X is taken
+    _threads = True  # whether n_jobs is for the machines of several classes
     _loosen = "Raise C (lower lambda_)"  # what lets features in
 
     @abstractmethod
     def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
         """Fit one machine to labels ±1."""
+
+    def _take(self, fits: list[LinearFit]) -> None:
+        """Set the attributes that only this method has."""
 
     def _price(self, total_weight: float) -> float:
         """``C``, from whichever parameter states it."""
@@ -85,35 +131,46 @@ class SparseLinearMachine(LinearMachine, Selector):
         with unchanged_on_error(self):
             watch = Stopwatch()
             self._validate_params()
-            X = check_X(self, X, reset=True, accept_sparse=self._sparse)
-            check_squares(X)
-            weight = check_sample_weight(sample_weight, X.shape[0])
-            labels = check_classes(y, X.shape[0], weight=weight)
-            if not weight.all():
-                kept = np.flatnonzero(weight)
-                X, weight = X[kept], weight[kept]
-                labels = labels._replace(codes=labels.codes[kept])
+            X, labels, weight = check_samples(self, X, y, sample_weight, accept_sparse=self._sparse)
             # asked for here, so that a wrong number is refused before the work
             number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])
-            by_class = check_class_weight(self.class_weight, labels, weight)
-            price = self._price(float(weight.sum())) * weight * by_class[labels.codes]
+            sides = one_against_rest(self.class_weight, labels, weight)
+            C = self._price(float(weight.sum()))
             self.classes_ = labels.classes
-            fits: list[LinearFit] = []
-            machines = positive_classes(len(labels.classes))
-            with Progress(type(self).__name__, self.verbose) as progress:
-                for k in machines:
-                    signs = np.where(labels.codes == k, 1.0, -1.0)
-                    fits.append(self._fit_machine(Priced(X, signs, price), progress))
-                    if fits[-1].status == "interrupted":
-                        break
-            n_missing = len(machines) - len(fits)
+            with limit_threads(getattr(self, "n_jobs", None)):
+                fits = self._fit_machines([Priced(X, signs, C * w) for signs, w in sides])
             nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
-            self._conclude(fits + [nothing] * n_missing, n_missing, watch)
+            n_missing = fits.count(None)
+            self._conclude([nothing if f is None else f for f in fits], n_missing, watch)
         return self
+
+    def _fit_machines(self, problems: list[Priced]) -> list[LinearFit | None]:
+        """All machines; None for those that an interruption left undone."""
+        fits: list[LinearFit | None] = [None] * len(problems)
+        name, n_jobs = type(self).__name__, getattr(self, "n_jobs", None)
+
+        def fit(k: int, progress: Progress) -> bool:
+            found = self._fit_machine(problems[k], progress)
+            fits[k] = found
+            return found.status != "interrupted"
+
+        try:
+            if n_jobs in (None, 1) or len(problems) == 1 or not self._threads:
+                with Progress(name, self.verbose) as progress:
+                    all(fit(k, progress) for k in range(len(problems)))  # up to an interruption
+            else:
+                in_threads(fit, range(len(problems)), name)
+        except KeyboardInterrupt:  # outside the iterations, which keep what they have reached
+            pass
+        return list(fits)
 
     def _conclude(self, fits: list[LinearFit], n_missing: int, watch: Stopwatch) -> None:
         self._set_weights(np.array([[*fit.coef, fit.intercept] for fit in fits]))
-        self.objective_ = per_machine(np.array([fit.objective for fit in fits]))
+        self.objective_ = (
+            None
+            if n_missing == len(fits)
+            else per_machine(np.array([fit.objective for fit in fits]))
+        )
         gaps = [fit.gap for fit in fits]
         self.duality_gap_ = (
             None if any(gap is None for gap in gaps) else per_machine(np.array(gaps, dtype=float))
@@ -126,13 +183,11 @@ class SparseLinearMachine(LinearMachine, Selector):
         self.__dict__.pop("history_", None)
         if any(fit.history for fit in fits):
             self.history_ = fits[0].history if len(fits) == 1 else [fit.history for fit in fits]
+        self._take(fits)
         scores = np.sqrt(np.sum(self.coef_**2, axis=0))
         n_kept = int(np.count_nonzero(scores))
-        ties = (
-            []
-            if fits[0].left is None
-            else [np.max([f.left for f in fits if f.left is not None], axis=0)]
-        )
+        left = [fit.left for fit in fits if fit.left is not None]
+        ties = [np.max(left, axis=0)] if left else []
         wanted = self.n_features_to_select
         own = wanted is None or (isinstance(wanted, str) and wanted == "auto")
         n_selected = n_kept if own else number_to_select(wanted, len(scores), None)
@@ -140,7 +195,8 @@ class SparseLinearMachine(LinearMachine, Selector):
             order=order_by(scores, *ties),
             n_selected=n_selected,
             scores=scores,
-            path=[step for fit in fits for step in fit.path],
+            # one machine's steps say nothing about when a feature leaves the others
+            path=list(fits[0].path) if len(fits) == 1 else [],
             seconds=watch.seconds,
             notes={"n_nonzero": n_kept, "status": self.status_},
         )
@@ -159,7 +215,7 @@ class SparseLinearMachine(LinearMachine, Selector):
                 "scale the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
             )
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
-        if not n_kept:
+        elif not n_kept:  # otherwise it may be for want of time
             warnings.warn(
                 f"{name}: every weight is zero at this penalty, so no feature is selected and one "
                 f"class is always predicted. {self._loosen} to let features in.",

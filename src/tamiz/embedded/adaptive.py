@@ -29,7 +29,8 @@ class AdaptiveScaling(ScalingSelector):
 
     subject to the constraints of the machine on ``α`` and ``σ >= 0``, ``‖σ‖_q = σ0``: the optimum
     ``½‖w‖² + C Σ ξ`` of the machine is made as small as factors of this norm allow. Factors become
-    exactly zero on the way. For a linear kernel and ``q = 2`` the problem is convex, and its
+    exactly zero on the way, and those that are zero where the descent comes to rest are the
+    features left out. For a linear kernel and ``q = 2`` the problem is convex, and its
     solution is the machine with the squared ℓ1 norm ``‖w‖₁² / (2 σ0²)`` in place of ``½‖w‖²``.
 
     Parameters
@@ -38,9 +39,10 @@ class AdaptiveScaling(ScalingSelector):
         Number or fraction of the features. By itself the method takes those whose factor is not
         zero at the optimum. Features asked for beyond these enter by rank, with the factor zero.
     q : float, default=2.0
-        Which norm is held, above 0 and at most 2. Kernels depend on the squares of the factors,
-        which 2 leaves on a simplex; smaller values are stricter, and harder to optimise: a factor
-        that has reached zero then stays there.
+        Which norm is held, from 0.25 to 2. Kernels depend on the squares of the factors, which 2
+        leaves on a simplex; smaller values are stricter, and harder to optimise: a factor that has
+        reached zero then stays there, and the descent ends in one of many low points. The few
+        factors left share a norm that grows as ``p ** (1 / q)``, up to ``p ** 4``.
     sigma0 : float or None, default=None
         The norm. By default ``p ** (1 / q)`` for p features that are not constant, so that all
         factors are 1 in the beginning.
@@ -63,10 +65,13 @@ class AdaptiveScaling(ScalingSelector):
         fraction of those still there, or half of them.
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class.
-    max_iter : int, default=200
+    max_iter : int, default=500
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share.
+        A descent ends when three steps together lower the objective by less than this share. The
+        first one, which decides what is selected by itself, must have come to rest besides: no
+        factor whose square a further step along the projected gradient would change by more than
+        0.3 % of the mean of those in use.
     verbose : bool or int, default=0
         Show progress.
     checkpoint : str or path, optional
@@ -80,7 +85,7 @@ class AdaptiveScaling(ScalingSelector):
         Factors with which ``estimator_`` sees the features; zero for those not selected.
     estimator_ : SVC
         The machine on the selected features times their factors; ``predict`` uses it.
-    objective_ : float
+    objective_ : float or None
         The machine's optimum ``½‖w‖² + C Σ ξ`` at these factors (of several classes: the sum over
         all pairs).
     history_ : array
@@ -89,7 +94,8 @@ class AdaptiveScaling(ScalingSelector):
     n_iter_ : int
         Steps over all descents.
     status_ : str
-        "converged", "max_iter" or "interrupted".
+        "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
+        on the way that could not be solved up to their tolerance; a warning tells of them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
@@ -123,7 +129,7 @@ class AdaptiveScaling(ScalingSelector):
     _parameter_constraints: dict[str, list[Any]] = {
         **SCALING_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
-        "q": [Interval(Real, 0.0, 2.0, closed="right")],
+        "q": [Interval(Real, 0.25, 2.0, closed="both")],
         "sigma0": [Interval(Real, 0.0, None, closed="neither"), None],
         "constraint": [StrOptions({"equal", "at_most"})],
     }
@@ -142,7 +148,7 @@ class AdaptiveScaling(ScalingSelector):
         coef0: float = 0.0,
         step: int | float | str = 1,
         class_weight: dict[Any, float] | str | None = None,
-        max_iter: int = 200,
+        max_iter: int = 500,
         tol: float = 1e-3,
         verbose: bool | int = 0,
         checkpoint: Any = None,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.base import PathStep
 from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred, constant
@@ -37,18 +38,25 @@ class AROM(SparseLinearMachine):
 
     In the original features the weights are ``z * w``. A feature with less weight than others loses
     some of its scale, and with it the next weight: its factor goes to zero faster and faster,
-    while those that stay end with equal ``|w_j|``. In terms of the weights ``v = z * w`` of the
-    original features, a step minimises an upper bound of
-
-    .. math:: \sum_j \log \lvert v_j\rvert + C \sum_i \text{hinge}_i ,
-
-    which counts features in a soft way: the units of a feature do not matter to it, though they
-    do to the first machine, from which the iteration starts.
+    while those that stay end with equal ``|w_j|``.
 
     With a hard margin a common factor of all features changes nothing. With a soft margin it
     changes what ``C`` is worth: many features share the weight among them, all their factors are
     small, and after a few steps slack is cheaper than any feature. By default the factors
-    therefore get a common factor that keeps the total variance of the data.
+    therefore get a common factor, which gives the rescaled features the total variance that as
+    many standardised ones would have,
+
+    .. math:: \sum_j z_j^2 \operatorname{var}(x_j) = p ,
+
+    with ``p`` the number of features that are not constant. The units of a feature do not matter
+    to that; they do to the first machine, from which the iteration starts.
+
+    Without the common factor (``normalize=False``) and in terms of the weights ``v = z * w`` of the
+    original features, a step minimises an upper bound of
+
+    .. math:: \sum_j \log \lvert v_j\rvert + C \sum_i \text{hinge}_i ,
+
+    which counts features in a soft way.
 
     Parameters
     ----------
@@ -61,17 +69,20 @@ class AROM(SparseLinearMachine):
     final : {"scaled", "plain"}, default="scaled"
         The machine that predicts: the last one of the iteration, on the rescaled features; or a new
         one on the features that are left, unscaled.
-    normalise : bool, default=True
-        Keep the total variance of the rescaled features. Without it the factors are the bare
-        products of the weights, those that stay end with ``|w_j| = 1``, and with many features
-        and a small ``C`` none may be left.
+    normalize : bool, default=True
+        Give the rescaled features, from the second machine on, the total variance of as many
+        standardised ones as there are features in the beginning, constant ones aside. Without it
+        the factors are the bare products of the weights, those that stay end with ``|w_j| = 1``,
+        and with many features and a small ``C`` none may be left.
     class_weight : dict, "balanced" or None, default=None
-        Factors of ``C`` by class.
+        Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-3
         The iteration ends when no feature leaves and no contribution ``|v_j| std_j`` changes
         by more than this share of the largest one.
     max_iter : int, default=100
         Limit on rescalings.
+    n_jobs : int, default=None
+        Threads for the machines of several classes; the answer does not depend on it.
     verbose : bool or int, default=0
         Show progress when fitting takes longer than two seconds.
 
@@ -93,7 +104,8 @@ class AROM(SparseLinearMachine):
         Root of the sum of the squared weights over the machines.
     support_, ranking_, order_, selection_
         As with every selector; of the features without weight, those that left later come first,
-        then those with the larger contribution at that time. The path tells which left when.
+        then those with the larger contribution at that time. The path tells which left when (of
+        two classes; with more, every machine has a path of its own, and none is kept).
     n_iter_ : int
         Machines trained on the way.
     status_ : str
@@ -130,10 +142,11 @@ class AROM(SparseLinearMachine):
             None,
         ],
         "final": [StrOptions({"scaled", "plain"})],
-        "normalise": ["boolean"],
+        "normalize": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 
@@ -143,19 +156,21 @@ class AROM(SparseLinearMachine):
         *,
         n_features_to_select: int | float | str | None = None,
         final: str = "scaled",
-        normalise: bool = True,
+        normalize: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 100,
+        n_jobs: int | None = None,
         verbose: bool | int = 0,
     ):
         self.C = C
         self.n_features_to_select = n_features_to_select
         self.final = final
-        self.normalise = normalise
+        self.normalize = normalize
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROM:
@@ -168,43 +183,42 @@ class AROM(SparseLinearMachine):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of ``C`` by sample.
+            Factors of ``C`` by sample; a weight of k is the same as repeating it k times.
 
         Returns
         -------
         self : AROM
         """
-        scales: list[np.ndarray] = []
-        self._scales = scales
-        try:
-            self._fit(X, y, sample_weight)
-        finally:
-            del self._scales
-        missing = len(self.coef_) - len(scales)
-        scales += [np.ones(self.coef_.shape[1])] * missing
+        return self._fit(X, y, sample_weight)
+
+    def _take(self, fits: list[LinearFit]) -> None:
+        scales = [np.ones(len(fit.coef)) if fit.scale is None else fit.scale for fit in fits]
         self.scale_ = scales[0] if len(scales) == 1 else np.array(scales)
-        return self
 
     def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
-        run = _rescale(problem._replace(X=X), self.normalise, self.tol, self.max_iter, progress)
-        self._scales.append(run.scale)
-        coef, found = run.scale * run.w, run.found
-        if self.final == "plain" and coef.any() and run.status != "interrupted":
+        run = _rescale(problem._replace(X=X), self.normalize, self.tol, self.max_iter, progress)
+        coef, found, status = run.scale * run.w, run.found, run.status
+        if self.final == "plain" and coef.any() and status != "interrupted":
             kept = np.flatnonzero(coef)
-            found = _train(problem._replace(X=X), kept, np.ones(X.shape[1]), progress)
-            coef = np.zeros(len(coef))
-            coef[kept] = found.w
+            try:
+                found = _train(problem._replace(X=X), kept, np.ones(X.shape[1]), progress)
+                coef = np.zeros(len(coef))
+                coef[kept] = found.w
+                status = found.status if found.status == "interrupted" else status
+            except KeyboardInterrupt:
+                status = "interrupted"
         return LinearFit(
             coef=coef,
             intercept=float(found.intercept - means @ coef),
             objective=found.objective,
             gap=found.gap,
             n_iter=len(run.history),
-            status=run.status,
+            status=status,
             history=run.history,
             path=run.path,
             left=run.left,
+            scale=run.scale,
         )
 
 
@@ -221,21 +235,29 @@ class _Run(NamedTuple):
 
 
 def _rescale(
-    problem: Priced, normalise: bool, tol: float, max_iter: int, progress: Progress
+    problem: Priced, normalize: bool, tol: float, max_iter: int, progress: Progress
 ) -> _Run:
-    """Train and rescale until the features that are left keep their contributions."""
-    X = problem.X
-    spread = _spread(X)
-    p = X.shape[1]
+    """Train and rescale until the features that are left keep their contributions.
+
+    An interruption ends it with the last machine that was trained, if there is one.
+    """
+    spread = _spread(problem.X, problem.C)
+    p = len(spread)
     alive = np.flatnonzero(spread > 0)
+    total = len(alive)  # no variance of the data, which a single feature in small units could fill
     z = np.where(spread > 0, 1.0, 0.0)
-    total = float(np.sum(spread**2))
     left = np.zeros(p)
     history: list[float] = []
     path: list[PathStep] = []
     scale, w, last, status = z.copy(), np.zeros(p), None, "max_iter"
     for step in range(1, max_iter + 1):
-        found = _train(problem, alive, z, progress)
+        try:
+            found = _train(problem, alive, z, progress)
+        except KeyboardInterrupt:
+            if last is None:
+                raise
+            status = "interrupted"
+            break
         if found.status == "interrupted" and last is not None:
             status = "interrupted"
             break
@@ -255,15 +277,15 @@ def _rescale(
             status = found.status
             break
         before = z * spread
-        if normalise:  # proportions are what should stand still
+        if normalize:  # proportions are what should stand still
             before = before * (largest / before.max(initial=1e-300))
         change = np.abs(size - before).max(initial=0.0)
-        if not len(gone) and change <= tol * largest:
+        if not len(gone) and change <= tol * largest and _has_norm(z * spread, total, normalize):
             status = "converged"
             break
         z = np.abs(z * w)
         z[gone] = 0.0
-        if normalise and z.any():
+        if normalize and z.any():
             z *= np.sqrt(total / np.sum((z * spread) ** 2))
         alive = np.flatnonzero(z)
         if not len(alive):
@@ -272,6 +294,11 @@ def _rescale(
             break
     assert last is not None
     return _Run(scale, w, last, left, tuple(history), tuple(path), status)
+
+
+def _has_norm(contributions: np.ndarray, total: int, normalize: bool) -> bool:
+    """Whether the factors have their common factor already: those of the first machine may not."""
+    return not normalize or bool(abs(np.sum(contributions**2) - total) <= 1e-9 * total)
 
 
 def _train(problem: Priced, alive: np.ndarray, z: np.ndarray, progress: Progress) -> Certified:
@@ -290,14 +317,19 @@ def _train(problem: Priced, alive: np.ndarray, z: np.ndarray, progress: Progress
     )
 
 
-def _spread(X: Any) -> np.ndarray:
-    """Standard deviation of every feature, exactly zero where it is constant."""
+def _spread(X: Any, weight: np.ndarray) -> np.ndarray:
+    """Standard deviation of every feature, exactly zero where it is constant.
+
+    Samples count by the prices of their losses: what costs nothing has no part in it, and a sample
+    of weight two is the sample twice.
+    """
+    share = weight / weight.sum()
     if sparse.issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        mean = X.T @ share
+        square = X.multiply(X).T @ share
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         # a rare feature may have less than rounding leaves: its root mean square will do
         deviation = np.where(deviation > 0, deviation, np.sqrt(square))
     else:
-        deviation = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))
+        deviation = np.sqrt(share @ (X - share @ X) ** 2)
     return np.where(constant(X), 0.0, deviation)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.base import PathStep
 from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded._together import in_threads
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
 
+_PROGRAM = 1e-6  # gap to which programs are solved, or less
+_CERTAIN = 1e-4  # ... and up to which, where rounding ends them earlier, their answer counts
 _LEAST_SLOPE = 1e-6  # of the slope at zero: below it the penalty goes on as a straight line
 
 
@@ -47,20 +51,23 @@ class FSV(SparseLinearMachine):
     n_restarts : int, default=0
         Number of further runs from random weights, beside the first, which begins at zero.
     tol : float, default=1e-6
-        A run ends once a step lowers the objective by less than this, relative to it; the linear
-        programs are solved to this gap.
+        A run ends once a step lowers the objective by less than this, relative to it. The linear
+        programs are solved to a relative gap of 1e-6, or of ``tol`` if that is less, or as near to
+        it as rounding admits.
     max_iter : int, default=50
-        Limit on steps of one run.
+        Limit on steps of one run. One program takes up to 200 Newton steps and restricted programs
+        (``max_iter`` of them, if that is more).
     class_weight : dict or "balanced", default=None
         Factor on the losses of the samples of each class; a class that is not named has 1.
-        "balanced" gives all classes the same total.
+        "balanced" gives both sides of each machine the same total.
     n_features_to_select : int, float, "auto" or None, default=None
         A number or fraction of features to select from the top of the ranking. By default all
         that have a weight. The machine itself stays as it is.
     random_state : int, RandomState instance or None, default=None
         Draws the starting points of the restarts.
     n_jobs : int, default=None
-        Threads for the restarts; the answer does not depend on it.
+        Threads for the restarts, or without restarts for the machines of several classes; the
+        answer does not depend on it.
     verbose : bool or int, default=0
         Show progress.
 
@@ -81,12 +88,14 @@ class FSV(SparseLinearMachine):
     n_iter_ : int
         Steps of the run that was kept.
     status_ : str
-        "converged", "max_iter", "stalled" or "interrupted".
+        "converged", "max_iter", "stalled" (rounding leaves it open, to more than the ten
+        thousandth part, whether the last program has a lower point) or "interrupted".
     scores_ : ndarray of shape (n_features,)
         ``|w_j|``; of several machines the root of the sum of squares.
     order_, ranking_, support_, selection_
         As for every selector. Features without weight are ranked by the step at which they lost
-        it, the later the better, then by how close they come to entering. The path tells the steps.
+        it, the later the better, then by how close they come to entering. Of two classes the path
+        tells the steps.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -127,7 +136,7 @@ class FSV(SparseLinearMachine):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 
@@ -177,62 +186,67 @@ class FSV(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
+    @property
+    def _threads(self) -> bool:  # type: ignore[override]
+        return self.n_restarts == 0  # otherwise they are for the runs
+
     def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
         rng = check_random_state(self.random_state)
         p = problem.X.shape[1]
         starts = [np.zeros(p)] + [
             rng.exponential(2.0 / self.a, size=p) for _ in range(self.n_restarts)
         ]
-        if self.n_jobs in (None, 1):
-            runs = []
+        runs: list[LinearFit | None] = []
+        if self.n_jobs in (None, 1) or len(starts) == 1:
             for start in starts:
-                runs.append(self._run(problem, start, progress))
-                if runs[-1].status == "interrupted":
+                run = self._run(problem, start, progress)
+                runs.append(run)
+                if run is None or run.status == "interrupted":
                     break
         else:
-            # silent: a line written by several threads at once would be torn
-            quiet = Progress(type(self).__name__)
-            jobs = (delayed(self._run)(problem, start, quiet) for start in starts)
-            runs = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
-        best = min(runs, key=lambda run: run.objective)  # the first of equal ones
-        if runs[-1].status == "interrupted":
+            runs = in_threads(partial(self._run, problem), starts, type(self).__name__)
+        reached = [run for run in runs if run is not None]
+        if not reached:
+            raise KeyboardInterrupt
+        best = min(reached, key=lambda run: run.objective)  # the first of equal ones
+        if len(reached) < len(starts) or any(run.status == "interrupted" for run in reached):
             best = best._replace(status="interrupted")
         return best
 
-    def _run(self, problem: Priced, v: np.ndarray, progress: Progress) -> LinearFit:
-        """Successive linearisation from the weights ``v``."""
+    def _run(self, problem: Priced, v: np.ndarray, progress: Progress) -> LinearFit | None:
+        """Successive linearisation from the weights ``v``; None if Ctrl-C left nothing of it."""
         w, b, objective = np.zeros(len(v)), 0.0, np.inf
-        left = np.zeros(len(v))
+        left, nearness = np.zeros(len(v)), np.zeros(len(v))
         history: list[float] = []
         path: list[PathStep] = []
-        last: ProgramResult | None = None
         status = "max_iter"
-        for step in range(1, self.max_iter + 1):
-            progress.update(f"step {step}, {np.count_nonzero(w)} features")
-            slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)
-            program = HingeProgram(*problem, slope)
-            last = solve_hinge_program(
-                program, method="vertex", tol=min(self.tol, 1e-6), progress=progress
-            )
-            reached = self._objective(program, last)
-            if reached < objective:
-                left[(w != 0) & (last.w == 0)] = step
-                gone = tuple(np.flatnonzero((w != 0) & (last.w == 0)).tolist())
-                gain, objective = objective - reached, reached
-                w, b, v = last.w, last.b, last.w
-                nearness = np.abs(last.g) / slope
-                history.append(objective)
-                action = "drop" if step > 1 else "start"
-                path.append(PathStep(action, gone, int(np.count_nonzero(w)), objective))
-            else:
-                gain = 0.0
-            if last.status != "converged":
-                status = last.status
-                break
-            if gain <= self.tol * max(objective, 1e-300):
-                status = "converged"
-                break
-        # steps count before nearness, which is at most one
+        try:
+            for step in range(1, self.max_iter + 1):
+                progress.update(f"step {step}, {np.count_nonzero(w)} features")
+                program, last = self._linearised(problem, v, progress)
+                reached, gain = self._objective(program, last), 0.0
+                if reached < objective:
+                    gone = (w != 0) & (last.w == 0)
+                    left[gone] = step
+                    gain, objective = objective - reached, reached
+                    w, b, v = last.w, last.b, last.w
+                    nearness = np.abs(last.g) / program.c
+                    history.append(objective)
+                    features = tuple(np.flatnonzero(gone).tolist())
+                    action = "drop" if step > 1 else "start"
+                    path.append(PathStep(action, features, int(np.count_nonzero(w)), objective))
+                if last.status in ("interrupted", "max_iter"):
+                    status = last.status
+                    break
+                if gain <= self.tol * max(objective, 1e-300):
+                    # no lower point on the tangent, as far as rounding lets the program tell
+                    certain = last.gap <= max(self.tol, _CERTAIN) * last.objective
+                    status = "converged" if certain else "stalled"
+                    break
+        except KeyboardInterrupt:
+            status = "interrupted"
+        if not history:
+            return None
         return LinearFit(
             coef=w,
             intercept=b,
@@ -241,8 +255,23 @@ class FSV(SparseLinearMachine):
             status=status,
             history=tuple(history),
             path=tuple(path),
-            left=left + 0.5 * nearness,
+            left=left + 0.5 * nearness,  # steps count before nearness, which is at most one
         )
+
+    def _linearised(
+        self, problem: Priced, v: np.ndarray, progress: Progress
+    ) -> tuple[HingeProgram, ProgramResult]:
+        """The program with the tangent of the penalty at ``v``, and its solution."""
+        slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)
+        program = HingeProgram(*problem, slope)
+        found = solve_hinge_program(
+            program,
+            method="vertex",
+            tol=min(self.tol, _PROGRAM),
+            max_iter=max(self.max_iter, 200),
+            progress=progress,
+        )
+        return program, found
 
     def _objective(self, program: HingeProgram, found: ProgramResult) -> float:
         """The concave objective; beyond the least slope the penalty is its tangent."""

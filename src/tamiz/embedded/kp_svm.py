@@ -25,13 +25,14 @@ class PenalisedOptimum(DualOptimum):
         self.penalty = penalty
         self.beta = beta
 
-    def at(self, sigma: np.ndarray) -> Value:
-        machine = super().at(sigma)
+    def at(self, sigma: np.ndarray, warm: np.ndarray | None = None) -> Value:
+        machine = super().at(sigma, warm)
         spared = np.exp(-self.beta * sigma)
         return Value(
             machine.value + self.penalty * float(np.sum(1.0 - spared)),
             machine.gradient,
             self.penalty * self.beta * spared,
+            machine.warm,
         )
 
 
@@ -90,15 +91,16 @@ class KPSVM(ScalingSelector):
     Attributes
     ----------
     scale_ : array of shape (n_features,)
-        The rates ``v``; zero for features not selected. A feature's width, in the sense of
-        ``RBF(width=...)``, is ``1 / (√2 v_j)``.
+        The rates ``v``; zero for features not selected, and for those that were asked for beyond
+        the ones that the method kept.
     widths_ : array of shape (n_features,)
-        Those widths; infinite for features not selected.
+        ``1 / (√2 v_j)``: the kernel of one feature alone is ``RBF(width=widths_[j])``. Infinite
+        where the rate is zero, for then the machine does not look at the feature.
     penalty_, beta_ : float
         The numbers that were used.
     estimator_ : SVC
         The machine on the selected features times their rates; ``predict`` uses it.
-    objective_ : float
+    objective_ : float or None
         ``D`` plus the penalty at these rates (of several classes: ``D`` summed over all pairs).
     history_ : array
         The objective at the beginning, after each step of the first descent, and after each
@@ -106,7 +108,8 @@ class KPSVM(ScalingSelector):
     n_iter_ : int
         Steps over all descents.
     status_ : str
-        "converged", "max_iter" or "interrupted".
+        "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
+        on the way that could not be solved up to their tolerance; a warning tells of them.
     kernel_ : Kernel
         The kernel of ``estimator_``, Gaussian with rate 1.
     classes_ : array
@@ -197,7 +200,8 @@ class KPSVM(ScalingSelector):
         plan = Plan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
         return Task(objective, plan, v0, unit)
 
-    def _conclude(self, *args: Any) -> None:
-        super()._conclude(*args)
+    @property
+    def widths_(self) -> np.ndarray:
+        """The width of each feature's Gaussian."""
         with np.errstate(divide="ignore"):
-            self.widths_ = 1.0 / (np.sqrt(2.0) * self.scale_)
+            return 1.0 / (np.sqrt(2.0) * self.scale_)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
 from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
@@ -49,10 +50,12 @@ class L1SVM(SparseLinearMachine):
         Limit on Newton steps (some 15 to 40 are usual) and on programs solved.
     class_weight : dict or "balanced", default=None
         Factor on the losses of the samples of each class; a class that is not named has 1.
-        "balanced" gives all classes the same total.
+        "balanced" gives both sides of each machine the same total.
     n_features_to_select : int, float, "auto" or None, default=None
         A number or fraction of features to select from the top of the ranking. By default all
         that have a weight. The machine itself stays as it is.
+    n_jobs : int, default=None
+        Threads for the machines of several classes; the answer does not depend on it.
     verbose : bool or int, default=0
         Show progress.
 
@@ -119,6 +122,7 @@ class L1SVM(SparseLinearMachine):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 
@@ -132,6 +136,7 @@ class L1SVM(SparseLinearMachine):
         max_iter: int = 200,
         class_weight: dict[Any, float] | str | None = None,
         n_features_to_select: int | float | str | None = None,
+        n_jobs: int | None = None,
         verbose: bool | int = 0,
     ):
         self.C = C
@@ -141,6 +146,7 @@ class L1SVM(SparseLinearMachine):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1SVM:

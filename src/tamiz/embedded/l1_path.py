@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from tamiz._progress import Progress
-from tamiz._validation import (
-    check_class_weight,
-    check_classes,
-    check_sample_weight,
-    check_squares,
-    check_X,
-)
 from tamiz.base import order_by
+from tamiz.embedded._sparse_linear import check_samples, one_against_rest
 from tamiz.embedded.l1 import SOLVERS
 from tamiz.solvers._l1_entry import entry_price
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
@@ -48,6 +44,9 @@ class L1Path(NamedTuple):
         enter by how close they come at the last price.
     classes : ndarray of shape (2,)
         Labels; positive decision values speak for the second.
+    statuses : tuple of str
+        How each machine was found: "converged", or "max_iter" or "stalled" if its gap is larger
+        than the tolerance.
     """
 
     Cs: np.ndarray
@@ -59,6 +58,7 @@ class L1Path(NamedTuple):
     entry: np.ndarray
     order: np.ndarray
     classes: np.ndarray
+    statuses: tuple[str, ...]
 
     def plot(self, names: Sequence[str] | None = None, top: int = 8, ax: Any = None) -> Any:
         """Draw the weights against ``C``.
@@ -154,7 +154,8 @@ def l1_svm_path(
     Returns
     -------
     path : L1Path
-        After Ctrl-C, the prices done so far.
+        After Ctrl-C, the prices done so far; a ConvergenceWarning says so, as it does where a
+        machine missed the tolerance.
 
     Examples
     --------
@@ -168,42 +169,59 @@ def l1_svm_path(
     >>> path.order[:2].tolist()
     [20, 27]
     """
-    X = check_X(BaseEstimator(), X, reset=True, accept_sparse=True)
-    check_squares(X)
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    labels = check_classes(y, X.shape[0], weight=weight)
+    X, labels, weight = check_samples(BaseEstimator(), X, y, sample_weight)
     if len(labels.classes) != 2:
         raise ValueError(
             f"y has {len(labels.classes)} classes; a path is that of one machine, which tells two "
             "classes apart. Call it for each class against the others."
         )
-    kept = np.flatnonzero(weight)
-    X, codes, weight = X[kept], labels.codes[kept], weight[kept]
-    labels = labels._replace(codes=codes)
-    weight = weight * check_class_weight(class_weight, labels, weight)[codes]
-    signs = np.where(codes == 1, 1.0, -1.0)
+    ((signs, weight),) = one_against_rest(class_weight, labels, weight)
+    for sign, label in zip((-1.0, 1.0), labels.classes.tolist(), strict=True):
+        if not weight[signs == sign].any():
+            raise ValueError(
+                f"class_weight leaves class {label!r} without weight, so there is nothing to tell "
+                "it from; give both classes a positive weight."
+            )
     c = np.ones(X.shape[1])
     prices = _prices(Cs, n_values, span, X, signs, weight, c)
     found: list[ProgramResult] = []
-    with Progress("l1_svm_path", verbose) as progress:
-        for k, C in enumerate(prices):
-            progress.update(f"price {k + 1} of {len(prices)}")
-            last = found[-1] if found else None
-            if last is not None and last.status == "interrupted":
-                found.pop()
-                break
-            program = HingeProgram(X, signs, C * weight, c)
-            found.append(
-                solve_hinge_program(
-                    program,
+    try:
+        with Progress("l1_svm_path", verbose) as progress:
+            for k, C in enumerate(prices):
+                progress.update(f"price {k + 1} of {len(prices)}")
+                result = solve_hinge_program(
+                    HingeProgram(X, signs, C * weight, c),
                     method=SOLVERS[solver],
                     tol=tol,
                     max_iter=max_iter,
-                    start=last,
+                    start=found[-1] if found else None,
                     progress=progress,
                 )
-            )
+                if result.status == "interrupted":  # not what it would have become
+                    break
+                found.append(result)
+    except KeyboardInterrupt:
+        pass
+    if not found:
+        raise KeyboardInterrupt
+    _tell(found, len(prices))
     return _collect(found, prices[: len(found)], labels.classes)
+
+
+def _tell(found: list[ProgramResult], n_prices: int) -> None:
+    """Warn of prices that were not done, or not to the tolerance."""
+    texts = []
+    if len(found) < n_prices:
+        texts.append(f"interrupted; {len(found)} of {n_prices} prices were done and are kept.")
+    missed = [result.status for result in found if result.status != "converged"]
+    if missed:
+        texts.append(
+            f"the solver stopped ({', '.join(sorted(set(missed)))}) before the tolerance was "
+            f"reached at {len(missed)} of {len(found)} prices; statuses and gaps tell which. Scale "
+            "the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
+        )
+    for text in texts:
+        warnings.warn(f"l1_svm_path: {text}", ConvergenceWarning, stacklevel=4)
 
 
 def _prices(
@@ -242,4 +260,5 @@ def _collect(found: list[ProgramResult], Cs: np.ndarray, classes: np.ndarray) ->
         entry=entry,
         order=order_by(-entry.astype(np.float64), at_entry, np.abs(found[-1].g)),
         classes=classes,
+        statuses=tuple(result.status for result in found),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded._l1l2_solve import solve_penalised
@@ -22,6 +23,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": N_JOBS,
     "verbose": ["verbose"],
 }
 
@@ -44,22 +46,25 @@ class L1L2SVM(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses.
+        Price of the losses; not looked at if ``mu`` is given.
     nu : float, default=0.1
         Price of the absolute weights. With standardised features a feature can enter only if its
         correlation with the dual variables exceeds ``nu``; at ``nu >= C * n * max|x|`` none does.
     mu : float, optional
-        Price of the mean loss; stands for ``C = mu/n`` (with weights: n is their sum).
+        Price of the mean loss. If given, it takes the place of ``C``, whatever that is: the
+        machine is that of ``C = mu/n`` (with weights: n is their sum).
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
         default those with a weight.
     class_weight : dict, "balanced" or None, default=None
-        Factors of ``C`` by class.
+        Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4
         Duality gap accepted, as a share of the objective. Tables on which a Newton step is cheap
         are solved to rounding level whatever it is.
     max_iter : int, default=10000
-        Limit on Newton steps, or on sweeps of coordinate descent over a large table.
+        Limit on Newton steps and on sweeps of coordinate descent over a large table, together.
+    n_jobs : int, default=None
+        Threads for the machines of several classes; the answer does not depend on it.
     verbose : bool or int, default=0
         Show progress when fitting takes longer than two seconds.
 
@@ -83,7 +88,7 @@ class L1L2SVM(SparseLinearMachine):
     n_iter_ : int
         Steps taken.
     status_ : str
-        "converged", "max_iter", "stalled" or "interrupted".
+        "converged", "max_iter", "stalled" (rounding admits no further progress) or "interrupted".
 
     See Also
     --------
@@ -124,6 +129,7 @@ class L1L2SVM(SparseLinearMachine):
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-4,
         max_iter: int = 10_000,
+        n_jobs: int | None = None,
         verbose: bool | int = 0,
     ):
         self.C = C
@@ -133,6 +139,7 @@ class L1L2SVM(SparseLinearMachine):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1L2SVM:

@@ -75,7 +75,7 @@ class RadiusMarginScaling(ScalingSelector):
         Factors with which ``estimator_`` sees the features; zero for those not selected.
     estimator_ : SVC
         The machine on the selected features times their factors; ``predict`` uses it.
-    objective_ : float
+    objective_ : float or None
         ``R²‖w‖²`` of the selected features (of several classes: the sum over all pairs).
     history_ : array
         The objective at the beginning, after each step of the first descent, and after each
@@ -83,7 +83,8 @@ class RadiusMarginScaling(ScalingSelector):
     n_iter_ : int
         Steps over all descents.
     status_ : str
-        "converged", "max_iter" or "interrupted".
+        "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
+        on the way that could not be solved up to their tolerance; a warning tells of them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array

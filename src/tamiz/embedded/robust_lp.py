@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
 from tamiz.solvers.linear_program import HingeProgram, solve_unpenalised
@@ -30,17 +31,20 @@ class RobustLP(SparseLinearMachine):
     ----------
     class_weight : dict or "balanced", default=None
         Factor on the losses of the samples of each class; a class that is not named has 1.
-        "balanced" minimises the sum of the *mean* losses of the classes, as the authors of the
-        method wrote it (times a constant): then ``w = 0`` is never a minimiser unless the class
-        means coincide.
+        "balanced" minimises the sum of the *mean* losses of both sides of each machine, as the
+        authors of the method wrote it (times a constant): then ``w = 0`` is never a minimiser
+        unless the means of the two sides coincide.
     tol : float, default=1e-6
         Gap between objective and lower bound that is accepted, relative to the larger of the
-        objective and the thousandth part of the losses without any feature.
+        objective and the thousandth part of the losses without any feature. A larger one, left by
+        rounding, makes ``status_`` "stalled".
     max_iter : int, default=200
         Limit on Newton steps and on programs solved.
     n_features_to_select : int, float, "auto" or None, default=None
         A number or fraction of features to select from the top of the ranking. By default all
         that have a weight. The machine itself stays as it is.
+    n_jobs : int, default=None
+        Threads for the machines of several classes; the answer does not depend on it.
     verbose : bool or int, default=0
         Show progress.
 
@@ -63,7 +67,8 @@ class RobustLP(SparseLinearMachine):
     scores_ : ndarray of shape (n_features,)
         ``|w_j|``; of several machines the root of the sum of squares.
     order_, ranking_, support_, selection_
-        As for every selector.
+        As for every selector. Features without weight are ranked by how near they come to
+        entering under a small penalty.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -96,6 +101,7 @@ class RobustLP(SparseLinearMachine):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 
@@ -106,12 +112,14 @@ class RobustLP(SparseLinearMachine):
         tol: float = 1e-6,
         max_iter: int = 200,
         n_features_to_select: int | float | str | None = None,
+        n_jobs: int | None = None,
         verbose: bool | int = 0,
     ):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.n_features_to_select = n_features_to_select
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RobustLP:

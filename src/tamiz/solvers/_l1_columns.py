@@ -10,6 +10,8 @@ from scipy import sparse
 
 from tamiz._parallel import run_tiles
 
+_CACHED = 300  # columns up to which the whole of a product stays in the cache
+
 
 class Columns:
     """The features that take part, and the products with them."""
@@ -45,17 +47,45 @@ class Columns:
         """``X' r`` over the features that take part."""
         return self.part_T @ r
 
-    def gram(self, weight: np.ndarray, of_samples: bool) -> np.ndarray:
-        """Lower triangle of ``X diag(weight) X'`` or ``X' diag(weight) X``."""
+    def gram(
+        self, weight: np.ndarray, of_samples: bool, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Lower triangle of ``X diag(weight) X'`` or ``X' diag(weight) X``; into ``out`` or new."""
         A, A_T = (self.part_T, self.part) if of_samples else (self.part, self.part_T)
         if self.sparse:
             size = A.shape[1]
-            H = np.empty((size, size))
+            H = np.empty((size, size)) if out is None else out
+            if size <= _CACHED:
+                given = (A.data, A.indices, A.indptr, weight, size)
+                H[:] = sum(run_tiles(_gram_samples, A.shape[0], *given, min_items=8000))
+                return H
             stored = (A_T.data, A_T.indices, A_T.indptr, A.data, A.indices, A.indptr)
             run_tiles(_gram_rows, size, *stored, weight, H, min_items=64)
             return H
         Z = A * np.sqrt(weight)[:, None]
-        return Z.T @ Z
+        return np.matmul(Z.T, Z, out=out)
+
+
+@njit(cache=True, nogil=True)
+def _gram_samples(
+    start: int,
+    stop: int,
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    weight: np.ndarray,
+    size: int,
+) -> np.ndarray:
+    """What rows ``start`` to ``stop`` add to the lower triangle of ``A' diag(weight) A``."""
+    H = np.zeros((size, size))
+    for i in range(start, stop):
+        first = indptr[i]
+        for k in range(first, indptr[i + 1]):
+            row = H[indices[k]]
+            value = weight[i] * data[k]
+            for l in range(first, k + 1):  # sorted: no column beyond the diagonal
+                row[indices[l]] += value * data[l]
+    return H
 
 
 @njit(cache=True, nogil=True)

@@ -21,17 +21,30 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tamiz.solvers._l1_gather import divided, units
+
 
 def entry_price(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> float:
     """Return the least factor on ``weight`` beyond which some weight is not zero; may be inf."""
+    middle, scale = units(X)
+    if middle is not None:  # both classes weigh the same in every sum here: it cancels
+        X = X - middle
+    if scale is not None:
+        X, c = divided(X, scale), c / scale
+    unit = float(weight.max())  # the tolerances of HiGHS are absolute
+    return _least_factor(X, y, weight / unit, c) / unit
+
+
+def _least_factor(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> float:
     if weight[y > 0].sum() < weight[y < 0].sum():
         y = -y
     heavy, light = y > 0, y < 0
     total = weight[light].sum()
     alpha = np.where(light, weight, weight * total / weight[heavy].sum())
     g = X.T @ (y * alpha)
+    rounding = 1e-12 * float(np.max((abs(X).T @ weight) / c, initial=0.0))
     if weight[heavy].sum() <= total * (1.0 + 1e-12):
-        return _inverse(float(np.max(np.abs(g) / c)), X)
+        return _inverse(float(np.max(np.abs(g) / c)), rounding)
     fixed = X[light].T @ -weight[light]
     rows = X[heavy]
     bounds = [(0.0, w) for w in weight[heavy]] + [(0.0, None)]
@@ -43,7 +56,7 @@ def entry_price(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> flo
         ratio[J] = 0.0
         broken = np.flatnonzero(ratio > level * (1.0 + 1e-9))
         if not len(broken):
-            return _inverse(level, X)
+            return _inverse(level, rounding)
         J = np.append(J, broken[np.argsort(-ratio[broken])[: max(10, len(J))]])
         part = rows[:, J].T
         part = part.toarray() if sparse.issparse(part) else part
@@ -58,13 +71,11 @@ def entry_price(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> flo
             method="highs",
         )
         if answer.status != 0:  # take what is known: a bound from below on the price
-            return _inverse(float(np.max(np.abs(g) / c)), X)
+            return _inverse(float(np.max(np.abs(g) / c)), rounding)
         level = float(answer.fun)
         g = rows.T @ answer.x[:-1] + fixed
 
 
-def _inverse(level: float, X: Any) -> float:
+def _inverse(level: float, rounding: float) -> float:
     """``1/level``; features that do not vary leave rounding only."""
-    values = X.data if sparse.issparse(X) else X
-    scale = float(np.abs(values).max(initial=0.0))
-    return np.inf if level <= 1e-12 * scale * X.shape[0] else 1.0 / level
+    return np.inf if level <= rounding else 1.0 / level

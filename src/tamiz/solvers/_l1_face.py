@@ -13,19 +13,21 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
+
+from tamiz.solvers._l1_highs import minimise, signed_rows
 
 _RULE = 1e-9
 
 
 def least_norm(
-    X: Any, y: np.ndarray, C: np.ndarray, alpha: np.ndarray, w: np.ndarray, b: float
+    program: Any, alpha: np.ndarray, w: np.ndarray, b: float
 ) -> tuple[np.ndarray, float, int] | None:
-    """Weights of least ℓ1 norm on the face of the optimal ones; None if HiGHS finds none.
+    """Weights of least ``Σ c_j|w_j|`` on the face of the optimal ones; None if HiGHS finds none.
 
     The program grows by the samples whose constraint its solution breaks and the features that
     would shorten it. Returns the weights, the intercept and the number of programs solved.
     """
+    X, y, C, c = program
     n, p = X.shape
     share = alpha / C
     beyond, inside = share <= _RULE, share >= 1.0 - _RULE
@@ -38,31 +40,25 @@ def least_norm(
     lower = np.where(inside, -np.inf, 1.0)
     for done in range(1, n + p + 1):
         J, I = np.flatnonzero(features), np.flatnonzero(samples)
-        Z = sparse.csr_array(X[I][:, J]) * y[I][:, None]
-        A = sparse.hstack([Z, -Z, sparse.csr_array(y[I][:, None])], format="csr")
+        A = signed_rows(X, y, I, J)
         above, below = np.isfinite(lower[I]), np.isfinite(upper[I])
-        cost = np.append(np.ones(2 * len(J)), 0.0)
-        bounds = np.zeros((len(cost), 2))
-        bounds[:, 1] = np.inf
-        bounds[-1, 0] = -np.inf
         rows = sparse.vstack([-A[np.flatnonzero(above)], A[np.flatnonzero(below)]], format="csc")
         limits = np.concatenate([-np.ones(above.sum()), np.ones(below.sum())])
-        answer = linprog(cost, A_ub=rows, b_ub=limits, bounds=bounds, method="highs-ds")
-        if answer.status != 0:
+        cost = np.append(np.tile(c[J], 2), 0.0)
+        answer = minimise(cost, rows, limits, len(J))
+        if answer is None:
             return None
         w = np.zeros(p)
-        w[J] = answer.x[: len(J)] - answer.x[len(J) : -1]
-        w[np.abs(w) <= 1e-11 * np.abs(w).max(initial=0.0)] = 0.0
-        b = float(answer.x[-1])
+        w[J], b = answer.w, answer.b
         margins = y * (X @ w + b)
         rule = _RULE * max(1.0, float(np.abs(margins).max()))
         broken = ~samples & ((margins < lower - rule) | (margins > upper + rule))
         multipliers = np.zeros(n)
-        of_rows = -answer.ineqlin.marginals
+        of_rows = answer.multipliers
         multipliers[I[above]] += of_rows[: above.sum()]
         multipliers[I[below]] -= of_rows[above.sum() :]
         g = np.abs(X.T @ (y * multipliers))
-        shorter = ~features & (g > 1.0 + 1e-7)
+        shorter = ~features & (g > c * (1.0 + 1e-7))
         if not broken.any() and not shorter.any():
             return w, b, done
         samples |= broken

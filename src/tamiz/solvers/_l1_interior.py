@@ -38,15 +38,17 @@ import numpy as np
 from numba import njit
 from scipy.linalg import lapack
 
-from tamiz._blas import one_blas_thread
 from tamiz._progress import Progress
 from tamiz.solvers._l1_columns import Columns
+from tamiz.solvers._l1_polish import equations
 
 _FIRST = 200  # features that take part from the start
 _CHEAP = 500  # unknowns of the linear system
 _NEAR = 0.8  # of c_j: how far |g_j| may grow before feature j comes in
-_POLISHED = 1_000_000  # entries of the system that is polished
+_SUMMED = 1e-3  # relative gap below which g is summed anew, without the rounding of its changes
 _TO_BOUNDARY = 0.995  # share of the longest step
+_AHEAD = 100.0  # times c_j: how far beyond its constraint g_j may begin
+_SHRUNK = 1e7  # times that the multipliers are shrunk to this end, at most
 
 
 class Found(NamedTuple):
@@ -103,8 +105,7 @@ def interior_point(
         Where to tell of it.
     """
     columns = Columns(X, y)
-    with one_blas_thread():  # thousands of small products and factorisations
-        return _Path(columns, C, c, program, tol, near).follow(max_iter, progress)
+    return _Path(columns, C, c, program, tol, near).follow(max_iter, progress)
 
 
 class _Path:
@@ -132,7 +133,7 @@ class _Path:
         plus, minus = C[y > 0].sum(), C[y < 0].sum()
         alpha = 0.2 * min(plus, minus) * C / np.where(y > 0, plus, minus)
         ratio = np.abs(columns.correlations(alpha)) / c
-        limit = max(1.0, ratio.max() / 100.0)
+        limit = max(1.0, min(ratio.max() / _AHEAD, _SHRUNK))
         first = _FIRST if near is None else max(_FIRST, int((near > _NEAR).sum()))
         if columns.p > first:
             order = np.argpartition(-ratio if near is None else -near, first - 1)
@@ -167,6 +168,7 @@ class _Path:
             status = "interrupted"
         if status != "converged":
             self._round()
+            self._try(self.point.u - self.point.v)  # too early to tell zeros: better than nothing
             if (self.best[0] - self.bound[0]) <= self.tol * self.best[0]:
                 status = "converged"
         _, w, b = self.best
@@ -203,25 +205,14 @@ class _Path:
         return self.best[0] - self.bound[0] <= self.aim * self.best[0]
 
     def _polish(self, w: np.ndarray) -> None:
-        """Solve the equations that hold at the vertex which the point seems to approach.
-
-        Samples strictly between their bounds lie on the margin, and the constraints of features
-        with weight are tight: least squares move ``w`` and ``α`` there.
-        """
+        """Solve the equations that hold at the vertex which the point seems to approach."""
         z, columns = self.point, self.columns
         free = np.flatnonzero(np.minimum(z.alpha, z.s) / self.C > np.maximum(z.t, z.xi))
         kept = np.flatnonzero(w)
-        if not 0 < len(free) * len(kept) <= _POLISHED:
+        system = equations(columns.part, columns.y, free, kept)
+        if system is None:
             return
-        A = columns.part[free][:, kept]
-        A = np.column_stack([A.toarray() if columns.sparse else A, np.ones(len(free))])
-        y = columns.y[free]
-        left, values, right = np.linalg.svd(A, full_matrices=False)
-        inverse = np.where(values > 1e-11 * values[0], 1.0 / np.maximum(values, 1e-300), 0.0)
-        off = y - A @ np.append(w[kept], z.b)
-        polished = w.copy()
-        polished[kept] += (right.T @ (inverse * (left.T @ off)))[:-1]
-        self._try(polished)
+        self._try(system.weights(w, z.b))
         alpha = np.where(z.alpha < z.s, z.alpha, self.C - z.s)
         alpha[(z.alpha < z.s) & (z.alpha / self.C < z.t)] = 0.0
         inside = (z.s <= z.alpha) & (z.s / self.C < z.xi)
@@ -229,8 +220,7 @@ class _Path:
         features = columns.active[kept]
         tight = self.c[features] * np.sign(w[kept])
         off = np.append(tight - columns.correlations(alpha)[features], -columns.y @ alpha)
-        alpha[free] += y * (left @ (inverse * (right @ off)))
-        alpha = np.clip(alpha, 0.0, self.C)
+        alpha = np.clip(system.multipliers(alpha, off), 0.0, self.C)
         self._bound_by(alpha, columns.correlations(alpha))
 
     def _bound_by(self, alpha: np.ndarray, g: np.ndarray) -> None:
@@ -273,7 +263,7 @@ class _Path:
         primal, dual = min(1.0, _TO_BOUNDARY * primal), min(1.0, _TO_BOUNDARY * dual)
         if not np.isfinite(d.b) or primal + dual < 1e-10:
             return False
-        dual, entering = self._within_reach(d.alpha, dual)
+        dual, entering, d_g = self._within_reach(d.alpha, dual)
         self.point = _Iterate(
             z.u + primal * d.u,
             z.v + primal * d.v,
@@ -285,23 +275,32 @@ class _Path:
             z.xi + primal * d.xi,
             z.b + primal * d.b,
         )
-        self.g = columns.correlations(self.point.alpha)
+        if d_g is None or mu * n_pairs <= _SUMMED * self.upper:
+            self.g = columns.correlations(self.point.alpha)
+        else:
+            self.g = self.g + dual * d_g
         if len(entering):
             self._enter(entering, mu)
         return True
 
-    def _within_reach(self, d_alpha: np.ndarray, dual: float) -> tuple[float, np.ndarray]:
-        """Cut the step so that features outside keep their constraint; name those that come in."""
+    def _within_reach(
+        self, d_alpha: np.ndarray, dual: float
+    ) -> tuple[float, np.ndarray, np.ndarray | None]:
+        """Cut the step so that features outside keep their constraint; name those that come in.
+
+        The change of ``g`` comes along, if it had to be computed.
+        """
         columns = self.columns
         if len(columns.active) == columns.p:
-            return dual, np.zeros(0, dtype=np.intp)
+            return dual, np.zeros(0, dtype=np.intp), None
         outside = np.ones(columns.p, dtype=bool)
         outside[columns.active] = False
         outside = np.flatnonzero(outside)
-        c, g, d_g = self.c[outside], self.g[outside], columns.correlations(d_alpha)[outside]
+        change = columns.correlations(d_alpha)
+        c, g, d_g = self.c[outside], self.g[outside], change[outside]
         entering = outside[np.abs(g + dual * d_g) > _NEAR * c]
         longest = min(_room(c - g, -d_g), _room(c + g, d_g))
-        return min(dual, _TO_BOUNDARY * longest), entering
+        return min(dual, _TO_BOUNDARY * longest), entering, change
 
     def _enter(self, entering: np.ndarray, mu: float) -> None:
         z, columns = self.point, self.columns
@@ -336,28 +335,33 @@ class _Newton:
         self.r_sum = -columns.y @ z.alpha
         self.theta = z.u / z.p + z.v / z.q
         self.phi = z.xi / z.s + z.t / z.alpha
-        n, m = columns.n, len(g)
-        self.of_samples = n <= m
+        self.of_samples = columns.n <= len(g)
+        self.factorised = self._factorise()
+        if self.factorised and self.of_samples:
+            self.to_ones = self._solve(np.ones(columns.n))
+
+    def _matrix(self) -> np.ndarray:
+        """Lower triangle of the matrix."""
+        columns = self.columns
         if self.of_samples:
             K = columns.gram(self.theta, True)
-            K[np.diag_indices(n)] += self.phi
-        else:
-            weight = 1.0 / self.phi
-            K = np.empty((m + 1, m + 1))
-            K[:m, :m] = columns.gram(weight, False)
-            K[np.diag_indices(m)] += 1.0 / self.theta
-            K[m, :m] = columns.back(weight)
-            K[m, m] = weight.sum()
-        self.factorised = self._factorise(K)
-        if self.factorised and self.of_samples:
-            self.to_ones = self._solve(np.ones(n))
+            K[np.diag_indices(columns.n)] += self.phi
+            return K
+        weight = 1.0 / self.phi
+        m = len(self.theta)
+        K = np.empty((m + 1, m + 1))
+        columns.gram(weight, False, out=K[:m, :m])
+        K[np.diag_indices(m)] += 1.0 / self.theta
+        K[m, :m] = columns.back(weight)
+        K[m, m] = weight.sum()
+        return K
 
-    def _factorise(self, K: np.ndarray) -> bool:
+    def _factorise(self) -> bool:
         for jitter in (1e-13, 1e-10, 1e-7):  # relative to the diagonal; steps stay descent steps
-            A = K.copy()
-            A[np.diag_indices(len(K))] *= 1.0 + jitter
+            K = self._matrix()  # anew each time, which is rare, rather than twice in memory
+            K[np.diag_indices(len(K))] *= 1.0 + jitter
             # the transpose is in Fortran's order already, its upper triangle is our lower one
-            self.factor, failed = lapack.dpotrf(A.T, lower=0, overwrite_a=1, clean=0)
+            self.factor, failed = lapack.dpotrf(K.T, lower=0, overwrite_a=1, clean=0)
             if not failed:
                 return True
         return False

@@ -15,15 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from tamiz._progress import Progress
+from tamiz.solvers._l1_highs import Answer, minimise, signed_rows
+from tamiz.solvers._l1_polish import equations
 
-# Large prices multiply what HiGHS may round; its own tolerances only if it cannot do better.
-_OPTIONS: tuple[dict[str, float], ...] = (
-    {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    {},
-)
 _RULE = 1e-9  # constraints are broken beyond this, relative to their scale
 
 
@@ -91,6 +87,33 @@ def vertex(program: Any, start: Any, *, max_iter: int, progress: Progress) -> Ve
         return Vertex(w, alpha, done, "interrupted")
 
 
+def polished(program: Any, w: np.ndarray, b: float, alpha: np.ndarray) -> Vertex | None:
+    """The vertex again, to more digits than HiGHS gives; None if that gains nothing."""
+    X, y, C, c = program
+    # not zero beyond doubt, however large the price is beside all multipliers
+    between = np.flatnonzero((alpha > 1e-12 * alpha.max()) & (alpha < (1.0 - 1e-9) * C))
+    kept = np.flatnonzero(w)
+    system = equations(X, y, between, kept)
+    if system is None:
+        return None
+    g = X.T @ (y * alpha)
+    off = np.append(c[kept] * np.sign(w[kept]) - g[kept], -y @ alpha)
+    moved = np.clip(system.multipliers(alpha, off), 0.0, C)
+    unit = np.where(c > 0, c, abs(X).T @ C)
+    unit[unit == 0.0] = 1.0
+
+    def excess(alpha: np.ndarray, g: np.ndarray) -> float:
+        over = float(np.max((np.abs(g) - c) / unit, initial=0.0))
+        return max(over, abs(float(y @ alpha)) / max(float(alpha.sum()), 1e-300))
+
+    if excess(moved, X.T @ (y * moved)) < excess(alpha, g):
+        alpha = moved
+    shifted = system.weights(w, b)
+    if program.judge(shifted)[0] < program.judge(w)[0]:
+        w = shifted
+    return Vertex(w, alpha, 0, "converged")
+
+
 def _restricted(
     X: Any,
     y: np.ndarray,
@@ -99,28 +122,11 @@ def _restricted(
     J: np.ndarray,
     I: np.ndarray,
     inside: np.ndarray,
-) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Weights, intercept and multipliers of the restricted program; None if it has no minimum."""
-    Z = sparse.csr_array(X[I][:, J])
-    m, k = len(I), len(J)
-    G = Z * y[I][:, None]
-    signs = sparse.csr_array(y[I][:, None])
-    A = sparse.hstack([-G, G, -signs, -sparse.eye_array(m)], format="csc")
+) -> Answer | None:
+    """Solution of the restricted program; None if it has no minimum."""
+    rows = sparse.hstack([-signed_rows(X, y, I, J), -sparse.eye_array(len(I))], format="csc")
     pull = y[inside] * C[inside]
-    linear = np.asarray(X[inside].T @ pull)[J] if len(inside) else np.zeros(k)
+    linear = np.asarray(X[inside].T @ pull)[J] if len(inside) else np.zeros(len(J))
     cost = np.concatenate([c[J] - linear, c[J] + linear, [-pull.sum()], C[I]])
-    bounds = np.zeros((len(cost), 2))
-    bounds[:, 1] = np.inf
-    bounds[2 * k, 0] = -np.inf
-    for options in _OPTIONS:
-        answer = linprog(
-            cost, A_ub=A, b_ub=-np.ones(m), bounds=bounds, method="highs-ds", options=options
-        )
-        if answer.status == 0:
-            break
-    else:
-        return None
-    w = answer.x[:k] - answer.x[k : 2 * k]
-    w[np.abs(w) <= 1e-12 * np.abs(w).max(initial=0.0)] = 0.0
-    alpha = np.clip(-answer.ineqlin.marginals, 0.0, C[I])
-    return w, float(answer.x[2 * k]), alpha
+    answer = minimise(cost, rows, -np.ones(len(I)), len(J))
+    return answer and answer._replace(multipliers=np.minimum(answer.multipliers, C[I]))

@@ -14,7 +14,11 @@ The concave part lies below its tangent, so that at the current weights ``w_k``
 
 lies above the objective and touches it at ``w_k``. Its minimum, a convex problem with a price of
 its own for every weight, is no worse than ``w_k``: the objective never rises, and the iteration
-ends in a point that no such step improves. Which one depends on the start.
+ends in a critical point, one that no such step improves. Which one depends on the start, and it
+need not be a local minimum: between two copies of a feature that share their weight equally, the
+tangent sees no difference, though every shift of weight from one to the other would pay.
+:func:`successive_linearisation` therefore takes ``moves``, which look for a lower point somewhere
+near, and goes on from there.
 
 References
 ----------
@@ -52,6 +56,7 @@ def successive_linearisation(
     tol: float,
     max_iter: int,
     previous: Any = None,
+    moves: Callable[[Any, float], np.ndarray | None] | None = None,
 ) -> DCResult:
     """Solve with the prices that the last weights give, until the objective stands still.
 
@@ -73,25 +78,39 @@ def successive_linearisation(
         Limit on steps.
     previous : optional
         A solution near the first one.
+    moves : callable, optional
+        ``moves(fit, value)`` is asked at every critical point for weights with an objective below
+        ``value``, or None if it knows of none.
     """
     history: list[float] = []
     best, value = previous, np.inf
     left = np.full(len(start), np.inf)
-    w, status = start, "max_iter"
-    for step in range(1, max_iter + 1):
-        fit = solve(slope(np.abs(w)), best)
-        new = objective(fit)
-        if new <= value or not history:
-            best, improved = fit, value - new
-            left = np.where(fit.w != 0, np.inf, np.minimum(left, step))
-            w, value = fit.w, new
-        else:  # the step itself was solved up to a tolerance only
-            improved = 0.0
-        history.append(value)
-        if fit.status != "converged":
-            status = fit.status
-            break
-        if improved <= tol * abs(value):
-            status = "converged"
-            break
+    w, status, moved = start, "max_iter", False
+    try:
+        for step in range(1, max_iter + 1):
+            fit = solve(slope(np.abs(w)), best)
+            new = objective(fit)
+            improved = 0.0  # a step is solved up to a tolerance only, and may rise
+            if new <= value or not history:
+                improved = value - new
+                best, w, value = fit, fit.w, new
+                left = np.where(w != 0, np.inf, np.minimum(left, step))
+            history.append(value)
+            if fit.status != "converged":
+                status = fit.status
+                break
+            if improved > tol * abs(value):
+                moved = False
+                continue
+            # a move that brought nothing would be proposed again
+            elsewhere = None if moves is None or moved else moves(best, value)
+            if elsewhere is None:
+                status = "converged"
+                break
+            w, moved = elsewhere, True
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        status = "interrupted"
+        value = value if history else objective(best)
     return DCResult(best, value, tuple(history), left, len(history), status)

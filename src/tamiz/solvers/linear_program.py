@@ -34,13 +34,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from tamiz._blas import one_blas_thread
 from tamiz._progress import Progress
 from tamiz.solvers._l1_face import least_norm
+from tamiz.solvers._l1_gather import gather
 from tamiz.solvers._l1_interior import interior_point
-from tamiz.solvers._l1_vertex import vertex
+from tamiz.solvers._l1_vertex import polished, vertex
 
 METHODS = ("auto", "interior_point", "vertex")
-_SORTED = 2_000_000  # entries of X up to which equal samples are put together
+_EXACT = 1e-10  # relative gap beyond which a vertex is polished
 _SMALL = 200  # weights up to which "auto" goes on to a vertex if the solution is not one
 
 
@@ -130,8 +132,10 @@ def solve_hinge_program(
     ([1.0, 0.0], 1.0)
     """
     progress = progress or Progress("linear program")
-    gathered = _gather(program)
-    found = _solve(gathered.program, method, tol, max_iter, start, progress)
+    gathered = gather(*program)
+    near = None if start is None else np.abs(start.g) / program.c
+    with one_blas_thread():  # thousands of small products and factorisations
+        found = _solve(HingeProgram(*gathered[:4]), method, tol, max_iter, near, progress)
     return gathered.spread(found)
 
 
@@ -140,7 +144,7 @@ def _solve(
     method: str,
     tol: float,
     max_iter: int,
-    start: ProgramResult | None,
+    near: np.ndarray | None,
     progress: Progress,
 ) -> ProgramResult:
     if not (program.y > 0).any() or not (program.y < 0).any():
@@ -150,7 +154,7 @@ def _solve(
     found = interior_point(
         *program,
         program,
-        near=None if start is None else np.abs(start.g) / program.c,
+        near=near,
         tol=tol if method != "vertex" else max(tol, 1e-5),
         max_iter=max_iter,
         progress=progress,
@@ -160,11 +164,11 @@ def _solve(
         return result
     if not result.w.any() and result.gap <= tol * result.objective:  # zero is a vertex
         return result
-    if method == "vertex":
-        return _finish_at_vertex(program, result, tol, max_iter, progress)
-    small = np.count_nonzero(result.w) <= _SMALL
-    if method == "auto" and small and (found.status != "converged" or _has_choice(program, result)):
-        return _finish_at_vertex(program, result, tol, max_iter, progress)
+    try:
+        if method == "vertex" or (method == "auto" and _should_go_on(program, result)):
+            return _finish_at_vertex(program, result, tol, max_iter, progress)
+    except KeyboardInterrupt:
+        return result._replace(status="interrupted")
     return result
 
 
@@ -179,12 +183,14 @@ def solve_unpenalised(
 
     Three programs: one with a small penalty, from which the second, without any, starts; the third
     is that of :mod:`tamiz.solvers._l1_face`. The gap is that of the losses; its lower bound counts
-    the rounding of ``g``, which should be zero, at the weights found. ``g`` is that of the small
-    penalty, relative to it.
+    the rounding of ``g``, which should be zero, at the weights found. It is accepted up to ``tol``
+    times the larger of the losses and a thousandth of those without any weight. ``g`` is that of
+    the small penalty, relative to it.
     """
     progress = progress or Progress("linear program")
-    gathered = _gather(program)
-    found = _solve_unpenalised(gathered.program, tol, max_iter, progress)
+    gathered = gather(*program)
+    with one_blas_thread():
+        found = _solve_unpenalised(HingeProgram(*gathered[:4]), tol, max_iter, progress)
     return gathered.spread(found)
 
 
@@ -194,32 +200,62 @@ def _solve_unpenalised(
     X, y, C, c = program
     without = program.judge(np.zeros(len(c)))[0]
     alpha, _ = program._replace(c=np.full(len(c), np.inf)).feasible(C)
-    level = float(np.max(np.abs(X.T @ (y * alpha)), initial=0.0))
-    small = program._replace(c=np.full(len(c), max(1e-4 * level, 1e-10 * without)))
+    level = float(np.max(np.abs(X.T @ (y * alpha)) / c, initial=0.0))
+    small = program._replace(c=c * max(1e-4 * level, 1e-10 * without))
     start = _solve(small, "auto", tol, max_iter, None, progress)
     near = start._replace(g=start.g / small.c)
     if start.status == "interrupted":
         return near
+    try:
+        return _without_penalty(program, near, small, without, tol, max_iter, progress)
+    except KeyboardInterrupt:
+        return near._replace(status="interrupted")
+
+
+def _without_penalty(
+    program: HingeProgram,
+    near: ProgramResult,
+    small: HingeProgram,
+    without: float,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+) -> ProgramResult:
+    X, y, C, c = program
     bare = program._replace(c=np.zeros(len(c)))
-    alpha, done, w, b = np.zeros(len(C)), start.iterations, start.w, start.b
-    if bare.objective(w, b) > 1e-9 * without:  # otherwise separable: the least loss is zero
+    alpha, done, w, b = np.zeros(len(C)), near.iterations, near.w, near.b
+    separable = bare.objective(w, b) <= 1e-9 * without
+    if not separable:
+        start = near._replace(g=near.g * small.c)
         free = vertex(bare, start, max_iter=max_iter, progress=progress)
         done += free.iterations
         if free.status != "converged":
             return near._replace(status=free.status, iterations=done)
         alpha, w = free.alpha, free.w
         b = bare.judge(w)[1]
-    try:
-        last = least_norm(X, y, C, alpha, w, b)
-        status = "stalled" if last is None else "converged"
-    except KeyboardInterrupt:
-        last, status = None, "interrupted"
-    if last is not None and bare.objective(*last[:2]) <= bare.objective(w, b) + tol * without:
+        better = polished(bare, w, b, alpha)
+        if better is not None:
+            alpha, w = better.alpha, better.w
+            b = bare.judge(w)[1]
+        separable = bare.objective(w, b) <= 1e-9 * without
+        if separable:
+            alpha = np.zeros(len(C))
+    last = least_norm(program, alpha, w, b)
+    accepted = tol * max(bare.objective(w, b), 1e-3 * without)
+    if last is not None and bare.objective(*last[:2]) <= bare.objective(w, b) + accepted:
         (w, b), done = last[:2], done + last[2]
+    if separable:  # the least loss is zero, and not only nearly
+        least = float(np.min(y * (_forward(X, w) + b)))
+        if 0.5 < least < 1.0:
+            rounding = 1e-15 * (float(np.max(abs(X) @ np.abs(w))) + abs(b))
+            w, b = w * ((1.0 + rounding) / least), b * ((1.0 + rounding) / least)
     objective = bare.objective(w, b)
     off = float(np.abs(X.T @ (y * alpha)) @ np.abs(w)) + abs(float(y @ alpha) * b)
     gap = max(0.0, objective - float(alpha.sum()) + off)
-    return ProgramResult(w, b, alpha, near.g, objective, gap, done, status)
+    good = last is not None and gap <= tol * max(objective, 1e-3 * without)
+    return ProgramResult(
+        w, b, alpha, near.g, objective, gap, done, "converged" if good else "stalled"
+    )
 
 
 def best_intercept(values: np.ndarray, y: np.ndarray, C: np.ndarray) -> float:
@@ -267,6 +303,10 @@ def _finish_at_vertex(
     found = vertex(program, start, max_iter=max_iter, progress=progress)
     done = start.iterations + found.iterations
     result = _conclude(program, found.w, found.alpha, done, found.status)
+    if found.status == "converged" and result.gap > _EXACT * result.objective:
+        better = polished(program, result.w, result.b, found.alpha)
+        if better is not None:
+            result = _conclude(program, better.w, better.alpha, done, "converged")
     if found.status == "converged" and result.gap > tol * result.objective:
         # HiGHS rounds at its own scale; the bound of the start may be the better one
         bound = max(result.objective - result.gap, _bound_of(program, start))
@@ -278,6 +318,13 @@ def _finish_at_vertex(
 
 def _bound_of(program: HingeProgram, start: ProgramResult) -> float:
     return float(program.feasible(start.alpha)[0].sum())
+
+
+def _should_go_on(program: HingeProgram, result: ProgramResult) -> bool:
+    """Whether an interior point is followed by a vertex."""
+    if np.count_nonzero(result.w) > _SMALL:
+        return False
+    return result.status != "converged" or _has_choice(program, result)
 
 
 def _has_choice(program: HingeProgram, result: ProgramResult) -> bool:
@@ -297,40 +344,3 @@ def _has_choice(program: HingeProgram, result: ProgramResult) -> bool:
     A /= np.where(size > 0, size, 1.0)
     # of A'A, which is small; what matters are copies, and those are dependent to all digits
     return float(np.linalg.eigvalsh(A.T @ A)[0]) <= 1e-12 * len(kept)
-
-
-class _Gathered(NamedTuple):
-    """A program whose samples all count and all differ, and where each sample went."""
-
-    program: HingeProgram
-    place: np.ndarray  # row of each sample; -1 if its loss costs nothing
-    share: np.ndarray  # its part in the price of that row
-
-    def spread(self, found: ProgramResult) -> ProgramResult:
-        """Give each sample its part of the multiplier."""
-        alpha = np.where(self.place >= 0, found.alpha[self.place] * self.share, 0.0)
-        return found._replace(alpha=alpha)
-
-
-def _gather(program: HingeProgram) -> _Gathered:
-    """Leave out samples without price; put equal ones together, in an order of their own.
-
-    Where several solutions are optimal, the one found then depends neither on the order of the
-    samples nor on whether one of them is there twice or has twice the price.
-    """
-    X, y, C, c = program
-    rows = np.flatnonzero(C > 0)
-    place = np.full(len(y), -1, dtype=np.intp)
-    if len(rows) * X.shape[1] > _SORTED:
-        place[rows] = np.arange(len(rows))
-        if len(rows) == len(y):
-            return _Gathered(program, place, np.ones(len(y)))
-        return _Gathered(HingeProgram(X[rows], y[rows], C[rows], c), place, np.ones(len(y)))
-    table = X[rows].toarray() if sparse.issparse(X) else X[rows]
-    table = np.column_stack([y[rows], table + 0.0])  # no minus zeros
-    _, first, to = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    place[rows] = to.ravel()
-    price = np.bincount(to.ravel(), weights=C[rows], minlength=len(first))
-    kept = rows[first]
-    share = np.where(place >= 0, C / price[place], 0.0)
-    return _Gathered(HingeProgram(X[kept], y[kept], price, c), place, share)
