@@ -12,6 +12,8 @@ intercept is free. The price has one name throughout, ``C``, and may be given as
 
 Several classes: one machine per class tells it from all others. A feature is selected if any
 machine gives it weight; its score is the root of the sum of its squared weights over the machines.
+If fewer features are asked for than have weights, the machines are fitted again to those selected:
+the ranking is that of the first fit, and what predicts sees nothing else.
 """
 
 from __future__ import annotations
@@ -138,11 +140,37 @@ class SparseLinearMachine(LinearMachine, Selector):
             C = self._price(float(weight.sum()))
             self.classes_ = labels.classes
             with limit_threads(getattr(self, "n_jobs", None)):
-                fits = self._fit_machines([Priced(X, signs, C * w) for signs, w in sides])
-            nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
-            n_missing = fits.count(None)
-            self._conclude([nothing if f is None else f for f in fits], n_missing, watch)
+                problems = [Priced(X, signs, C * w) for signs, w in sides]
+                fits = self._fit_machines(problems)
+                nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
+                n_missing = fits.count(None)
+                self._conclude([nothing if f is None else f for f in fits], n_missing, watch)
+                if self.coef_[:, ~self.support_].any() and self.status_ != "interrupted":
+                    self._fit_again(problems)
         return self
+
+    def _fit_again(self, problems: list[Priced]) -> None:
+        """Fit to the selected features only, so that what is selected is what predicts."""
+        chosen = np.flatnonzero(self.support_)
+        some = [
+            fit
+            for fit in self._fit_machines([p._replace(X=p.X[:, chosen]) for p in problems])
+            if fit is not None
+        ]
+        beta = np.zeros((len(problems), self.coef_.shape[1] + 1))
+        if len(some) < len(problems):  # interrupted: what was there, without the features left out
+            self.status_ = "interrupted"
+            beta[:, chosen] = self.coef_[:, chosen]
+            beta[:, -1] = self.intercept_
+            self.objective_ = self.duality_gap_ = None
+        else:
+            beta[:, chosen] = [fit.coef for fit in some]
+            beta[:, -1] = [fit.intercept for fit in some]
+            self.objective_ = per_machine(np.array([fit.objective for fit in some]))
+            gaps = [fit.gap for fit in some]
+            self.duality_gap_ = None if None in gaps else per_machine(np.array(gaps, dtype=float))
+        self._set_weights(beta)
+        self.selection_.notes["fitted_again"] = True
 
     def _fit_machines(self, problems: list[Priced]) -> list[LinearFit | None]:
         """All machines; None for those that an interruption left undone."""
@@ -217,8 +245,8 @@ class SparseLinearMachine(LinearMachine, Selector):
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
         elif not n_kept:  # otherwise it may be for want of time
             warnings.warn(
-                f"{name}: every weight is zero at this penalty, so no feature is selected and one "
-                f"class is always predicted. {self._loosen} to let features in.",
+                f"{name}: every weight is zero, so that one class is always predicted. "
+                f"{self._loosen} to let features in, unless no feature varies.",
                 UserWarning,
                 stacklevel=5,
             )

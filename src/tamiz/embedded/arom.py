@@ -64,8 +64,8 @@ class AROM(SparseLinearMachine):
         Price of slack. A large one is the hard margin of the original; a small one may let all
         features go.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
-        default those that are left at the end.
+        Number or fraction of features to select from the top of the ranking; by default those that
+        are left at the end. If some of those are left out, the machine is fitted again.
     final : {"scaled", "plain"}, default="scaled"
         The machine that predicts: the last one of the iteration, on the rescaled features; or a new
         one on the features that are left, unscaled.

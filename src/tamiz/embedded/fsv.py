@@ -62,7 +62,7 @@ class FSV(SparseLinearMachine):
         "balanced" gives both sides of each machine the same total.
     n_features_to_select : int, float, "auto" or None, default=None
         A number or fraction of features to select from the top of the ranking. By default all
-        that have a weight. The machine itself stays as it is.
+        that have a weight. If that leaves some out, the machine is fitted again without them.
     random_state : int, RandomState instance or None, default=None
         Draws the starting points of the restarts.
     n_jobs : int, default=None

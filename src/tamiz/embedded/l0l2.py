@@ -56,8 +56,8 @@ class L0L2SVM(SparseLinearMachine):
         Weights to begin with: none, so that the first step is an ``L1L2SVM`` with ``nu * a``; those
         of the machine without selection; or both, and the lower objective is kept.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
-        default those with a weight.
+        Number or fraction of features to select from the top of the ranking; by default those with
+        a weight. If that leaves some out, the machine is fitted again without them.
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4

@@ -53,7 +53,7 @@ class L1SVM(SparseLinearMachine):
         "balanced" gives both sides of each machine the same total.
     n_features_to_select : int, float, "auto" or None, default=None
         A number or fraction of features to select from the top of the ranking. By default all
-        that have a weight. The machine itself stays as it is.
+        that have a weight. If that leaves some out, the machine is fitted again without them.
     n_jobs : int, default=None
         Threads for the machines of several classes; the answer does not depend on it.
     verbose : bool or int, default=0

@@ -54,8 +54,8 @@ class L1L2SVM(SparseLinearMachine):
         Price of the mean loss. If given, it takes the place of ``C``, whatever that is: the
         machine is that of ``C = mu/n`` (with weights: n is their sum).
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or fraction of features that ``transform`` keeps, from the top of the ranking; by
-        default those with a weight.
+        Number or fraction of features to select from the top of the ranking; by default those with
+        a weight. If that leaves some out, the machine is fitted again without them.
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4
