@@ -4,9 +4,10 @@ A pair of features that help only together: which searches find it?
 
 The sign of the product of two features is the class (an exclusive or); six more are noise. Either
 of the two is useless alone, so that a search that adds one feature at a time has nothing to go by.
-One table of 200 samples proves little: what comes out depends on the noise. So each search is run on
-ten tables, and the script prints how often the pair was selected, with how many features of noise
-beside it, the score of the winner, and the accuracy of the fitted machine on 2,000 new samples.
+One table of 200 samples proves little: what comes out depends on the noise. So each search is run
+on ten tables, and the script prints how often the pair was selected, alone or with noise beside it,
+how many features, the score of the winner, and the accuracy of the fitted machine on 2,000 new
+samples.
 
     python examples/exclusive_or_searches.py [number of tables]
 """

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from tamiz.search import ForwardSelection, SimulatedAnnealing
 from tamiz.search.annealing import Draws
-from tests.search.cases import judge_of_the_source, merit, numbered
+from tests.search.cases import Table, judge_of_the_source, merit, numbered, run_checks
 
 
 class Given(Draws):
@@ -169,6 +170,9 @@ def test_ctrl_c_keeps_the_best_so_far():
         ({"T0": 0}, "T0"),
         ({"v": 1.0}, "v"),
         ({"m": 0}, "m"),
+        ({"T0": 1, "T1": 2}, "T1=2 must be below T0=1"),
+        ({"T0": 1, "T1": 1}, "T1=1 must be below T0=1"),
+        ({"start": []}, "start holds no feature, and none is fixed"),
         ({"n_features_to_select": 9}, "exceeds the 8 features"),
         ({"start": [0, 1], "n_features_to_select": 3}, "start has 2 features"),
         ({"start": [0, 1], "max_features": 1}, "more than max_features=1"),
@@ -186,10 +190,62 @@ def test_bad_parameters_get_a_sentence(params, sentence):
         SimulatedAnnealing(**{**start, **params}).fit(X, y)
 
 
+def test_an_end_above_the_temperature_found_is_lowered():
+    X, y = numbered(10, 6)
+    weights = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
+    search = SimulatedAnnealing(criterion=merit(weights), T1=2.0, random_state=0)
+    with pytest.warns(UserWarning, match=r"T1=2.0 is not below the first temperature, 0.144"):
+        search.fit(X, y)
+    first = 0.1 / math.log(2)
+    np.testing.assert_allclose(search.temperatures_, first * 0.8 ** np.arange(4))
+    given = SimulatedAnnealing(criterion=merit(weights), T1=0.9 * first, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        given.fit(X, y)
+    np.testing.assert_allclose(given.temperatures_, [first])
+
+
+def test_an_empty_start_with_fixed_features():
+    X, y = numbered(10, 4)
+    search = SimulatedAnnealing(
+        criterion=merit(-np.ones(4)), start=[], fixed_features=[2], random_state=0
+    )
+    assert np.flatnonzero(search.fit(X, y).support_).tolist() == [2]
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 12, 20])
+@pytest.mark.parametrize("T0", ["auto", 1.0])
+def test_cut_short_at_any_moment_it_can_be_drawn(T0, stop_after):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    table = Table(8, 0, stop_after=stop_after)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        search = table.fit(SimulatedAnnealing, T0=T0, random_state=0)
+    assert [s.action for s in search.selection_.path][:2] == ["visit", "start"]
+    assert (len(search.temperatures_) > 0) == (stop_after > 10)
+    assert search.plot().get_xlabel() == "iteration"
+    plt.close("all")
+
+
+def test_out_of_time_at_once():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    table = Table(8, 0)
+    with pytest.warns(ConvergenceWarning, match="out of time after 1 subsets"):
+        search = table.fit(SimulatedAnnealing, time_budget=1e-9, random_state=0)
+    assert search.temperatures_.shape == (0,)
+    assert search.plot().get_title().startswith("SimulatedAnnealing")
+    plt.close("all")
+
+
+def test_no_picture_before_the_fit():
+    with pytest.raises(NotFittedError):
+        SimulatedAnnealing().plot()
+
+
 def test_estimator_checks():
-    search = SimulatedAnnealing(T0=0.1, T1=0.05, v=0.3, m=2, cv=2, random_state=0)
-    results = check_estimator(search, on_fail=None)
-    assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed"] == []
+    done = run_checks(
+        "SimulatedAnnealing(T0=0.1, T1=0.05, v=0.3, m=1, cv=HoldOut(0.4), random_state=0)"
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_picture(d8):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -95,6 +97,153 @@ def test_a_number_of_features(direction, d):
         assert min(sizes) == d
 
 
+class ByNumber:
+    """J by the number of features alone."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, X, y):
+        return float(self.value(X.shape[1]))
+
+    def fit(self, p, **params):
+        X = np.tile(np.arange(float(p)), (4, 1))
+        return BestFirst(criterion=self, **params).fit(X, [0, 1, 0, 1])
+
+
+def fewer(n):
+    return -n
+
+
+def more(n):
+    return n
+
+
+@pytest.mark.parametrize("direction", ["forward", "both"])
+def test_a_number_is_reached_soon_even_if_every_feature_costs(direction):
+    """The best open subsets are all small; the patience counts none the less."""
+    found = ByNumber(fewer).fit(14, n_features_to_select=7, direction=direction)
+    assert found.support_.sum() == 7
+    assert found.n_evaluations_ < 14 * 7 + 5 * 14
+    assert len(marks(found, "complete")) > 0
+    down = ByNumber(more).fit(14, n_features_to_select=7, direction="backward")
+    assert down.support_.sum() == 7
+    assert down.n_evaluations_ < 14 * 7 + 5 * 14
+
+
+def test_the_number_is_completed_from_the_best_subset_of_the_nearest_size():
+    class Costly(Table):
+        def score(self, subset):
+            return super().score(subset) - len(subset)
+
+        def __call__(self, X, y):
+            return super().__call__(X, y) - X.shape[1]
+
+    table = Costly(9, 0)
+    found = table.fit(BestFirst, n_features_to_select=6, patience=1)
+    steps = marks(found, "complete")
+    first = steps[0].features
+    known = []
+    for step in found.selection_.path:  # judged before that
+        if step is steps[0]:
+            break
+        known.append(tuple(step.features))
+    largest = max(map(len, known))
+    assert tuple(first) == max((s for s in known if len(s) == largest), key=table.score)
+    current = tuple(first)
+    while len(current) < 6:
+        bigger = [tuple(sorted((*current, j))) for j in range(9) if j not in current]
+        current = max(bigger, key=table.score)
+    assert selected(found) == current
+    assert [len(s.features) for s in steps] == list(range(largest, 6))
+
+
+def test_a_limit_far_from_the_start_is_reached_soon():
+    found = ByNumber(more).fit(14, max_features=4, direction="backward")
+    assert found.support_.sum() == 4
+    assert found.n_evaluations_ < 14 * 14
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward", "both"])
+@pytest.mark.parametrize("d", range(2, 9))
+def test_with_groups_a_number_is_the_largest_allowed(direction, d):
+    table = Table(8, 3)
+    params = {"feature_groups": [[0, 5, 6], [1, 2], [3, 4]], "direction": direction}
+    found = table.fit(BestFirst, n_features_to_select=d, patience=10**6, **params)
+    allowed = [
+        tuple(sorted(chain(*chosen)))
+        for k in range(1, 5)
+        for chosen in combinations([[0, 5, 6], [1, 2], [3, 4], [7]], k)
+    ]
+    assert selected(found) == max((s for s in allowed if len(s) <= d), key=table.score)
+    quick = table.fit(BestFirst, n_features_to_select=d, patience=1, **params)
+    assert 0 < quick.support_.sum() <= d
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward", "both"])
+@pytest.mark.parametrize("value", [fewer, more])
+def test_seven_pairs_and_five_features(direction, value):
+    pairs = [[2 * k, 2 * k + 1] for k in range(7)]
+    found = ByNumber(value).fit(
+        14, n_features_to_select=5, feature_groups=pairs, direction=direction
+    )
+    assert found.support_.sum() in (2, 4)
+    with pytest.raises(ValueError, match="every group of features is larger than the 1 features"):
+        ByNumber(value).fit(14, n_features_to_select=1, feature_groups=pairs, direction=direction)
+
+
+def test_the_only_feature_that_fits_is_not_dropped_on_the_way_down():
+    def without_the_last(X, y):
+        return -float((X[0] == 6).any())
+
+    X, y = np.tile(np.arange(7.0), (4, 1)), [0, 1, 0, 1]
+    found = BestFirst(
+        criterion=without_the_last,
+        feature_groups=[[0, 1, 2], [3, 4, 5]],
+        n_features_to_select=2,
+        direction="backward",
+        patience=1,
+    ).fit(X, y)
+    assert selected(found) == (6,)
+    assert found.best_score_ == -1.0
+
+
+def test_a_start_without_a_group_that_fits_is_refused():
+    groups = {"feature_groups": [[0, 1, 2], [3, 4, 5], [6]], "start": [0, 1, 2, 3, 4, 5]}
+    for direction in ("backward", "both"):
+        with pytest.raises(ValueError, match="of start is larger than the 2 features"):
+            ByNumber(more).fit(7, n_features_to_select=2, direction=direction, **groups)
+    fixed = ByNumber(more).fit(
+        8, n_features_to_select=2, direction="both", fixed_features=[7], **groups
+    )
+    assert selected(fixed) == (6, 7)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward", "both"])
+@pytest.mark.parametrize("groups", [None, [[0, 1], [2, 3], [4, 5]]])
+@pytest.mark.parametrize("stop_after", [1, 3, 6])
+def test_an_interruption_never_gives_more_than_asked_for(direction, groups, stop_after):
+    table = Table(7, 1, stop_after=stop_after)
+    start = None if direction == "forward" else range(7)
+    with pytest.warns(ConvergenceWarning, match="interrupted after") as caught:
+        found = table.fit(
+            BestFirst,
+            n_features_to_select=3,
+            direction=direction,
+            feature_groups=groups,
+            start=start,
+        )
+    assert 0 < found.support_.sum() <= 3
+    said = [str(w.message) for w in caught]
+    if selected(found) not in table.asked:
+        assert found.best_score_ is None
+        assert any("a part of a larger subset" in text for text in said)
+    else:
+        assert found.best_score_ == table.score(selected(found))
+        assert len(said) == 1
+        assert ("instead of 3" in said[0]) == (found.support_.sum() < 3)
+
+
 def test_a_start_and_the_largest_number():
     table = Table(6, 3)
     found = table.fit(BestFirst, start=[2, 5], direction="both")
@@ -181,6 +330,6 @@ def test_workers_do_not_change_the_answer():
 
 def test_scikit_learn_checks():
     done = run_checks(
-        "BestFirst(GaussianNB(), patience=1, max_features=3, cv=HoldOut(0.4, random_state=0))"
+        "BestFirst(GaussianNB(), patience=1, max_features=2, cv=HoldOut(0.4, random_state=0))"
     )
     assert done.returncode == 0, done.stderr

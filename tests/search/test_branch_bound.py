@@ -27,7 +27,7 @@ def gaussian(p, seed, n=60):
 @pytest.mark.parametrize("seed", range(50))
 def test_it_finds_what_exhaustive_search_finds(seed):
     rng = np.random.default_rng(seed)
-    p = int(rng.integers(2, 15))
+    p = int(rng.integers(2, 13))
     d = int(rng.integers(1, p + 1))
     criterion = ("bhattacharyya", "divergence")[seed % 2]
     X, y = gaussian(p, seed)
@@ -123,6 +123,18 @@ def test_criteria_that_may_fall_are_refused(params, name):
         BranchAndBound(**params).fit(X, y)
 
 
+def test_a_function_may_say_itself_that_it_is_monotone():
+    table = Table(6, 0, monotone=True)
+    with pytest.raises(ValueError, match="never falls when a feature is added"):
+        table.fit(BranchAndBound, n_features_to_select=3)
+    table.monotone = True
+    found = table.fit(BranchAndBound, n_features_to_select=3)
+    assert selected(found) == naive.exhaustive(table.score, 6, [3])
+    table.monotone = False
+    with pytest.raises(ValueError, match="never falls when a feature is added"):
+        table.fit(BranchAndBound, n_features_to_select=3)
+
+
 def test_a_false_word_is_noticed():
     table = Table(6, 0)
     with pytest.warns(RuntimeWarning, match=r"raised the criterion \d+ times; it is not monotone"):
@@ -143,7 +155,11 @@ def test_a_true_word_is_silent():
 def test_half_of_the_features_by_default():
     X, y = gaussian(7, 0)
     assert BranchAndBound().fit(X, y).support_.sum() == 3
-    assert BranchAndBound(max_features=5).fit(X, y).support_.sum() == 5
+    for most, size in ((2, 2), (5, 3), (20, 3)):
+        found = BranchAndBound(max_features=most).fit(X, y)
+        assert found.support_.sum() == size
+        assert found.n_subsets_ == comb(7, size)
+    assert BranchAndBound(n_features_to_select=5, max_features=6).fit(X, y).support_.sum() == 5
     assert BranchAndBound(n_features_to_select=0.3).fit(X, y).support_.sum() == 2
     with pytest.raises(ValueError, match="n_features_to_select=8 exceeds the 7 features"):
         BranchAndBound(n_features_to_select=8).fit(X, y)
@@ -166,6 +182,52 @@ def test_an_interruption_keeps_the_best_so_far():
     assert found.support_.sum() == 4
     met = [subset for subset in table.asked if len(subset) == 4]
     assert selected(found) == max(met, key=table.score)
+
+
+@pytest.mark.parametrize(
+    ("stop_after", "groups"),
+    [*((n, None) for n in range(1, 12)), *((n, [[0, 1], [2, 3, 4]]) for n in range(1, 6))],
+)
+def test_an_early_interruption_gives_the_number_asked_for(stop_after, groups):
+    table = Table(6, 0, monotone=True, stop_after=stop_after)
+    with pytest.warns(ConvergenceWarning, match="interrupted after") as caught:
+        found = table.fit(
+            BranchAndBound, monotone=True, n_features_to_select=2, feature_groups=groups
+        )
+    size = found.support_.sum()
+    assert size == 2 if groups is None else 0 < size <= 2
+    unjudged = selected(found) not in table.asked
+    assert unjudged == (found.best_score_ is None)
+    assert unjudged == any("a part of a larger subset" in str(w.message) for w in caught)
+    if groups is None:  # all, then one left out, then the two that are missed most
+        assert unjudged == (stop_after < 8)
+
+
+def test_out_of_time_at_once():
+    X, y = gaussian(6, 0)
+    with pytest.warns(ConvergenceWarning, match="no subset with 2 features or fewer"):
+        found = BranchAndBound(n_features_to_select=2, time_budget=1e-9).fit(X, y)
+    assert found.support_.sum() == 2
+    assert found.status_ == "time_budget"
+
+
+def test_the_first_bound_is_what_is_missed_most():
+    table = Table(7, 3, monotone=True)
+    found = table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
+    everything = tuple(range(7))
+    cost = {j: -table.score([k for k in everything if k != j]) for j in everything}
+    expected = tuple(sorted(sorted(everything, key=lambda j: -cost[j])[:3]))
+    assert marks(found, "best")[0].features == expected
+    assert table.asked.index(expected) == 8
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_there_is_a_bound_after_the_first_round_with_groups_too(seed):
+    table = Table(9, seed, monotone=True)
+    groups = [[0, 1], [2, 3, 4], [5, 6]]  # and two alone
+    found = table.fit(BranchAndBound, monotone=True, n_features_to_select=4, feature_groups=groups)
+    first = tuple(marks(found, "best")[0].features)
+    assert table.asked.index(first) <= 6  # all, five with one left out, this
 
 
 def test_real_data_and_many_features():

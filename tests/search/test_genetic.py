@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from tamiz._units import check_units
 from tamiz.search import GeneticSearch
@@ -14,7 +14,7 @@ from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.genetic import GeneticDraws, cumulative_shares, roulette
 from tamiz.search.judges import Merit
-from tests.search.cases import judge_of_the_source, merit, numbered
+from tests.search.cases import Table, judge_of_the_source, merit, numbered, run_checks
 
 
 class Given(GeneticDraws):
@@ -163,6 +163,9 @@ def test_patience_ends_early():
         ({"p_c": 1.1}, "p_c"),
         ({"elitism": 30}, "must be less than N=30"),
         ({"start": [[0]] * 31}, "more than N=30"),
+        ({"start": [[]]}, "start holds no feature, and none is fixed"),
+        ({"start": [[0], []]}, "start holds no feature, and none is fixed"),
+        ({"start": []}, "start holds no feature, and none is fixed"),
         ({"start": [["nobody"]]}, "no named columns"),
         ({"n_features_to_select": 2, "max_features": 1}, "cannot both hold"),
     ],
@@ -173,10 +176,36 @@ def test_bad_parameters_get_a_sentence(params, sentence):
         GeneticSearch(criterion=merit(np.ones(8)), **params).fit(X, y)
 
 
+@pytest.mark.parametrize("stop_after", [1, 4, 9, 15])
+def test_cut_short_at_any_moment_it_keeps_the_best_and_can_be_drawn(stop_after):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    table = Table(8, 0, stop_after=stop_after)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        search = table.fit(GeneticSearch, N=6, random_state=0)
+    assert search.best_score_ == max(table.score(subset) for subset in table.asked)
+    assert search.population_.shape == (6, 8)
+    assert search.n_generations_ > 0 or stop_after < 6
+    assert search.plot().get_xlabel() == "generation"
+    plt.close("all")
+
+
+def test_an_empty_start_with_fixed_features():
+    X, y = numbered(10, 4)
+    for start in ([], [[]]):
+        search = GeneticSearch(
+            criterion=merit(-np.ones(4)), start=start, fixed_features=[2], N=2, G=0
+        )
+        assert np.flatnonzero(search.fit(X, y).support_).tolist() == [2]
+
+
+def test_no_picture_before_the_fit():
+    with pytest.raises(NotFittedError):
+        GeneticSearch().plot()
+
+
 def test_estimator_checks():
-    search = GeneticSearch(N=3, G=1, cv=2, random_state=0)
-    results = check_estimator(search, on_fail=None)
-    assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed"] == []
+    done = run_checks("GeneticSearch(N=2, G=1, cv=HoldOut(0.4), random_state=0)")
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_picture(d8):

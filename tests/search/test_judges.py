@@ -52,7 +52,7 @@ def test_regression_and_sparse_tables():
     table = sparse.csr_array(X)
     other = CrossValidation(Ridge(), table, target, splits, None)
     np.testing.assert_allclose(
-        other.score(np.array([0, 1])), dense.score(np.array([0, 1])), rtol=1e-2
+        other.score(np.array([0, 1])), dense.score(np.array([0, 1])), rtol=1e-12
     )
 
 

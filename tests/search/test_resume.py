@@ -159,7 +159,10 @@ def test_a_run_with_other_parameters_is_refused(search, tmp_path):
         search(GaussianNB(), max_features=2, checkpoint=file).fit(X, y)
     for other, message in [
         ({"max_features": 3}, "max_features was 2, and is 3"),
-        ({"estimator": GaussianNB(var_smoothing=0.1)}, "GaussianNB"),
+        (
+            {"estimator": GaussianNB(var_smoothing=0.1)},
+            "estimator__var_smoothing was 1e-09, and is 0.1",
+        ),
         ({"cv": 3}, "cv was 5, and is 3"),
         ({"scoring": "f1_macro"}, "scoring"),
         ({"fixed_features": [1]}, "fixed_features"),

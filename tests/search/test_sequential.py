@@ -139,7 +139,7 @@ def test_a_start():
 
 @BOTH
 @pytest.mark.parametrize("levels", [None, 3])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_floating_is_nowhere_worse_than_plain(search, seed, levels):
     p = 3 + seed % 6
     table = Table(p, seed, levels)
@@ -384,8 +384,11 @@ def test_an_estimator_that_fails_on_some_subsets(search):
 @BOTH
 def test_an_estimator_that_always_fails(search):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="I do not like"):
-        search(Fussy(bad=(1, 2, 3, 4)), error_score="worst").fit(X, y)
+    with pytest.warns(RuntimeWarning, match="10 of 10 subsets could not be judged"):
+        found = search(Fussy(bad=(1, 2, 3, 4)), error_score="worst").fit(X, y)
+    assert found.best_score_ == -np.inf
+    with pytest.raises(AttributeError, match="no estimator"):
+        found.predict(X)
 
 
 def test_a_failed_fit_leaves_the_earlier_one():
@@ -424,6 +427,29 @@ def test_an_interruption_keeps_the_best_so_far(search, floating, stop_after):
     complete = rounds[rounds <= stop_after]
     if not floating and len(complete):  # at least as good as the last complete round tells
         assert found.best_score_ == max(table.score(s) for s in curve(found))
+
+
+@pytest.mark.parametrize("params", [{"n_features_to_select": 2}, {"max_features": 2}])
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("stop_after", [1, 4, 8, 13])
+def test_an_interrupted_elimination_gives_no_more_than_asked_for(params, floating, stop_after):
+    table = Table(6, 1, stop_after=stop_after)
+    with pytest.warns(ConvergenceWarning, match="the 2 selected are a part of a larger"):
+        found = table.fit(BackwardElimination, floating=floating, **params)
+    assert found.support_.sum() == 2
+    assert found.best_score_ is None
+    assert set(found.order_[:2].tolist()) == set(selected(found))
+
+
+def test_an_interrupted_forward_selection_says_what_was_reached():
+    table = Table(6, 1, stop_after=8)
+    with pytest.warns(ConvergenceWarning, match="It has 1 features instead of 4"):
+        found = table.fit(ForwardSelection, n_features_to_select=4)
+    assert selected(found) == naive.forward(table.score, 6, 1)[0]
+    table = Table(6, 1, stop_after=8)
+    with pytest.warns(ConvergenceWarning) as caught:
+        table.fit(ForwardSelection, max_features=4)
+    assert len(caught) == 1
 
 
 def table_size(search, floating):
@@ -573,8 +599,9 @@ def test_the_picture_shows_the_best_of_each_size(search):
 @pytest.mark.parametrize(
     "search",
     [
-        "ForwardSelection(SVC(kernel='linear'), max_features=2, cv=HoldOut(0.4, random_state=0))",
-        "BackwardElimination(GaussianNB(), patience=1, cv=HoldOut(0.4, random_state=0))",
+        "ForwardSelection(GaussianNB(), max_features=2, cv=HoldOut(0.4), random_state=0)",
+        "BackwardElimination(GaussianNB(), n_features_to_select=0.9, cv=HoldOut(0.4), "
+        "random_state=0)",
     ],
 )
 def test_scikit_learn_checks(search):

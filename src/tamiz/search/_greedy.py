@@ -8,12 +8,14 @@ improves the best subset of some size, it ends.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.search._records import Record, Records, by_rule, exceeds, first_best, rounding
-from tamiz.search.base import Outcome
+from tamiz.search.base import Outcome, main_effects
 from tamiz.search.evaluator import Evaluator
 
 
@@ -201,10 +203,14 @@ class Walk:
 
     def settle(self, outcome: Outcome) -> None:
         """Hand over what was found; also after an interruption."""
-        if not self.records.best:
-            return
-        outcome.subset = self.chosen().subset
-        outcome.order = self._order(outcome.subset)
+        room = self.limit if self.target is None else self.target
+        chosen = self.chosen() if self.records.best else None
+        if chosen is None or chosen.n_features > room:  # interrupted before anything would do
+            outcome.subset = rescued(self.evaluator, room, exact=self.target is not None)
+        else:
+            outcome.subset = chosen.subset
+        if outcome.subset is not None and chosen is not None:
+            outcome.order = self._order(outcome.subset)
 
     def _order(self, subset: np.ndarray) -> list[int]:
         """Units by the smallest of the best subsets that holds them, the selected ones first."""
@@ -232,3 +238,65 @@ def curve(evaluator: Evaluator, records: Records) -> list[dict[str, Any]]:
         }
         for _, record in sorted(records.best.items())
     ]
+
+
+# ---------------------------------------------------------------------- after an interruption
+
+
+def add_known(evaluator: Evaluator, records: Records) -> None:
+    """Count in what an interruption left unrecorded: judged, but in a batch not yet complete."""
+    for subset, evaluation in evaluator.known():
+        n_features = len(evaluator.features(subset))
+        records.offer(n_features, Record(subset, n_features, evaluation))
+
+
+def rescued(evaluator: Evaluator, room: int, *, exact: bool) -> np.ndarray | None:
+    """What to select after an interruption, with ``room`` features at most.
+
+    Of the subsets judged the best of the largest size if the number has to be met, else the best
+    of all; if all are larger, the best of the smallest size is cut. None if nothing was judged.
+    """
+    records = Records()
+    add_known(evaluator, records)
+    small = [record for record in records.up_to(room) if record.n_features]
+    if small:
+        return (small[-1] if exact else by_rule(small, "best")).subset
+    if not records.best:
+        return None
+    return cut(evaluator, records.best[min(records.best)].subset, room)
+
+
+def cut(evaluator: Evaluator, subset: np.ndarray, room: int) -> np.ndarray:
+    """A part of a subset with no more than ``room`` features; it has not been judged.
+
+    The units that go first are those with the least mean J of the subsets with them over that of
+    the subsets without them, of equals the last.
+    """
+    sizes, n = evaluator.units.sizes, len(evaluator.features(subset))
+    effects = main_effects(evaluator)
+    worst_first = sorted(np.flatnonzero(subset).tolist(), key=lambda k: (effects[k], -k))
+    if not len(evaluator.units.fixed):  # something that fits has to stay
+        stays = next((k for k in reversed(worst_first) if sizes[k] <= room), None)
+        worst_first = [k for k in worst_first if k != stays]
+    part = subset.copy()
+    for k in worst_first:
+        if n <= room:
+            break
+        part[k] = False
+        n -= int(sizes[k])
+    return part
+
+
+def warn_unjudged(
+    method: str, evaluator: Evaluator, subset: np.ndarray | None, room: int, stacklevel: int
+) -> None:
+    """Say that an interrupted search selects a subset that it had to cut, and did not judge."""
+    if subset is None or evaluator.is_known(subset):
+        return
+    n = len(evaluator.features(subset))
+    warnings.warn(
+        f"{method}: no subset with {room} features or fewer had been judged when the search was "
+        f"cut short; the {n} selected are a part of a larger subset, and their score is not known.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )

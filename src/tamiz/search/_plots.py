@@ -37,10 +37,19 @@ def plot_sizes(selection: Selection, ax: Any = None) -> Any:
         ax.plot([chosen], [mark], "o", ms=9, mfc="none", mec="tab:red", mew=1.5, label="selected")
     metric = str(selection.notes.get("metrics", ["score"])[0]).replace("_", " ")
     ax.set(xlabel="number of features", ylabel=metric)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    whole_numbers(ax.xaxis)
     ax.legend(fontsize="small")
     ax.set_title(f"{selection.method}: {chosen} of {len(selection.support)} features selected")
     return ax
+
+
+def whole_numbers(axis: Any) -> None:
+    """Ticks at whole numbers only, unless someone has placed them already."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = axis.get_major_locator()
+    if isinstance(locator, MaxNLocator):
+        locator.set_params(integer=True)
 
 
 def best_by_size(path: list[PathStep]) -> dict[int, PathStep]:

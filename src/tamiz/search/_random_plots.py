@@ -8,12 +8,15 @@ import numpy as np
 
 from tamiz._selection_plot import axes
 from tamiz.base import Selection
+from tamiz.search._plots import whole_numbers
 
 
 def plot_annealing(selection: Selection, ax: Any = None) -> Any:
     """Score of the current subset by iteration, and the temperature on a second axis."""
     ax = axes(ax)
     steps = [s for s in selection.path if s.action in ("start", "accept", "reject")]
+    if not steps:
+        raise ValueError(f"{selection.method} judged no subset; there is nothing to draw.")
     taken = [s for s in steps if s.action != "reject"]
     turned = [s for s in steps if s.action == "reject"]
     ax.step(
@@ -36,20 +39,23 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
     best = selection.notes.get("score")
     if best is not None:
         ax.axhline(best, color="tab:green", ls=":", lw=1, label="selected")
-    heat = ax.twinx()
-    heat.plot(
-        _details(steps, "iteration"),
-        _details(steps, "temperature"),
-        color="tab:red",
-        lw=1,
-        drawstyle="steps-post",
-        label="temperature",
-    )
-    heat.set(ylabel="temperature", yscale="log")
-    heat.yaxis.label.set_color("tab:red")
+    handles, labels = ax.get_legend_handles_labels()
+    warm = [s for s in steps if (s.details or {})["temperature"] is not None]
+    if warm:  # else the search was cut short before a temperature was chosen
+        heat = ax.twinx()
+        (line,) = heat.plot(
+            _details(warm, "iteration"),
+            _details(warm, "temperature"),
+            color="tab:red",
+            lw=1,
+            drawstyle="steps-post",
+            label="temperature",
+        )
+        heat.set(ylabel="temperature", yscale="log")
+        heat.yaxis.label.set_color("tab:red")
+        handles, labels = [*handles, line], [*labels, "temperature"]
     ax.set(xlabel="iteration", ylabel=_metric(selection))
-    own, other = ax.get_legend_handles_labels(), heat.get_legend_handles_labels()
-    ax.legend(own[0] + other[0], own[1] + other[1], fontsize="small", loc="lower right")
+    ax.legend(handles, labels, fontsize="small", loc="lower right")
     ax.set_title(_title(selection))
     return ax
 
@@ -58,6 +64,8 @@ def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     """Scores of all individuals by generation, with the best and the mean."""
     ax = axes(ax)
     steps = [s for s in selection.path if s.action == "individual" and np.isfinite(s.value or 0.0)]
+    if not steps:
+        raise ValueError(f"{selection.method} judged no subset; there is nothing to draw.")
     generation = np.array(_details(steps, "generation"))
     value = np.array([s.value for s in steps], dtype=float)
     numbers = np.unique(generation)
@@ -67,7 +75,7 @@ def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     ax.plot(numbers, mean, color="tab:orange", label="mean")
     ax.plot(numbers, best, color="tab:blue", label="best")
     ax.set(xlabel="generation", ylabel=_metric(selection))
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    whole_numbers(ax.xaxis)
     ax.legend(fontsize="small", loc="lower right")
     ax.set_title(_title(selection))
     return ax

@@ -8,11 +8,13 @@ brought no improvement the temperature is multiplied by ``v``; below ``T1`` the 
 from __future__ import annotations
 
 import math
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.search._random_plots import plot_annealing
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector, better
@@ -44,8 +46,9 @@ class SimulatedAnnealing(SearchSelector):
         First temperature, in the units of the score. "auto" looks at a few random changes and
         takes the temperature at which half of those for the worse would be taken.
     T1 : float or "auto", default="auto"
-        The search ends when the temperature is no longer above this. "auto": where a typical
-        change for the worse is taken once in a thousand times.
+        The search ends when the temperature is no longer above this; it must be below ``T0``. If
+        that is "auto" and turns out lower, the search ends at half of it, and a warning says so.
+        "auto": where a typical change for the worse is taken once in a thousand times.
     v : float, default=0.8
         Factor of the temperature, between 0 and 1.
     m : int or "auto", default="auto"
@@ -54,7 +57,8 @@ class SimulatedAnnealing(SearchSelector):
     result : {"best", "last"}, default="best"
         Whether the best subset met is returned or the one in which the walk ends.
     start : list of features, optional
-        The subset to begin with; a random one by default.
+        The subset to begin with, a random one by default. It may be empty only if there are
+        fixed features.
     cv : int, "loo", splitter or list of splits, default=5
         How the samples are divided.
     scoring : str, callable, list or dict, optional
@@ -91,7 +95,7 @@ class SimulatedAnnealing(SearchSelector):
     best_score_ : float
         Score of the selected subset.
     temperatures_ : array
-        The temperatures used.
+        The temperatures used; none if the search was cut short before the walk began.
     n_evaluations_ : int
         Number of different subsets judged.
     status_ : str
@@ -116,7 +120,7 @@ class SimulatedAnnealing(SearchSelector):
     >>> X, y = load_iris(return_X_y=True)
     >>> search = SimulatedAnnealing(random_state=0).fit(X, y)
     >>> search.selection_.selected, round(search.best_score_, 3)
-    (['x3', 'x2'], 0.967)
+    (['x3', 'x2', 'x1'], 0.973)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -194,21 +198,27 @@ class SimulatedAnnealing(SearchSelector):
         -------
         ax : matplotlib axes
         """
+        check_is_fitted(self, "selection_")
         return plot_annealing(self.selection_, ax)
 
     # ------------------------------------------------------------------ the walk
 
     def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
+        self._refuse_temperatures()
         walk = self._draws(rng)
         moves = Moves(evaluator, self._size(evaluator.units), self._limit(evaluator.units))
         current = self._first_subset(evaluator, moves, walk)
-        value = evaluator.one(current).value
-        outcome.subset = current
+        self.temperatures_ = np.empty(0)
+        iteration = 0
+        try:
+            value = evaluator.one(current).value
+        finally:  # also if that took all the time there was
+            if evaluator.is_known(current):
+                outcome.subset = current
+                first = None if isinstance(self.T0, str) else float(self.T0)
+                evaluator.mark("start", current, temperature=first, iteration=iteration)
         best, best_size = value, moves.size(current)
         T, T1, m = self._temperatures(evaluator, moves, current, value, walk)
-        iteration = 0
-        self.temperatures_ = np.empty(0)
-        evaluator.mark("start", current, temperature=T, iteration=iteration)
         while T > T1:
             self.temperatures_ = np.append(self.temperatures_, T)
             outcome.notes["temperatures"] = self.temperatures_.tolist()
@@ -254,6 +264,14 @@ class SimulatedAnnealing(SearchSelector):
         moves.refuse(subset)
         return subset
 
+    def _refuse_temperatures(self) -> None:
+        if isinstance(self.T0, str) or isinstance(self.T1, str):
+            return
+        if self.T1 >= self.T0:
+            raise ValueError(
+                f"T1={self.T1} must be below T0={self.T0}: the temperature falls from T0 to T1."
+            )
+
     def _temperatures(
         self, evaluator: Evaluator, moves: Moves, start: np.ndarray, value: float, walk: Draws
     ) -> tuple[float, float, int]:
@@ -267,7 +285,16 @@ class SimulatedAnnealing(SearchSelector):
         typical = float(np.mean(losses)) if losses and np.isfinite(value) else 0.05
         T0 = typical / -math.log(_FIRST_SHARE) if isinstance(self.T0, str) else float(self.T0)
         T1 = typical / -math.log(_LAST_SHARE) if isinstance(self.T1, str) else float(self.T1)
-        return T0, min(T1, 0.5 * T0) if isinstance(self.T1, str) else T1, m
+        if T1 < T0 and not isinstance(self.T1, str):
+            return T0, T1, m
+        if not isinstance(self.T1, str):
+            warnings.warn(
+                f"SimulatedAnnealing: T1={self.T1} is not below the first temperature, {T0:.3g} by "
+                f"T0='auto'; the search ends at {0.5 * T0:.3g}. Choose a lower T1, or give T0.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return T0, min(T1, 0.5 * T0), m
 
 
 class Draws:
@@ -307,6 +334,11 @@ class Moves:
     def refuse(self, subset: np.ndarray) -> None:
         """Say that a start does not have an allowed size."""
         size = self.size(subset)
+        if not size:
+            raise ValueError(
+                "start holds no feature, and none is fixed; name at least one, or leave start out "
+                "for a random one."
+            )
         if self.wanted is not None and size != self.wanted:
             raise ValueError(
                 f"start has {size} features, n_features_to_select={self.wanted}; they must agree."

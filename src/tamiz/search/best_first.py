@@ -2,7 +2,9 @@
 
 All subsets met wait in a queue. The best is taken out and its neighbours are judged and put into
 the queue; after several such expansions in a row without a new best subset the search ends (Kohavi
-and John, 1997; Hall, 1999, ends after five).
+and John, 1997; Hall, 1999, ends after five). If a number of features is asked for, a subset of a
+size nearer to it than any before also counts as progress; where there is no more progress, the
+search goes straight on to the number from the best subset of the nearest size.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.search._greedy import curve
+from tamiz.search._greedy import curve, rescued, warn_unjudged
 from tamiz.search._records import SIZE_OR_RULE, Record, Records, by_rule, rounding
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
-from tamiz.search.evaluator import Evaluator
+from tamiz.search.evaluator import Evaluator, TimeUp
 
 
 class BestFirst(SearchSelector):
@@ -33,14 +35,18 @@ class BestFirst(SearchSelector):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float, "best", "1se" or None, default=None
-        Number or share of features; the search then does not go beyond that size, and only subsets
-        of that size count as improvements. None, "auto" and "best" take the best subset met, of
-        equals the smallest; "1se" takes the smallest subset whose score is within one standard
+        Number or share of features. Only subsets of that size are selected, and a search that
+        only adds does not go beyond it, one that only removes not below. If the patience runs out
+        before one is met, the number is completed greedily from the best subset of the nearest
+        size. With groups of more than one feature, a number is the largest allowed, and the best
+        subset with no more features is selected. None, "auto" and "best" take the best subset met,
+        of equals the smallest; "1se" takes the smallest subset whose score is within one standard
         error of the best.
     direction : {"forward", "backward", "both"}, default="forward"
         Which neighbours are judged: those with one feature more, one fewer, or both.
     patience : int, default=5
-        Number of expansions in a row without improvement after which the search ends.
+        Number of expansions in a row without improvement after which the search ends. Until a
+        subset is met that may be selected, one of a size nearer to that counts as improvement.
     tol : float, default=0.0
         What a subset must gain to count as an improvement; without it, any gain does.
     start : list of features, optional
@@ -59,7 +65,8 @@ class BestFirst(SearchSelector):
     max_features : int, optional
         Largest number of features.
     time_budget : float, optional
-        Seconds after which the best so far is returned.
+        Seconds after which the best so far is returned: never more features than asked for. If
+        only larger subsets were judged by then, one is cut, and a warning says so.
     error_score : {"raise", "worst"}, default="raise"
         What happens if the estimator fails on a subset.
     random_state : int, RandomState or None, default=None
@@ -178,28 +185,43 @@ class BestFirst(SearchSelector):
         )
         start = self._start_subset(units, self.direction == "backward", self.start)
         self._refuse_start(start, frontier)
-        rule = "1se" if self.n_features_to_select == "1se" else "best"
-        self.n_expanded_ = fruitless = 0
         try:
-            frontier.begin(start)
-            best = frontier.best
-            while fruitless < self.patience:
-                evaluator.stage = f"expansion {self.n_expanded_ + 1}, {fruitless} without gain"
-                if not frontier.expand():
-                    break
-                self.n_expanded_ += 1
-                gained = frontier.best > best + self.tol + rounding(best)
-                if gained or not np.isfinite(frontier.best):  # no subset of the size met yet
-                    best, fruitless = frontier.best, 0
-                else:
-                    fruitless += 1
-        finally:  # an interruption keeps what was reached
-            records = frontier.records
-            wanted = frontier.eligible() or records.up_to(units.n_features)
-            if wanted:
-                outcome.subset = by_rule(wanted, rule).subset
-            outcome.notes["n_expanded"] = self.n_expanded_
-            self.curve_ = curve(evaluator, records)
+            self._expand(frontier, start)
+        except (KeyboardInterrupt, TimeUp):  # what was reached is kept
+            self._settle(frontier, outcome)
+            name, room = type(self).__name__, frontier.room
+            warn_unjudged(name, evaluator, outcome.subset, room, stacklevel=4)
+            raise
+        self._settle(frontier, outcome)
+
+    def _expand(self, frontier: Frontier, start: np.ndarray) -> None:
+        """Expand the best open subset until the patience is spent."""
+        self.n_expanded_ = fruitless = 0
+        frontier.begin(start)
+        best, distance = frontier.best, frontier.distance
+        while fruitless < self.patience:
+            frontier.evaluator.stage = f"expansion {self.n_expanded_ + 1}, {fruitless} without gain"
+            if not frontier.expand():
+                break
+            self.n_expanded_ += 1
+            gained = frontier.best > best + self.tol + rounding(best)
+            if gained or frontier.distance < distance:
+                fruitless = 0
+            else:
+                fruitless += 1
+            best = frontier.best if gained else best
+            distance = frontier.distance
+        frontier.complete()
+
+    def _settle(self, frontier: Frontier, outcome: Outcome) -> None:
+        rule = "1se" if self.n_features_to_select == "1se" else "best"
+        wanted = frontier.eligible()
+        if wanted:
+            outcome.subset = by_rule(wanted, rule).subset
+        else:  # interrupted before anything would do
+            outcome.subset = rescued(frontier.evaluator, frontier.room, exact=frontier.exact)
+        outcome.notes["n_expanded"] = self.n_expanded_
+        self.curve_ = curve(frontier.evaluator, frontier.records)
 
     def _refuse_start(self, start: np.ndarray, frontier: Frontier) -> None:
         n, size = frontier.n_features(start), frontier.size
@@ -218,6 +240,13 @@ class BestFirst(SearchSelector):
                 f"start and fixed_features hold {n} features; a {self.direction} search cannot "
                 f"come to n_features_to_select={size} from there."
             )
+        within_start = self.direction == "backward" or n > frontier.room
+        if not frontier.can_be_selected(start if within_start else np.ones_like(start)):
+            where = "of start " if within_start and self.start is not None else ""
+            raise ValueError(
+                f"every group of features {where}is larger than the {frontier.room} features that "
+                "may be selected."
+            )
 
 
 class Frontier:
@@ -229,7 +258,9 @@ class Frontier:
         self.removes = direction != "forward"
         self.size = size
         self.limit = limit
+        self.room = limit if size is None else size  # the most features that may be selected
         self.sizes = evaluator.units.sizes
+        self.exact = size is not None and self.sizes.max() == 1  # groups need not fill it
         self.n_fixed = len(evaluator.units.fixed)
         self.records = Records()  # by number of features
         self._queue: list[tuple[float, int, int]] = []  # minus J, size, number
@@ -242,14 +273,24 @@ class Frontier:
 
     def eligible(self) -> list[Record]:
         """The best subsets of the sizes that may be selected."""
-        if self.size is None:
-            return self.records.up_to(self.limit)
-        return [self.records.best[self.size]] if self.size in self.records.best else []
+        if not self.exact:
+            return self.records.up_to(self.room)
+        return [self.records.best[self.room]] if self.room in self.records.best else []
+
+    def can_be_selected(self, subset: np.ndarray) -> bool:
+        """Whether something within a subset, fixed features included, is small enough."""
+        return self.n_fixed > 0 or bool((self.sizes[subset] <= self.room).any())
 
     @property
     def best(self) -> float:
         """J of the best subset that may be selected."""
         return max((record.value for record in self.eligible()), default=-np.inf)
+
+    @property
+    def distance(self) -> float:
+        """How many features the nearest subset met is away from what may be selected."""
+        away = (abs(n - self.room) for n in self.records.best)
+        return 0 if self.eligible() else min(away, default=np.inf)
 
     def begin(self, start: np.ndarray) -> None:
         """Put the first subset into the queue; the empty one is not judged."""
@@ -268,28 +309,42 @@ class Frontier:
         self._meet(self._neighbours(subset), subset)
         return True
 
+    def complete(self) -> None:
+        """Go straight to a size that may be selected, from the best subset of the nearest one."""
+        while self.records.best and not self.eligible():
+            n = min(self.records.best, key=lambda n: abs(n - self.room))
+            subset = self.records.best[n].subset
+            self.evaluator.stage = f"from {n} towards {self.room} features"
+            grows = n < self.room
+            nearer = [s for s in self._neighbours(subset) if (self.n_features(s) > n) == grows]
+            if not nearer:
+                return
+            self.evaluator.mark("complete", subset, why="the number of features is not reached")
+            self._meet(nearer, subset)
+
     def _neighbours(self, subset: np.ndarray) -> list[np.ndarray]:
         n = self.n_features(subset)
         found = []
         for k in range(len(subset)):
             after = n - self.sizes[k] if subset[k] else n + self.sizes[k]
-            allowed = self.removes and after > 0 if subset[k] else self.adds and after <= self.top
+            allowed = self.removes if subset[k] else self.adds and after <= self.top
             if allowed and after >= self.bottom:
                 neighbour = subset.copy()
                 neighbour[k] = not subset[k]
-                if np.packbits(neighbour).tobytes() not in self._seen:
+                known = np.packbits(neighbour).tobytes() in self._seen
+                if not known and self.can_be_selected(neighbour):
                     found.append(neighbour)
         return found
 
     @property
     def top(self) -> int:
         """Subsets with more features than this are not added to."""
-        return self.limit if self.size is None or self.removes else self.size
+        return self.limit if self.removes else self.room
 
     @property
     def bottom(self) -> int:
         """Subsets with fewer features than this are not judged."""
-        return 0 if self.size is None or self.adds else self.size
+        return self.room if self.exact and not self.adds else 0
 
     def _meet(self, subsets: list[np.ndarray], near: np.ndarray | None) -> None:
         if not subsets:

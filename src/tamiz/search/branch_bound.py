@@ -3,7 +3,8 @@ r"""Branch and bound: the best subset of a size, without judging most of the oth
 Find :math:`\max_S J(S)` over the subsets with :math:`|S| = d`, for a criterion that never falls
 when a feature is added: :math:`J(S) \le J(S')` for :math:`S \subset S'`. Features are removed one
 by one from the full set. If J of a subset is below that of some subset of size d already known,
-so are all subsets within it, and the whole branch is left out (Narendra and Fukunaga, 1977).
+so are all subsets within it, and the whole branch is left out (Narendra and Fukunaga, 1977). The
+first such subset holds the features whose removal from all costs most.
 Branches are ordered by what the removal of each feature has cost on average so far, after Somol,
 Pudil and Kittler (2004).
 """
@@ -19,12 +20,10 @@ import numpy as np
 from tamiz._units import Units
 from tamiz.base import number_to_select
 from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.search._greedy import cut, rescued, warn_unjudged
 from tamiz.search._records import Record, exceeds
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
-from tamiz.search.evaluator import Evaluator
-
-#: Criteria, by name, that never fall when a feature is added.
-MONOTONE = frozenset({"bhattacharyya", "divergence"})
+from tamiz.search.evaluator import Evaluator, TimeUp
 
 
 class BranchAndBound(SearchSelector):
@@ -40,12 +39,14 @@ class BranchAndBound(SearchSelector):
     estimator : estimator, optional
         Used as the judge only if ``criterion`` is None, which also needs ``monotone=True``.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or share of features; half of them by default, since by a monotone criterion the
-        best subset of all is the one with all features. With groups of unequal size this is the
-        largest number allowed, and the best subset with no more features is found.
+        Number or share of features; half of them by default, or ``max_features`` if that is less,
+        since by a monotone criterion the best subset of all is the one with all features. With
+        groups of unequal size this is the largest number allowed, and the best subset with no more
+        features is found.
     monotone : bool, default=False
         Your word that a function given as ``criterion``, or the estimator's score, never falls
-        when features are added. A warning tells if the search finds otherwise.
+        when features are added. A warning tells if the search finds otherwise. Not needed for a
+        function with an attribute ``monotone`` that is true.
     cv : int, "loo", splitter or list of splits, default=5
         How the samples are divided.
     scoring : str, callable, list or dict, optional
@@ -57,9 +58,10 @@ class BranchAndBound(SearchSelector):
     fixed_features : list, optional
         Features that are always in.
     max_features : int, optional
-        Largest number of features, if ``n_features_to_select`` is not given.
+        Largest number of features.
     time_budget : float, optional
-        Seconds after which the best so far is returned.
+        Seconds after which the best so far is returned. If no subset of the size was judged by
+        then, a larger one is cut to it, and a warning says so.
     error_score : {"raise", "worst"}, default="raise"
         What happens if the estimator fails on a subset.
     random_state : int, RandomState or None, default=None
@@ -178,19 +180,19 @@ class BranchAndBound(SearchSelector):
         wanted = self.n_features_to_select
         if wanted is None or wanted == "auto":
             half = max(1, units.n_features // 2, len(units.fixed))
-            return half if self.max_features is None else int(self.max_features)
+            return min(half, self._limit(units))
         return number_to_select(wanted, units.n_features, None)
 
     def _make_judge(self, estimator: Any, X: Any, y: Any, weight: Any, seed: int) -> Any:
-        named = isinstance(self.criterion, str) and self.criterion in MONOTONE
-        if not named and not self.monotone:
+        judge = super()._make_judge(estimator, X, y, weight, seed)
+        if not (judge.monotone or self.monotone):
             what = "a cross-validated score" if self.criterion is None else repr(self.criterion)
             raise ValueError(
                 f"BranchAndBound needs a criterion that never falls when a feature is added, and "
                 f"{what} is not known to be one. Use criterion='bhattacharyya' or 'divergence', "
                 "pass monotone=True if you know that it is, or use ExhaustiveSearch."
             )
-        return super()._make_judge(estimator, X, y, weight, seed)
+        return judge
 
     def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
         units = evaluator.units
@@ -203,15 +205,17 @@ class BranchAndBound(SearchSelector):
         single = units.sizes.max() == 1
         n_units = len(units.members)
         self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
-        tree = Tree(evaluator, min(size, units.n_features))
+        tree = Tree(evaluator, size)
         try:
             tree.search()
-        finally:  # an interruption keeps what was reached
-            if tree.best is not None:
-                outcome.subset = tree.best.subset
-            outcome.notes.update(
-                n_subsets=self.n_subsets_, n_branches_cut=tree.n_cut, violations=tree.n_violations
-            )
+        except (KeyboardInterrupt, TimeUp):  # what was reached is kept
+            outcome.subset = rescued(evaluator, size, exact=single)
+            self._note(outcome, tree)
+            warn_unjudged(type(self).__name__, evaluator, outcome.subset, size, stacklevel=5)
+            raise
+        assert tree.best is not None
+        outcome.subset = tree.best.subset
+        self._note(outcome, tree)
         if tree.n_violations:
             warnings.warn(
                 f"BranchAndBound: removing features raised the criterion {tree.n_violations} "
@@ -219,6 +223,11 @@ class BranchAndBound(SearchSelector):
                 RuntimeWarning,
                 stacklevel=5,
             )
+
+    def _note(self, outcome: Outcome, tree: Tree) -> None:
+        outcome.notes.update(
+            n_subsets=self.n_subsets_, n_branches_cut=tree.n_cut, violations=tree.n_violations
+        )
 
 
 class Tree:
@@ -244,6 +253,8 @@ class Tree:
             return
         units = np.arange(len(self.sizes))
         self._judge_removals(everything, value, units)  # what each unit is worth, to begin with
+        # at once a bound for all branches, and an answer if the search is cut short
+        self._reach(cut(self.evaluator, everything, self.size))
         open_nodes = [(everything, value, units)]
         while open_nodes:
             subset, value, removable = open_nodes.pop()

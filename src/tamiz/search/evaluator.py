@@ -304,6 +304,9 @@ class FeatureSet(Sequence[int]):
             return self._bits == other._bits and self._n == other._n
         return self._tuple() == other
 
+    def __lt__(self, other: Sequence[int]) -> bool:
+        return self._tuple() < tuple(other)
+
     def __hash__(self) -> int:
         return hash(self._tuple())
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamiz._units import Units
-from tamiz.search._greedy import curve
+from tamiz.search._greedy import add_known, curve
 from tamiz.search._records import SIZE_OR_RULE, Record, Records, by_rule
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator
@@ -174,7 +174,7 @@ class ExhaustiveSearch(SearchSelector):
             for size in counts:
                 self._search_size(evaluator, records, size)
         finally:  # an interruption keeps what was reached
-            _add_known(evaluator, records)
+            add_known(evaluator, records)
             if records.best:
                 outcome.subset = by_rule(records.up_to(units.n_features), rule).subset
             self.curve_ = curve(evaluator, records)
@@ -301,10 +301,3 @@ def _in_words(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"
     return f"{max(1, round(seconds))} s"
-
-
-def _add_known(evaluator: Evaluator, records: Records) -> None:
-    """Count in what an interruption left unrecorded: judged, but in a batch not yet complete."""
-    for subset, evaluation in evaluator.known():
-        n_features = len(evaluator.features(subset))
-        records.offer(n_features, Record(subset, n_features, evaluation))

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.search._random_plots import plot_genetic
 from tamiz.search.annealing import Draws, Moves
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector, better
-from tamiz.search.evaluator import Evaluator
+from tamiz.search.evaluator import Evaluator, TimeUp
 
 _SHARE = Interval(Real, 0, 1, closed="both")
 
@@ -49,7 +50,8 @@ class GeneticSearch(SearchSelector):
     patience : int, optional
         Generations without improvement after which the search ends early.
     start : list of features, or list of such lists, optional
-        One or several individuals of the first generation; the rest is random.
+        One or several individuals of the first generation; the rest is random. They may be empty
+        only if there are fixed features.
     cv : int, "loo", splitter or list of splits, default=5
         How the samples are divided.
     scoring : str, callable, list or dict, optional
@@ -87,7 +89,7 @@ class GeneticSearch(SearchSelector):
     best_score_ : float
         Score of the selected subset.
     population_ : boolean array of shape (N, n_features)
-        The last generation.
+        The last generation that was judged as a whole; the first if none was.
     n_generations_ : int
         Generations bred.
     n_evaluations_ : int
@@ -199,6 +201,7 @@ class GeneticSearch(SearchSelector):
         -------
         ax : matplotlib axes
         """
+        check_is_fitted(self, "selection_")
         return plot_genetic(self.selection_, ax)
 
     # ------------------------------------------------------------------ breeding
@@ -209,19 +212,18 @@ class GeneticSearch(SearchSelector):
         draws = self._draws(rng)
         moves = Moves(evaluator, self._size(evaluator.units), self._limit(evaluator.units))
         population = self._first_generation(evaluator, moves, draws)
-        best, best_size, idle = -np.inf, 0, 0
-        generation = 0
+        generation = idle = 0
+        self.n_generations_ = generation
+        self.population_ = _as_features(evaluator, population)
         while True:
             evaluator.stage = f"generation {generation} of {self.G}"
-            values = np.array([e.value for e in evaluator.many(population)])
-            improved = False
-            for subset, value in zip(population, values, strict=True):
-                evaluator.mark("individual", subset, generation=generation)
-                size = moves.size(subset)
-                if outcome.subset is None or better(float(value), size, best, best_size):
-                    best, best_size = float(value), size
-                    outcome.subset = subset
-                    improved = True
+            try:
+                values = np.array([e.value for e in evaluator.many(population)])
+            except (KeyboardInterrupt, TimeUp):  # those judged count
+                judged = [subset for subset in population if evaluator.is_known(subset)]
+                _keep_best(evaluator, outcome, judged, generation)
+                raise
+            improved = _keep_best(evaluator, outcome, population, generation)
             self.n_generations_ = generation
             self.population_ = _as_features(evaluator, population)
             idle = 0 if improved else idle + 1
@@ -260,7 +262,7 @@ class GeneticSearch(SearchSelector):
         self, evaluator: Evaluator, moves: Moves, draws: GeneticDraws
     ) -> list[np.ndarray]:
         given = [] if self.start is None else list(self.start)
-        if given and not _is_list_of_lists(given):
+        if self.start is not None and not (given and _is_list_of_lists(given)):
             given = [given]
         if len(given) > self.N:
             raise ValueError(f"start holds {len(given)} individuals, more than N={self.N}.")
@@ -318,6 +320,24 @@ def repair(subset: np.ndarray, moves: Moves, draws: Draws) -> None:
         subset[draws.choose(np.flatnonzero(subset))] = False
     if not moves.size(subset):
         subset[draws.choose(np.flatnonzero(moves.sizes <= moves.limit))] = True
+
+
+def _keep_best(
+    evaluator: Evaluator, outcome: Outcome, population: list[np.ndarray], generation: int
+) -> bool:
+    """Write down the individuals of a generation; whether the best ever met is among them."""
+    improved = False
+    for subset in population:
+        evaluator.mark("individual", subset, generation=generation)
+        if outcome.subset is not None:
+            new, old = (
+                (evaluator.recall(s).value, len(evaluator.features(s)))
+                for s in (subset, outcome.subset)
+            )
+            if not better(*new, *old):
+                continue
+        outcome.subset, improved = subset, True
+    return improved
 
 
 def _is_list_of_lists(start: list[Any]) -> bool:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz.search._greedy import Walk
+from tamiz.search._greedy import Walk, warn_unjudged
 from tamiz.search._records import SIZE_OR_RULE
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
-from tamiz.search.evaluator import Evaluator
+from tamiz.search.evaluator import Evaluator, TimeUp
 
 
 class _Sequential(SearchSelector):
@@ -97,9 +97,16 @@ class _Sequential(SearchSelector):
         self._refuse_start(start, walk)
         try:
             walk.run(start, self.floating)
-        finally:  # an interruption keeps what was reached
-            walk.settle(outcome)
-            self.curve_ = walk.curve()
+        except (KeyboardInterrupt, TimeUp):  # what was reached is kept
+            self._settle(walk, outcome)
+            room = walk.limit if target is None else target
+            warn_unjudged(type(self).__name__, evaluator, outcome.subset, room, stacklevel=4)
+            raise
+        self._settle(walk, outcome)
+
+    def _settle(self, walk: Walk, outcome: Outcome) -> None:
+        walk.settle(outcome)
+        self.curve_ = walk.curve()
 
     def _refuse_start(self, start: np.ndarray, walk: Walk) -> None:
         n = walk.n_fixed + int(walk.sizes[start].sum())
