@@ -1,15 +1,19 @@
 """Row C2: linear SVMRFE on many samples with few features, and in steps on a wide table.
 
 569 x 30, one feature at a time, and 72 x 7,129, a tenth of all features at a time, beside
-scikit-learn's RFE. The peer's fraction is one of all features, so that ours is given as a number;
-a tenth of those left is timed too. Agreement: the same features are kept at every size.
+scikit-learn's RFE. The wide table is that of the leukaemia samples if it is there (TAMIZ_DATA names
+the folder, else ../shared/data), else one made up of the same shape. The peer's fraction is one of
+all features, so that ours is given as a number; a tenth of those left is timed too. Agreement: the
+same features are kept at every size.
 
     python -m benchmarks.c2_rfe_steps [--quick]
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,11 +31,11 @@ def run(quick: bool) -> list[dict[str, Any]]:
     """Time both tables."""
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    wide = table(72, 7129, informative=120)
+    wide, origin = _wide()
     rows = []
     for name, (Z, z), step in (
         ("569 x 30, step 1", (X, y), 1),
-        ("72 x 7,129, steps of 712", wide, 712),
+        (f"72 x 7,129 ({origin}), steps of 712", wide, 712),
     ):
         ours_s, peer_s, ours, peer = alternate(
             lambda Z=Z, z=z, step=step: SVMRFE(1, step=step).fit(Z, z),
@@ -62,6 +66,17 @@ def run(quick: bool) -> list[dict[str, Any]]:
         )
         before = seconds
     return rows
+
+
+def _wide() -> tuple[tuple[np.ndarray, np.ndarray], str]:
+    """72 samples of 7,129 features, standardised, and where they are from."""
+    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    path = Path(os.environ.get("TAMIZ_DATA", default)) / "leukemia_golub.npz"
+    if not path.exists():
+        return table(72, 7129, informative=120), "made up"
+    with np.load(path) as file:
+        X, y = file["X"].astype(np.float64), file["y"]
+    return (np.ascontiguousarray(StandardScaler().fit_transform(X)), y), "leukaemia"
 
 
 def _shared(ours: SVMRFE, ranking: np.ndarray) -> float:

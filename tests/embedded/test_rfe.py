@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PeerSVC
 
+from tamiz._units import check_units, number_to_drop
+from tamiz._validation import check_classes
 from tamiz.embedded import SVMRFE
-from tamiz.embedded._rfe_run import number_to_drop
+from tamiz.embedded._rfe_setup import Samples, Setup
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC
 from tests.naive import kernels as naive
@@ -33,6 +37,25 @@ def random_data(n, p, seed=0, classes=2):
     score = X @ np.linspace(2.0, 0.0, p) + 0.5 * rng.normal(size=n)
     y = np.searchsorted(np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1]), score)
     return X, y
+
+
+def begun(X, y, kernel=None, C=1.0, groups=None, criterion="margin", order="zero"):
+    """The machines of an elimination, trained on all features."""
+    units = check_units(groups, None, X.shape[1])
+    setup = Setup(
+        kernel=kernel or Linear(),
+        C=C,
+        class_weight=None,
+        multiclass="ovo",
+        tol=1e-3,
+        criterion=criterion,
+        order=order,
+        step=1,
+        units=units,
+    )
+    machines, _ = setup.machines(Samples(X, check_classes(y, len(y)), np.ones(len(y))))
+    machines.start(np.empty(0, dtype=np.intp), None)
+    return machines
 
 
 # ---------------------------------------------------------------------- the worked example
@@ -69,6 +92,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:SVMRFE. the last group left")
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("groups", [None, [[0, 3], [1, 4, 5]]], ids=["single", "groups"])
 def test_order_and_criteria_equal_brute_force(name, groups):
@@ -117,17 +141,93 @@ def test_linear_order_equals_cold_solutions(n, p, C):
         active.remove(gone)
 
 
-@pytest.mark.parametrize("step", [1, 3, 0.3])
-def test_equals_the_peer_on_well_separated_weights(step):
+@pytest.mark.parametrize(("step", "theirs"), [(1, 1), (3, 3), (9, 0.3)])
+def test_equals_the_peer_on_well_separated_weights(step, theirs):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    if step == 0.3:  # the peer's share is one of all features
-        ours, theirs = SVMRFE(4, step=9), RFE(PeerSVC(kernel="linear"), step=0.3)
-    else:
-        ours, theirs = SVMRFE(4, step=step), RFE(PeerSVC(kernel="linear", tol=1e-6), step=step)
-    theirs.set_params(n_features_to_select=4)
-    assert np.array_equal(ours.fit(X, y).support_, theirs.fit(X, y).support_)
-    assert ours.estimator_.coef_ == pytest.approx(theirs.estimator_.coef_, abs=2e-2)
+    ours = SVMRFE(4, step=step).fit(X, y)
+    # the peer's share is one of all features
+    peer = RFE(PeerSVC(kernel="linear", tol=1e-6), n_features_to_select=4, step=theirs).fit(X, y)
+    assert np.array_equal(ours.support_, peer.support_)
+    assert ours.estimator_.coef_ == pytest.approx(peer.estimator_.coef_, abs=2e-2)
+
+
+@pytest.mark.parametrize("step", [0.3, "half", 4])
+def test_several_at_a_time_are_the_least_of_a_cold_machine(step):
+    X, y = random_data(50, 23, seed=6)
+    rfe = SVMRFE(1, step=step).fit(X, y)
+    active = np.arange(23)
+    for event in rfe.selection_.path:
+        w = SVC(kernel="linear", tol=1e-8).fit(X[:, active], y).coef_[0]
+        count = {0.3: int(0.3 * len(active)), "half": len(active) // 2, 4: 4}[step]
+        count = max(1, min(count, len(active) - 1))
+        order = np.argsort(w**2)[:count]
+        assert event.features == tuple(active[order])
+        assert event.value == pytest.approx(w[order[-1]] ** 2, rel=1e-6)
+        active = np.delete(active, order)
+    assert len(active) == 1
+
+
+# ---------------------------------------------------------------------- features not scaled
+
+
+def violation(X, y, b, C):
+    """Of the conditions of the optimum, from the definition, in more digits."""
+    X, b = X.astype(np.longdouble), b.astype(np.longdouble)
+    signs = np.where(y == 1, 1.0, -1.0)
+    g = X @ (X.T @ b) - signs
+    lower, upper = np.minimum(signs * C, 0.0), np.maximum(signs * C, 0.0)
+    assert ((b >= lower) & (b <= upper)).all()
+    return float(g[b > lower].max() - g[b < upper].min())
+
+
+def large(n, p, size, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * size
+    return X, (X[:, 0] + size * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("data", "C"),
+    [
+        (large(200, 20, 1e5), 1.0),
+        (large(200, 20, 1.0), 1e9),
+        (large(60, 90, 1e5), 1.0),  # begins with more features than samples
+        (load_breast_cancer(return_X_y=True), 1.0),
+        (load_breast_cancer(return_X_y=True), 1e3),
+    ],
+    ids=["large", "hard", "wide", "raw", "raw and hard"],
+)
+def test_machines_are_at_their_optimum_also_without_scaling(data, C):
+    X, y = data
+    machines = begun(X, y, C=C)
+    for _ in range(X.shape[1] - 1):
+        active = machines.ids[: int(machines.width[0])]
+        assert violation(X[:, active], y, machines.bank.b, C) <= 1e-3
+        assert machines.drop_singles(1)
+        machines.told()
+    assert machines.excess == 0.0
+
+
+def test_order_does_not_depend_on_units():
+    X, y = large(200, 20, 1e5)
+    rfe = SVMRFE(1, C=1.0).fit(X, y)
+    same = SVMRFE(1, C=1e10).fit(X / 1e5, y)
+    assert rfe.status_ == same.status_ == "converged"
+    assert np.array_equal(rfe.order_, same.order_)
+    assert rfe.estimator_.kkt_violation_ <= 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_says_when_rounding_is_in_the_way(kernel):
+    X, y = large(100, 5, 1e5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rfe = SVMRFE(2, C=1e8, kernel=kernel, gamma=1.0).fit(X, y)
+    assert [w.category for w in caught] == [ConvergenceWarning]
+    assert "Scale the features" in str(caught[0].message) and "lower C" in str(caught[0].message)
+    assert rfe.status_ == rfe.selection_.notes["status"] == "stalled"
+    assert sorted(rfe.order_) == list(range(5))
 
 
 def test_a_long_path_does_not_drift():
@@ -160,58 +260,88 @@ def squared_radius_and_norm(kernel, X, y, scale):
 @pytest.mark.parametrize(
     "kernel", [RBF(gamma=0.2), Polynomial(degree=2), Linear()], ids=["rbf", "poly", "linear"]
 )
-def test_first_order_is_the_derivative_of_what_is_trained(criterion, kernel):
-    X, y = random_data(24, 4, seed=1)
+@pytest.mark.parametrize("groups", [None, [[1, 2], [0, 3]]], ids=["single", "groups"])
+def test_first_order_is_the_derivative_of_what_is_trained(criterion, kernel, groups):
+    X, y = random_data(24, 5, seed=1)
     X[:, 0] += 4.0 * y  # separable by a wide margin
-    C = 1e4
-    rfe = SVMRFE(1, kernel=kernel, C=C, criterion=criterion, order="first").fit(X, y)
+    units = [[j] for j in range(5)] if groups is None else [[0, 3], [1, 2], [4]]
     slopes = []
-    for j in range(4):
+    for unit in units:
         values = []
         for h in (-1e-4, 1e-4):
-            scale = np.ones(4)
-            scale[j] += h
+            scale = np.ones(5)
+            scale[unit] += h
             radius, square = squared_radius_and_norm(kernel, X, y, scale)
             values.append(square if criterion == "margin" else radius * square)
         slopes.append(abs(values[1] - values[0]) / 2e-4)
-    first = rfe.selection_.path[0]
-    assert first.features == (int(np.argmin(slopes)),)
-    assert first.value == pytest.approx(min(slopes), rel=2e-2, abs=1e-5)
+    got, objective = begun(X, y, kernel, 1e4, groups, criterion, "first").values()
+    assert got == pytest.approx(slopes, rel=2e-2, abs=1e-4 * max(slopes))
+    radius, square = squared_radius_and_norm(kernel, X, y, np.ones(5))
+    expected = square if criterion == "margin" else radius * square
+    assert objective == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("criterion", ["margin", "radius_margin"])
+def test_slopes_in_a_group_may_cancel(criterion):
+    X, y = random_data(30, 6, seed=4)
+    kernel = RBF(gamma=0.5)
+    single = begun(X, y, kernel, 1.0, None, criterion, "first")
+    tracker, coef = single.tracker, single.coef(0, 30)
+    slope = tracker.gradient(coef)
+    if criterion == "radius_margin":
+        beta = single._ball(0)
+        radius = beta @ tracker.K.diagonal() - beta @ tracker.K @ beta
+        about = tracker.diag_gradient(beta) - tracker.gradient(beta)
+        slope = coef @ tracker.K @ coef * about - radius * slope
+    assert single.values()[0] == pytest.approx(np.abs(slope), rel=1e-9)
+    group = [int(slope.argmin()), int(slope.argmax())]
+    assert slope[group[0]] < 0 < slope[group[1]]  # or the test tells nothing
+    got = begun(X, y, kernel, 1.0, [group], criterion, "first").values()[0]
+    assert got[min(group)] == pytest.approx(abs(slope[group].sum()), rel=1e-6)
 
 
 @pytest.mark.parametrize("groups", [None, [[1, 2]]])
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 def test_radius_margin_changes_by_brute_force(name, groups):
-    kernel, function = KERNELS[name]
-    X, y = random_data(20, 4, seed=2)
-    units = [[0], [1], [2], [3]] if groups is None else [[0], [1, 2], [3]]
-    rfe = SVMRFE(1, kernel=kernel, criterion="radius_margin", feature_groups=groups).fit(X, y)
-    whole = oracle.gram_of(function, X, range(4))
-    ((_, c),) = oracle.machines(whole, y, 1.0, np.ones(20), "ovo")
     from tamiz.qp import DenseQ, svdd_problem
     from tamiz.solvers import solve
 
-    beta = solve(svdd_problem(DenseQ(whole), np.inf), tol=1e-10).a
-    radius = [beta @ np.diag(whole) - oracle.form(beta, whole)]
-    square = [oracle.form(c, whole)]
-    for u in units:
-        less = oracle.gram_of(function, X, [j for j in range(4) if j not in u])
-        radius.append(beta @ np.diag(less) - oracle.form(beta, less))
-        square.append(oracle.form(c, less))
-    product = np.array(radius) * np.array(square)
-    changes = np.abs(product[0] - product[1:])
-    first = rfe.selection_.path[0]
-    assert sorted(first.features) == units[int(np.argmin(changes))]
-    assert first.value == pytest.approx(changes.min(), rel=1e-5)
-    assert first.details["objective"] == pytest.approx(product[0], rel=1e-5)
+    kernel, function = KERNELS[name]
+    X, y = random_data(20, 4, seed=2)
+    units = [[0], [1], [2], [3]] if groups is None else [[0], [1, 2], [3]]
+    machines = begun(X, y, kernel, 1.0, groups, "radius_margin")
+    active = list(range(len(units)))
+    while len(active) > 1:
+        here = sorted(j for u in active for j in units[u])
+        whole = oracle.gram_of(function, X, here)
+        ((_, c),) = oracle.machines(whole, y, 1.0, np.ones(20), "ovo")
+        beta = solve(svdd_problem(DenseQ(whole), np.inf), tol=1e-10).a
+        radius = [beta @ np.diag(whole) - oracle.form(beta, whole)]
+        square = [oracle.form(c, whole)]
+        for u in active:
+            less = oracle.gram_of(function, X, [j for j in here if j not in units[u]])
+            radius.append(beta @ np.diag(less) - oracle.form(beta, less))
+            square.append(oracle.form(c, less))
+        product = np.array(radius) * np.array(square)
+        changes = np.abs(product[0] - product[1:])
+        values, objective = machines.values()
+        assert values[active] == pytest.approx(changes, rel=1e-4, abs=1e-6 * changes.max())
+        assert np.isnan(np.delete(values, active)).all()
+        assert objective == pytest.approx(product[0], rel=1e-5)
+        gone = active[int(np.argmin(changes))]
+        machines.drop(np.array([gone]))
+        active.remove(gone)
 
 
-def test_first_and_zero_order_agree_for_a_linear_kernel():
+@pytest.mark.parametrize("order", ["zero", "first"])
+def test_the_linear_loop_agrees_with_the_general_one(order):
     X, y = random_data(40, 12, seed=7)
-    zero, first = SVMRFE(order="zero").fit(X, y), SVMRFE(order="first").fit(X, y)
-    assert np.array_equal(zero.order_, first.order_)
-    for a, b in zip(zero.selection_.path, first.selection_.path, strict=True):
-        assert b.value == pytest.approx(2.0 * a.value, rel=1e-9)
+    quick = SVMRFE(1, order=order).fit(X, y)
+    slow = SVMRFE(1, order=order, kernel=1.0 * Linear()).fit(X, y)
+    assert np.array_equal(quick.order_, slow.order_)
+    for a, b in zip(quick.selection_.path, slow.selection_.path, strict=True):
+        assert a.value == pytest.approx(b.value, rel=1e-6)
+        assert a.details["objective"] == pytest.approx(b.details["objective"], rel=1e-6)
 
 
 def test_xor_among_noise():
@@ -233,6 +363,7 @@ def test_number_to_drop():
     assert [number_to_drop(0.3, k, 1) for k in (100, 10, 3, 2)] == [30, 3, 1, 1]
     assert [number_to_drop(4, k, 1) for k in (100, 5, 4, 2)] == [4, 4, 3, 1]
     assert number_to_drop(4, 3, 0) == 3
+    assert number_to_drop(0.29, 100, 1) == 29 and number_to_drop(0.07, 100, 1) == 7
 
 
 @pytest.mark.parametrize("step", [1, 7, 0.25, "half"])
@@ -286,6 +417,20 @@ def test_groups_and_fixed(kernel):
     assert np.flatnonzero(only.support_).tolist() == [5]
 
 
+def test_groups_too_large_for_the_number_asked_for():
+    X, y = random_data(40, 9, seed=9)
+    groups = [[0, 1, 2], [3, 4, 5, 6, 7]]
+    with pytest.raises(ValueError, match="the smallest of feature_groups has 3"):
+        SVMRFE(2, feature_groups=[*groups[:1], [3, 4, 5, 6, 7, 8]]).fit(X, y)
+    with pytest.warns(UserWarning, match="last group left has 3 features.*=2 asks for"):
+        rfe = SVMRFE(2, feature_groups=groups).fit(X, y)
+    assert np.flatnonzero(rfe.support_).tolist() == [0, 1, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SVMRFE(3, feature_groups=groups).fit(X, y).support_.sum() == 3
+        SVMRFE(feature_groups=[list(range(9))]).fit(X, y)
+
+
 # ---------------------------------------------------------------------- odd features, weights
 
 
@@ -319,6 +464,25 @@ def test_weights_are_repetitions(kernel, classes):
     two = SVMRFE(**options).fit(X[again], y[again])
     assert np.array_equal(one.order_, two.order_)
     assert one.decision_function(X) == pytest.approx(two.decision_function(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("weights", [{0: 0.05, 1: 3.0}, "balanced"])
+def test_class_weights_are_sample_weights(kernel, weights):
+    X, y = random_data(60, 7, seed=17)
+    y[(y == 1) & (np.arange(60) % 4 > 0)] = 0  # few of class 1
+    options = {"n_features_to_select": 3, "kernel": kernel, "gamma": 0.2, "C": 0.5}
+    by_class = weights if weights != "balanced" else dict(enumerate(30.0 / np.bincount(y)))
+    one = SVMRFE(**options, class_weight=weights).fit(X, y)
+    two = SVMRFE(**options).fit(X, y, sample_weight=[by_class[k] for k in y])
+    plain = SVMRFE(**options).fit(X, y)
+    for a, b, c in zip(
+        one.selection_.path, two.selection_.path, plain.selection_.path, strict=True
+    ):
+        assert a.features == b.features
+        assert a.details["objective"] == pytest.approx(b.details["objective"], rel=1e-7)
+        assert a.details["objective"] != pytest.approx(c.details["objective"], rel=1e-2)
+    assert one.decision_function(X) == pytest.approx(two.decision_function(X), abs=1e-7)
 
 
 def test_class_weight_zero_ties_everything():
@@ -356,6 +520,38 @@ def test_without_room_for_matrices(monkeypatch):
     for order, c in zip(radial, ("margin", "radius_margin"), strict=True):
         got = SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
         assert np.array_equal(got, order)
+
+
+def test_machines_that_share_a_table(monkeypatch):
+    X, y = random_data(90, 12, seed=16, classes=4)
+    for options in ({"step": 1}, {"step": 3}, {"feature_groups": [[0, 5]]}):
+        expected = SVMRFE(2, **options).fit(X, y)
+        monkeypatch.setattr("tamiz.embedded._rfe_linear.MOST_TABLE_BYTES", 0)
+        rfe = SVMRFE(2, **options).fit(X, y)
+        monkeypatch.undo()
+        assert np.array_equal(rfe.order_, expected.order_)
+        for a, b in zip(rfe.selection_.path, expected.selection_.path, strict=True):
+            assert a.value == pytest.approx(b.value, rel=1e-8)
+
+
+def test_many_classes_take_little_memory():
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 20
+    bank = begun(rng.normal(size=(3000, 40)) + 3.0 * rng.normal(size=(20, 40))[y], y).bank
+    held = sum(array.nbytes for array in bank)
+    assert held < 30e6  # 190 factors of 300 x 300 would be 137 MB
+
+
+def test_what_would_not_fit_gets_a_sentence(monkeypatch):
+    X, y = random_data(40, 6, seed=13)
+    monkeypatch.setattr("tamiz.embedded._rfe_setup.MOST_FORCED_BYTES", 1000)
+    with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
+        SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
+    SVMRFE(criterion="radius_margin").fit(X, y)
+    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_SUPPORT_BYTES", 100)
+    with pytest.raises(MemoryError, match="support vectors, whose matrix"):
+        SVMRFE(kernel="rbf").fit(X, y)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

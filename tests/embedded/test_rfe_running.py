@@ -21,7 +21,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from tamiz.embedded import SVMRFE
 from tamiz.embedded._rfe_kernel import KernelMachines
 from tamiz.embedded._rfe_linear import LinearMachines
-from tamiz.kernels import Precomputed
+from tamiz.kernels import RBF, Precomputed
 from tamiz.svm import SVC
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -55,6 +55,61 @@ def test_errors_by_size_are_those_of_machines_fitted_in_the_fold(kernel, classes
     fewer = SVMRFE("1se", kernel=kernel, gamma=0.1, step=3, cv=3).fit(X, y)
     assert fewer.support_.sum() <= rfe.support_.sum()
     assert np.array_equal(fewer.order_, rfe.order_)
+
+
+@pytest.mark.parametrize("wanted", ["best", "1se"])
+def test_the_elimination_applied_is_the_one_judged(wanted):
+    X, y = data(p=13)
+    rfe = SVMRFE(wanted, step=4, cv=3).fit(X, y)
+    assert rfe.cv_sizes_.tolist() == [13, 9, 5, 1]
+    assert [13, *(event.n_features for event in rfe.selection_.path)] == [13, 9, 5, 1]
+    assert np.array_equal(rfe.order_, SVMRFE(1, step=4).fit(X, y).order_)
+    assert rfe.support_.sum() in (13, 9, 5, 1)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_folds_know_sample_weights(kernel):
+    X, y = data()
+    y = np.where(np.random.default_rng(1).random(60) < 0.15, 1 - y, y)  # so that there are errors
+    weight = np.random.default_rng(2).choice([0.1, 1.0, 6.0], 60)
+    options = {"kernel": kernel, "gamma": 0.1, "step": 3}
+    rfe = SVMRFE("best", cv=3, **options).fit(X, y, sample_weight=weight)
+    plain = SVMRFE("best", cv=3, **options).fit(X, y)
+    assert not np.allclose(rfe.cv_errors_, plain.cv_errors_)
+    unlike = 0
+    for k, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        inner = SVMRFE(1, **options).fit(X[train], y[train], sample_weight=weight[train])
+        for size, error in zip(rfe.cv_sizes_, rfe.cv_errors_[k], strict=True):
+            kept = np.sort(inner.order_[:size])
+            machine = SVC(kernel=kernel, gamma=0.1)
+            machine.fit(X[train][:, kept], y[train], sample_weight=weight[train])
+            wrong = machine.predict(X[test][:, kept]) != y[test]
+            assert error == pytest.approx(np.average(wrong, weights=weight[test]))
+            careless = SVC(kernel=kernel, gamma=0.1).fit(X[train][:, kept], y[train])
+            unlike += not np.array_equal(careless.predict(X[test][:, kept]) != y[test], wrong)
+    assert unlike  # training without weights would be noticed
+
+
+def test_folds_by_position_count_samples_of_weight_zero_too():
+    X, y = data()
+    weight = np.ones(60)
+    weight[[0, 1, 2, 17, 33]] = 0.0
+    used = np.flatnonzero(weight)
+    place = {row: k for k, row in enumerate(used)}
+    folds = [(train, test) for train, test in ShuffleSplit(3, random_state=0).split(X)]
+    mapped = [
+        tuple(np.array([place[row] for row in part if row in place]) for part in fold)
+        for fold in folds
+    ]
+    expected = SVMRFE("best", cv=mapped).fit(X[used], y[used])
+    masks = [tuple(np.isin(np.arange(60), part) for part in fold) for fold in folds]
+    for cv in (folds, ShuffleSplit(3, random_state=0), masks):
+        rfe = SVMRFE("best", cv=cv).fit(X, y, sample_weight=weight)
+        assert np.array_equal(rfe.cv_errors_, expected.cv_errors_)
+        assert np.array_equal(rfe.order_, expected.order_)
+    for part in ([60], [-1], [0.5], [[1, 2]]):
+        with pytest.raises(ValueError, match="Fold 0 of cv holds"):
+            SVMRFE("best", cv=[(np.arange(50), part)]).fit(X, y)
 
 
 def test_best_finds_the_three_that_matter():
@@ -103,7 +158,7 @@ def test_resume_gives_the_same(tmp_path, monkeypatch, options):
             raise RuntimeError("power cut")
         drop(self, gone)
 
-    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: None)
+    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: False)
     monkeypatch.setattr(kind, "drop", broken)
     with pytest.raises(RuntimeError, match="power cut"):
         SVMRFE(4, checkpoint=path, **options).fit(X, y)
@@ -144,6 +199,60 @@ def test_folds_are_resumed_too(tmp_path, monkeypatch):
     assert len(count) - 1 == 2  # two of four were there
     assert np.array_equal(rest.cv_errors_, whole.cv_errors_)
     assert np.array_equal(rest.support_, whole.support_)
+
+
+class Unseeded:
+    """Other folds each time."""
+
+    def split(self, X, y=None, groups=None):
+        return ShuffleSplit(4).split(X, y)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 4
+
+
+def test_resumed_folds_are_those_of_the_run_that_died(tmp_path, monkeypatch):
+    X, y = data()
+
+    import tamiz.embedded._rfe_cv as module
+
+    real, seen = module._one_fold, []
+
+    def broken(setup, samples, split):
+        if len(seen) == 2:
+            raise RuntimeError("power cut")
+        seen.append(split)
+        return real(setup, samples, split)
+
+    planned = []
+    pack = module.pack
+    monkeypatch.setattr("tamiz.embedded.rfe.pack", lambda s: planned.append(s) or pack(s))
+    monkeypatch.setattr(module, "_one_fold", broken)
+    with pytest.raises(RuntimeError, match="power cut"):
+        SVMRFE("best", cv=Unseeded(), checkpoint=tmp_path / "state.npz").fit(X, y)
+    monkeypatch.setattr(module, "_one_fold", lambda *args: seen.append(args[2]) or real(*args))
+    resumed = SVMRFE("best", cv=Unseeded(), checkpoint=tmp_path / "state.npz", resume=True)
+    rest = resumed.fit(X, y)
+    assert len(seen) == 4 and rest.cv_errors_.shape == (4, 12)
+    for one, two in zip(seen, planned[0], strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    whole = SVMRFE("best", cv=planned[0]).fit(X, y)
+    assert np.array_equal(rest.cv_errors_, whole.cv_errors_)
+
+
+def test_another_random_state_does_not_mix_folds(tmp_path):
+    X, y = data()
+    path = tmp_path / "state.npz"
+
+    def make(seed, **options):
+        return SVMRFE("best", cv=4, random_state=np.random.RandomState(seed), **options)
+
+    first = make(1, checkpoint=path).fit(X, y)
+    with pytest.raises(ValueError, match="random_state was"):
+        make(2, checkpoint=path, resume=True).fit(X, y)
+    again = make(1, checkpoint=path, resume=True).fit(X, y)
+    assert np.array_equal(again.cv_errors_, first.cv_errors_)
+    assert not np.array_equal(first.cv_errors_, make(2).fit(X, y).cv_errors_)
 
 
 CHILD = """
@@ -206,7 +315,7 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch, kernel, wanted):
 
     whole = SVMRFE(3, kernel=kernel).fit(X, y)
     monkeypatch.setattr(kind, "drop", interrupted)
-    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: None)
+    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: False)
     with pytest.warns(ConvergenceWarning, match="after 5 of 12 units"):
         rfe = SVMRFE(wanted, kernel=kernel).fit(X, y)
     assert rfe.status_ == rfe.selection_.notes["status"] == "interrupted"
@@ -217,18 +326,59 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch, kernel, wanted):
     assert rfe.predict(X).shape == (60,)
 
 
-def test_ctrl_c_in_the_folds_keeps_the_ranking(monkeypatch):
+@pytest.mark.parametrize("at", [1, 4])
+def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
     X, y = data()
-    whole = SVMRFE().fit(X, y)
+    whole = SVMRFE(3).fit(X, y)
+    import tamiz.embedded._rfe_linear as module
 
-    def interrupted(*_):
-        raise KeyboardInterrupt
+    real, count = module.advance, [0]
 
-    monkeypatch.setattr("tamiz.embedded._rfe_cv._one_fold", interrupted)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+    def pressed(*args):
+        args = [*args[:10], min(args[10], 2), *args[11:]]  # two drops a call
+        answer = real(*args)
+        count[0] += 1
+        if count[0] == at:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(module, "advance", pressed)
+    with pytest.warns(ConvergenceWarning, match=f"after {2 * at} of 12 units"):
+        rfe = SVMRFE(3).fit(X, y)
+    assert np.array_equal(rfe.order_[-2 * at :], whole.order_[-2 * at :])
+    assert len(rfe.selection_.path) == 2 * at
+    for a, b in zip(rfe.selection_.path, whole.selection_.path, strict=False):
+        assert a.features == b.features and a.value == pytest.approx(b.value)
+    # the others by what was known at that moment: the next to go is the last of them
+    assert rfe.order_[11 - 2 * at] == whole.order_[11 - 2 * at]
+
+
+@pytest.mark.parametrize("done", [0, 2])
+def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(monkeypatch, done):
+    X, y = data()
+    whole = SVMRFE("best").fit(X, y)
+    import tamiz.embedded._rfe_cv as module
+
+    real, count = module._one_fold, [0]
+
+    def interrupted(*args):
+        count[0] += 1
+        if count[0] > done:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(module, "_one_fold", interrupted)
+    text = "chosen by the 2 that were done" if done else "half of the features are kept"
+    with pytest.warns(ConvergenceWarning, match=f"fold {done + 1} of 5; the ranking.*{text}"):
         rfe = SVMRFE("best", n_jobs=1).fit(X, y)
-    assert np.array_equal(rfe.order_, whole.order_) and rfe.support_.sum() == 6
-    assert not hasattr(rfe, "cv_errors_")
+    assert rfe.status_ == "interrupted"
+    assert np.array_equal(rfe.order_, whole.order_)
+    if not done:
+        assert not hasattr(rfe, "cv_errors_") and rfe.support_.sum() == 6
+        return
+    assert np.array_equal(rfe.cv_errors_, whole.cv_errors_[:2])
+    mean = rfe.cv_errors_.mean(axis=0)
+    assert rfe.support_.sum() == rfe.cv_sizes_[mean <= mean.min() + 1e-12].min()
 
 
 def test_ctrl_c_before_anything_is_not_swallowed(monkeypatch):
@@ -258,6 +408,7 @@ def test_ctrl_c_before_anything_is_not_swallowed(monkeypatch):
         ({"n_features_to_select": 0}, "'n_features_to_select' parameter"),
         ({"kernel": "precomputed"}, "does not know features"),
         ({"kernel": Precomputed()}, "does not know features"),
+        ({"kernel": 0.5 * Precomputed() + RBF()}, "does not know features"),
         ({"feature_groups": [[0, 99]]}, "feature_groups"),
         ({"fixed_features": ["a"]}, "no named columns"),
         ({"n_features_to_select": 1, "fixed_features": [1, 2]}, "fixed_features keeps 2"),

@@ -19,7 +19,11 @@ useless is made anew.
 
 The matrix is held as such, or, for a linear kernel on fewer features than samples, as the features
 themselves: a product with it then costs samples times features, and no square of the number of
-samples appears anywhere.
+samples appears anywhere. In that form ``w = X'b`` is the only place where large terms cancel, and
+where features are not scaled, or C is huge, it is computed as if in twice the precision [3]_.
+
+One function is called from Python, :func:`advance`: each further one would have all those below
+compiled anew. Nor are arrays assigned to slices here, which takes seconds to compile.
 
 References
 ----------
@@ -27,6 +31,8 @@ References
        learning. NIPS 13.
 .. [2] P. E. Gill, G. H. Golub, W. Murray, M. A. Saunders (1974). Methods for modifying matrix
        factorizations. Mathematics of Computation 28.
+.. [3] T. Ogita, S. M. Rump, S. Oishi (2005). Accurate sum and dot product. SIAM Journal on
+       Scientific Computing 26.
 """
 
 from __future__ import annotations
@@ -42,6 +48,7 @@ DONE, MORE, STUCK, REFRESH = range(4)
 
 _EPS = float(np.finfo(np.float64).eps)
 _FINEST = 1e-13  # violation, relative to the terms of the gradient, that counts as none
+FLOOR = 1e-12  # no tolerance asks for less
 _RIDGE = 1e-12
 _INDEFINITE = -1e-8
 _DRIFT = 1e-12  # rounding, relative to the largest entry, that may pile up in a matrix
@@ -61,7 +68,7 @@ class Bank(NamedTuple):
     grams: np.ndarray  # the kernel matrices; empty if tables of features stand for them
     gram_at: np.ndarray  # where each begins; machines on the same samples share one
     tables: np.ndarray  # their samples by features, one row for each feature
-    table_at: np.ndarray  # where each begins; -1 for machines on all samples, who share ``X``
+    table_at: np.ndarray  # where each begins; -1 for machines that read ``X`` instead
     factors: np.ndarray
     factor_at: np.ndarray
     room: np.ndarray  # free variables that each factor has room for
@@ -71,81 +78,112 @@ class Bank(NamedTuple):
 
 
 _MISSING, _FOLLOWED, _FRESH = range(3)  # states of a factor
+_NOBODY = -1
+
+
+class Matrix(NamedTuple):
+    """The kernel matrix of one machine."""
+
+    K: np.ndarray  # as such, or empty
+    T: np.ndarray  # else the features, in rows
+    rows: np.ndarray  # which of these are in play
+    at: np.ndarray  # the columns of ``T`` that are samples of the machine; empty: all, in order
 
 
 @njit(cache=True, nogil=True)
-def settle(t, bank, X, width, tol, max_changes):  # type: ignore[no-untyped-def]
+def advance(bank, X, ids, width, w, value, tol, changes, drift, tasks, n_drops, log, kept):  # type: ignore[no-untyped-def]
+    """Settle machines, weigh features, drop the least and settle again, ``n_drops`` times.
+
+    First the machines ``tasks[0]`` to ``tasks[1]`` are settled. An empty ``value`` ends it there.
+    The features are the rows of ``X``; the first ``width[0]`` of ``ids`` are in play, ``value`` are
+    their criteria. ``log[k]`` gets the criterion of drop ``k`` and the total before it; ``kept``
+    counts the drops, so that nothing is lost if the caller is interrupted. Returns a code and, if
+    one machine was to be settled, the violation it reached. Codes other than DONE: matrices must be
+    computed anew, or machines be settled by other means; the last drop is then done, but weights
+    and criteria are out of date.
+    """
+    part, some = np.empty(len(bank.b)), np.empty(len(bank.b))
+    code, violation, drops, start, stop = DONE, 0.0, 0, tasks[0], tasks[1]
+    while True:  # each function is called in one place, or it would be compiled once for each
+        for t in range(start, stop):
+            settled, violation = _settle(t, bank, X, ids[: width[0]], tol, changes)
+            if settled != DONE:
+                code = settled
+        if code != DONE or len(value) == 0:
+            break
+        _weigh(bank, X, ids[: width[0]], tol, w, value)
+        if drops == n_drops:
+            break
+        code = _drop_least(bank, X, ids, width, value, drift, log, kept, part, some)
+        if code != DONE:
+            break
+        drops, start, stop = drops + 1, 0, len(bank.room)
+    return code, violation
+
+
+@njit(cache=True, nogil=True)
+def _settle(t, bank, X, rows, tol, max_changes):  # type: ignore[no-untyped-def]
     """Move machine ``t`` to its optimum, and make ``g`` its gradient there.
 
-    ``X`` holds the features in rows, of which the first ``width`` are in play. Returns a code and
-    the violation reached. MORE: ``max_changes`` variables have entered or left; the next call goes
-    on from there. STUCK: neither a violation at rounding level nor ``tol`` can be reached by these
-    steps.
+    Returns a code and the violation reached. MORE: ``max_changes`` variables have entered or left;
+    the next call goes on from there. STUCK: these steps do not reach ``tol``. What rounding
+    permits beyond ``tol`` is tried for, but not insisted upon.
     """
-    s, e = bank.first[t], bank.first[t + 1]
-    m, r = e - s, bank.room[t]
-    K, T = np.empty((0, 0)), X
-    if len(bank.grams):
-        K = bank.grams[bank.gram_at[t] : bank.gram_at[t] + m * m].reshape((m, m))
-    elif bank.table_at[t] >= 0:
-        T = bank.tables[bank.table_at[t] : bank.table_at[t] + len(X) * m].reshape((len(X), m))
+    s, e, r = bank.first[t], bank.first[t + 1], bank.room[t]
+    Q = _matrix_of(t, bank, X, rows)
     U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
     diag = bank.diag[s:e]
     p, b, g = bank.p[s:e], bank.b[s:e], bank.g[s:e]
     lower, upper = bank.lower[s:e], bank.upper[s:e]
     free, info, shift = bank.free[s : s + r], bank.info[t], bank.shift[t]
-    everyone = np.arange(m)
-    g[:] = p
-    _add_product(K, T, width, everyone, b, g)
-    largest = np.abs(diag).max()
+    largest = _largest(diag)
+    tol = max(tol, FLOOR)
     _true_up(b, lower, upper, U, free, info)
-    changes, before, fresh, code = 0, np.inf, True, STUCK
+    changes, before, code, careful = 0, np.inf, MORE, False
+    fresh, stale, ended = False, True, False
     while True:
+        if stale:
+            careful = _gradient(Q, p, b, largest, tol, g)
+            fresh, stale = True, False
         violation, size, i, j = _worst_pair(b, g, lower, upper)
-        if violation <= _FINEST * max(1.0, largest * size):
-            if fresh:
-                code = DONE
-                break
-            g[:] = p
-            _add_product(K, T, width, everyone, b, g)
-            fresh = True
-            continue
-        if changes > max_changes:
-            code = MORE
+        if ended:
             break
-        entered = 0
-        for v in (i, j):
-            if entered >= 0 and not _is_in(v, free, info[0]):
-                if info[0] == r:
-                    entered = -1
-                else:
-                    _enter(v, K, T, width, diag, U, free, info, shift)
-                    entered += 1
-        if entered < 0:
-            break
-        changes += entered
-        if entered:
-            before = np.inf
-        elif violation < 0.5 * before:
-            before = violation
-        elif info[1] == _FRESH:  # the same variables, and no progress: rounding
-            break
+        if violation <= min(1e-2 * tol, _FINEST * max(1.0, largest * size)):
+            code, ended, stale = DONE, fresh, True
+        elif changes > max_changes:
+            code, ended = MORE, True
         else:
-            info[1] = _MISSING
-            before = np.inf
-        if info[1] == _MISSING and not _factor(K, T, width, diag, U, free, info, shift):
+            code, ended = STUCK, True
+            entered = 0
+            for v in (i, j):
+                if entered >= 0 and not _is_in(v, free, info[0]):
+                    if info[0] == r:
+                        entered = -1
+                    else:
+                        _enter(v, Q, diag, U, free, info, shift)
+                        entered += 1
+            stretch = False
+            if entered > 0:
+                changes += entered
+                before = np.inf
+            elif violation < 0.5 * before:
+                before = violation
+            elif info[1] == _FRESH:
+                stretch = True  # the same variables, and no progress: rounding, or no curvature
+            else:
+                info[1] = _MISSING
+                before = np.inf
+            hopeless = entered < 0 or (stretch and violation <= tol)
+            if not hopeless and (info[1] != _MISSING or _factor(Q, diag, U, free, info, shift)):
+                left = _descend(Q, b, g, lower, upper, U, free, info, stretch)
+                fresh, stale = False, careful
+                ended = left < 0 or (stretch and left == 0)
+                if left > 0:
+                    changes += left
+                    before = np.inf
+        if ended and fresh:
             break
-        left = _descend(K, T, width, b, g, lower, upper, U, free, info)
-        if left < 0:
-            break
-        if left:
-            changes += left
-            before = np.inf
-        fresh = False
-    if not fresh:
-        g[:] = p
-        _add_product(K, T, width, everyone, b, g)
-        violation, size, i, j = _worst_pair(b, g, lower, upper)
+        stale = stale or ended
     info[2] = changes
     if code == STUCK and violation <= tol:
         code = DONE
@@ -153,23 +191,70 @@ def settle(t, bank, X, width, tol, max_changes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _add_product(K, T, width, index, c, g):  # type: ignore[no-untyped-def]
-    """``g += K[:, index] @ c``."""
-    if len(K):
-        for k in range(len(index)):
+def _matrix_of(t, bank, X, rows):  # type: ignore[no-untyped-def]
+    s, m = bank.first[t], bank.first[t + 1] - bank.first[t]
+    K, T, at = np.empty((0, 0)), X, bank.samples[:0]
+    if len(bank.grams):
+        K = bank.grams[bank.gram_at[t] : bank.gram_at[t] + m * m].reshape((m, m))
+    elif bank.table_at[t] >= 0:
+        T = bank.tables[bank.table_at[t] : bank.table_at[t] + len(X) * m].reshape((len(X), m))
+    elif m < X.shape[1]:
+        at = bank.samples[s : s + m]
+    return Matrix(K, T, rows, at)
+
+
+@njit(cache=True, nogil=True)
+def _gradient(Q, p, b, largest, tol, g):  # type: ignore[no-untyped-def]
+    """``g = p + Kb``; whether twice the precision was needed for it."""
+    careful = len(Q.K) == 0 and _is_delicate(b, largest, tol)
+    for v in range(len(p)):
+        g[v] = p[v]
+    _add_product(Q, Q.at[:0], b, careful, g)
+    return careful
+
+
+@njit(cache=True, nogil=True)
+def _is_delicate(b, largest, tol):  # type: ignore[no-untyped-def]
+    """Whether rounding in ``Kb`` comes near the tolerance."""
+    size = 0.0
+    for v in range(len(b)):
+        size += abs(b[v])
+    return _EPS * largest * size > 1e-5 * tol
+
+
+@njit(cache=True, nogil=True)
+def _largest(x):  # type: ignore[no-untyped-def]
+    largest = 0.0
+    for q in range(len(x)):
+        largest = max(largest, abs(x[q]))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _add_product(Q, index, c, careful, g):  # type: ignore[no-untyped-def]
+    """``g += K[:, index] @ c``; an empty ``index`` stands for all."""
+    whole = len(index) == 0
+    if len(Q.K):
+        for k in range(len(c)):
             if c[k] != 0.0:
-                _add_multiple(g, c[k], K[index[k]])
+                _add_multiple(g, c[k], Q.K[k if whole else index[k]])
         return
-    whole = len(index) == len(g)  # then it is a list of all
-    for q in range(width):
-        row = T[q]
-        if whole:
-            w = _dot(row, c)
-        else:
-            w = 0.0
+    gathered = np.empty(len(Q.at))
+    for q in range(len(Q.rows)):
+        row = Q.T[Q.rows[q]]
+        if len(Q.at):
+            for v in range(len(gathered)):
+                gathered[v] = row[Q.at[v]]
+            row = gathered
+        if not whole:
+            weight = 0.0
             for k in range(len(index)):
-                w += c[k] * row[index[k]]
-        _add_multiple(g, w, row)
+                weight += c[k] * row[index[k]]
+        elif careful:
+            weight = _careful_dot(row, c)
+        else:
+            weight = _dot(row, c)
+        _add_multiple(g, weight, row)
 
 
 @njit(cache=True, nogil=True)
@@ -187,18 +272,40 @@ def _dot(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _entries(K, T, width, v, free, count, out):  # type: ignore[no-untyped-def]
+def _careful_dot(x, y):  # type: ignore[no-untyped-def]
+    """The product as if computed in twice the precision and then rounded."""
+    total, rest = 0.0, 0.0
+    for q in range(len(x)):
+        high = x[q] * y[q]
+        a, b = 134217729.0 * x[q], 134217729.0 * y[q]  # 2^27 + 1 splits a number into halves
+        a, b = a - (a - x[q]), b - (b - y[q])
+        c, d = x[q] - a, y[q] - b
+        low = c * d - (((high - a * b) - c * b) - a * d)
+        after = total + high
+        back = after - total
+        rest += ((total - (after - back)) + (high - back)) + low
+        total = after
+    return total + rest
+
+
+@njit(cache=True, nogil=True)
+def _entries(Q, v, free, count, out):  # type: ignore[no-untyped-def]
     """``out = K[v, free]``."""
-    if len(K):
-        row = K[v]
+    if len(Q.K):
+        row = Q.K[v]
         for q in range(count):
             out[q] = row[free[q]]
         return
-    out[:count] = 0.0
-    for k in range(width):
-        row = T[k]
-        for q in range(count):
-            out[q] += row[v] * row[free[q]]
+    for q in range(count):
+        out[q] = 0.0
+    for k in range(len(Q.rows)):
+        row = Q.T[Q.rows[k]]
+        if len(Q.at):
+            for q in range(count):
+                out[q] += row[Q.at[v]] * row[Q.at[free[q]]]
+        else:
+            for q in range(count):
+                out[q] += row[v] * row[free[q]]
 
 
 @njit(cache=True, nogil=True)
@@ -227,7 +334,7 @@ def _is_in(v, free, count):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _true_up(b, lower, upper, U, free, info):  # type: ignore[no-untyped-def]
     """Make the list of free variables true again after others have moved ``b``."""
-    q = 0
+    q = np.intp(0)
     while q < info[0]:
         v = free[q]
         if b[v] > lower[v] and b[v] < upper[v]:
@@ -248,7 +355,7 @@ def _true_up(b, lower, upper, U, free, info):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _enter(v, K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
+def _enter(v, Q, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
     """Add a variable to the factor; there must be room."""
     f = info[0]
     free[f] = v
@@ -256,8 +363,9 @@ def _enter(v, K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyp
     if info[1] == _MISSING:
         return
     column = np.empty(f)
-    _entries(K, T, width, v, free, f, column)
-    column += shift[0]
+    _entries(Q, v, free, f, column)
+    for k in range(f):
+        column[k] += shift[0]
     pivot = diag[v] + shift[0]
     for k in range(f):  # U'u = column
         column[k] /= U[k, k]
@@ -294,7 +402,7 @@ def _leave(q, U, free, info):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _factor(K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
+def _factor(Q, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
     """Factorise the block of the free variables; false if it is indefinite."""
     f = info[0]
     total = 0.0
@@ -303,7 +411,7 @@ def _factor(K, T, width, diag, U, free, info, shift):  # type: ignore[no-untyped
     shift[0] = max(total / max(f, 1), 1e-300)
     for q in range(f):
         row = U[q]
-        _entries(K, T, width, free[q], free[q:f], f - q, row[q:f])
+        _entries(Q, free[q], free[q:f], f - q, row[q:f])
         for l in range(q, f):
             row[l] += shift[0]
         k = 0
@@ -353,10 +461,11 @@ def _downdate(x, U, info):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _descend(K, T, width, b, g, lower, upper, U, free, info):  # type: ignore[no-untyped-def]
+def _descend(Q, b, g, lower, upper, U, free, info, stretch):  # type: ignore[no-untyped-def]
     """Newton steps until one ends inside the box; the number of variables that left.
 
-    Negative if the factor gives no descent.
+    Negative if the factor gives no descent. Along a direction without curvature a step is only as
+    long as the ridge of the factor makes it; ``stretch`` has such a step go on to the box's end.
     """
     left = 0
     step, ones = np.empty(info[0]), np.empty(info[0])
@@ -367,8 +476,12 @@ def _descend(K, T, width, b, g, lower, upper, U, free, info):  # type: ignore[no
             ones[q] = 1.0
         _solve(U, f, step)
         _solve(U, f, ones)
-        level = step[:f].sum() / ones[:f].sum()
-        slope, size, first, length = 0.0, 0.0, -1, 1.0
+        above, below = 0.0, 0.0
+        for q in range(f):
+            above += step[q]
+            below += ones[q]
+        level = above / below
+        slope, size, first, length = 0.0, 0.0, _NOBODY, 1.0
         for q in range(f):
             v = free[q]
             size += abs(g[v]) * (abs(step[q]) + abs(level * ones[q]))
@@ -381,18 +494,42 @@ def _descend(K, T, width, b, g, lower, upper, U, free, info):  # type: ignore[no
             return -1
         if slope >= 0.0:  # nothing but rounding
             break
-        for q in range(f):
-            v = free[q]
-            to = min(max(b[v] + length * step[q], lower[v]), upper[v])
-            if q == first:
-                to = upper[v] if step[q] > 0.0 else lower[v]
-            step[q], b[v] = to - b[v], to
-        _add_product(K, T, width, free[:f], step[:f], g)
+        moving: bool = True
+        while moving:
+            for q in range(f):
+                v = free[q]
+                to = min(max(b[v] + length * step[q], lower[v]), upper[v])
+                if q == first:
+                    to = upper[v] if step[q] > 0.0 else lower[v]
+                step[q], b[v] = to - b[v], to
+            _add_product(Q, free[:f], step[:f], False, g)
+            moving = bool(stretch and first < 0)
+            if moving:
+                stretch = False
+                length, first = _further(b, g, lower, upper, free[:f], step[:f], slope)
+                moving = first >= 0
         if first < 0:
             break
         _leave(first, U, free, info)
         left += 1
     return left
+
+
+@njit(cache=True, nogil=True)
+def _further(b, g, lower, upper, free, step, before):  # type: ignore[no-untyped-def]
+    """How often a step can be repeated before a bound is met, and which; -1: it should not.
+
+    It should if more than half of its slope ``before`` is left.
+    """
+    slope, first, length = 0.0, _NOBODY, np.inf
+    for q in range(len(free)):
+        v = free[q]
+        slope += g[v] * step[q]
+        if step[q] != 0.0:
+            room = upper[v] - b[v] if step[q] > 0.0 else b[v] - lower[v]
+            if room < length * abs(step[q]):
+                length, first = room / abs(step[q]), q
+    return length, (first if slope < 0.5 * before else _NOBODY)
 
 
 @njit(cache=True, nogil=True)
@@ -409,78 +546,66 @@ def _solve(U, f, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def drop_singles(bank, X, ids, width, w, value, tol, changes, drift, n_drops, log, kept):  # type: ignore[no-untyped-def]
-    """Drop the feature of least criterion, settle the machines, and again, ``n_drops`` times.
+def _drop_least(bank, X, ids, width, value, drift, log, kept, part, some):  # type: ignore[no-untyped-def]
+    """Take the feature of least criterion off matrices and factors.
 
-    The first ``width[0]`` rows of ``X`` are the features in play, ``ids`` their numbers, ``value``
-    their criteria. ``log[k]`` gets the criterion of drop ``k`` and the total before it; ``kept``
-    counts the drops, so that nothing is lost if the caller is interrupted. Returns a code other
-    than DONE if matrices must be computed anew or machines be settled by other means; the last
-    drop is then done, but weights and criteria are out of date.
+    REFRESH: rounding has piled up in the matrices.
     """
-    part, some = np.empty(len(bank.b)), np.empty(len(bank.b))
-    code = DONE
-    for _ in range(n_drops):
-        place, total = 0, value[0]
-        for q in range(1, width[0]):
-            total += value[q]
-            if value[q] < value[place] or (value[q] == value[place] and ids[q] > ids[place]):
-                place = q
-        last = width[0] - 1
-        log[kept[0], 0], log[kept[0], 1] = value[place], total
-        x = X[place].copy()
-        X[place] = X[last]
-        ids[place], ids[last] = ids[last], ids[place]
-        width[0] = last
-        kept[0] += 1
-        for t in range(len(bank.room)):
-            s, e = bank.first[t], bank.first[t + 1]
-            m, r = e - s, bank.room[t]
-            before, after = 0.0, 0.0
+    place, total = 0, value[0]
+    for q in range(1, width[0]):
+        total += value[q]
+        if value[q] < value[place] or (value[q] == value[place] and ids[q] > ids[place]):
+            place = q
+    last = width[0] - 1
+    log[kept[0], 0], log[kept[0], 1] = value[place], total
+    gone = ids[place]
+    x = X[gone]
+    for q in range(place, last):  # in order, so that they are read in order
+        ids[q], value[q] = ids[q + 1], value[q + 1]
+    ids[last] = gone
+    width[0] = last
+    kept[0] += 1
+    most, least = 0.0, np.inf
+    for t in range(len(bank.room)):
+        s, e = bank.first[t], bank.first[t + 1]
+        m, r = e - s, bank.room[t]
+        before, after = 0.0, 0.0
+        for i in range(m):
+            part[i] = x[bank.samples[s + i]]
+            before = max(before, bank.diag[s + i])
+            bank.diag[s + i] -= part[i] * part[i]
+            after = max(after, bank.diag[s + i])
+        if len(bank.grams) and (t == 0 or bank.gram_at[t] != bank.gram_at[t - 1]):
             for i in range(m):
-                part[i] = x[bank.samples[s + i]]
-                before = max(before, bank.diag[s + i])
-                bank.diag[s + i] -= part[i] * part[i]
-                after = max(after, bank.diag[s + i])
-            if len(bank.grams) and (t == 0 or bank.gram_at[t] != bank.gram_at[t - 1]):
-                for i in range(m):
-                    start = bank.gram_at[t] + i * m
-                    _add_multiple(bank.grams[start : start + m], -part[i], part[:m])
-                drift[0] += _EPS * before
-            if len(bank.tables) and bank.table_at[t] >= 0:
-                to, at = bank.table_at[t] + place * m, bank.table_at[t] + last * m
-                bank.tables[to : to + m] = bank.tables[at : at + m]
-            if drift[0] > _DRIFT * after:
-                code = REFRESH
-            for q in range(bank.info[t, 0]):
-                some[q] = part[bank.free[s + q]]
-            U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
-            _downdate(some, U, bank.info[t])
-        if code != DONE:
-            return code
-        for t in range(len(bank.room)):
-            settled, _ = settle(t, bank, X, width[0], tol, changes)
-            if settled != DONE:
-                code = settled
-        if code != DONE:
-            return code
-        weigh(bank, X, width[0], w, value)
-    return code
+                start = bank.gram_at[t] + i * m
+                _add_multiple(bank.grams[start : start + m], -part[i], part[:m])
+        most, least = max(most, before), min(least, after)
+        for q in range(bank.info[t, 0]):
+            some[q] = part[bank.free[s + q]]
+        U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
+        _downdate(some, U, bank.info[t])
+    drift[0] += _EPS * most
+    return REFRESH if drift[0] > _DRIFT * least else DONE
 
 
 @njit(cache=True, nogil=True)
-def weigh(bank, X, width, w, value):  # type: ignore[no-untyped-def]
+def _weigh(bank, X, rows, tol, w, value):  # type: ignore[no-untyped-def]
     """``w_t = sum of b_i x_i`` for each machine t, and the sums of the squares over machines.
 
     Every feature is summed in the same order, so that equal features get equal weights to the
     last bit.
     """
     coef = np.zeros(X.shape[1])
-    value[:width] = 0.0
+    for q in range(len(rows)):
+        value[q] = 0.0
     for t in range(len(bank.room)):
-        coef[:] = 0.0
-        for v in range(bank.first[t], bank.first[t + 1]):
+        s, e = bank.first[t], bank.first[t + 1]
+        for i in range(len(coef)):
+            coef[i] = 0.0
+        for v in range(s, e):
             coef[bank.samples[v]] = bank.b[v]
-        for q in range(width):
-            w[t, q] = _dot(X[q], coef)
+        careful = _is_delicate(bank.b[s:e], _largest(bank.diag[s:e]), tol)
+        for q in range(len(rows)):
+            x = X[rows[q]]
+            w[t, q] = _careful_dot(x, coef) if careful else _dot(x, coef)
             value[q] += w[t, q] * w[t, q]

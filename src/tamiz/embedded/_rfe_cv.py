@@ -12,18 +12,26 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from tamiz._progress import Progress
+from tamiz._units import number_to_drop
 from tamiz._validation import Labels
-from tamiz.embedded._rfe_run import Elimination, number_to_drop
+from tamiz.embedded._rfe_run import Elimination
 from tamiz.embedded._rfe_setup import Samples, Setup
 from tamiz.embedded._rfe_sparse import SparseMachines
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def splits_of(cv: Any, X: Any, labels: Labels, random_state: Any) -> list[Split]:
-    """Training and held-out samples of each fold; every class must be in every training part."""
-    counts = np.bincount(labels.codes, minlength=len(labels.classes))
+def splits_of(
+    cv: Any, X: Any, y: Any, labels: Labels, used: np.ndarray, random_state: Any
+) -> list[Split]:
+    """Training and held-out samples of each fold, numbered among those of positive weight.
+
+    A number of folds divides the samples ``used``, as if there were no others. All else speaks of
+    the table as it was handed over. Every class must be in every training part.
+    """
+    codes = labels.codes[used]
     if cv is None or isinstance(cv, Integral):
+        counts = np.bincount(codes, minlength=len(labels.classes))
         n_splits = 5 if cv is None else int(cv)
         scarce = int(counts.argmin())
         if counts[scarce] < n_splits:
@@ -33,18 +41,57 @@ def splits_of(cv: Any, X: Any, labels: Labels, random_state: Any) -> list[Split]
                 "number for n_features_to_select."
             )
         shuffle = random_state is not None
-        cv = StratifiedKFold(n_splits, shuffle=shuffle, random_state=random_state)
-    splits = [
-        (np.asarray(train), np.asarray(test))
-        for train, test in check_cv(cv, labels.codes, classifier=True).split(X, labels.codes)
-    ]
+        folds = StratifiedKFold(n_splits, shuffle=shuffle, random_state=random_state)
+        splits = list(folds.split(np.empty((len(used), 0)), codes))
+    else:
+        place = np.full(len(labels.codes), -1, dtype=np.intp)
+        place[used] = np.arange(len(used))
+        whole = check_cv(cv, np.asarray(y), classifier=True).split(X, np.asarray(y))
+        splits = []
+        for k, fold in enumerate(whole):
+            train, test = (place[_rows(part, k, len(place))] for part in fold)
+            splits.append((train[train >= 0], test[test >= 0]))
+    if not splits:
+        raise ValueError(f"cv={cv!r} gives no fold; use at least one.")
     for k, (train, test) in enumerate(splits):
-        kept = np.bincount(labels.codes[train], minlength=len(labels.classes))
+        kept = np.bincount(codes[train], minlength=len(labels.classes))
         if not kept.all() or not len(test):
             lost = labels.classes[int(kept.argmin())].item()
             what = f"no sample of class {lost!r} for training" if len(test) else "nothing held out"
             raise ValueError(f"Fold {k} of cv has {what}; use other folds.")
     return splits
+
+
+def _rows(part: Any, fold: int, n: int) -> np.ndarray:
+    """Positions of samples from positions or a mask."""
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+        raise ValueError(
+            f"Fold {fold} of cv holds {part!r}; a fold is a pair of lists of positions of samples."
+        )
+    wrong = rows[(rows < 0) | (rows >= n)]
+    if len(wrong):
+        raise ValueError(
+            f"Fold {fold} of cv holds position {wrong[0]}; X has {n} samples, numbered 0 to "
+            f"{n - 1}."
+        )
+    return rows.astype(np.intp)
+
+
+def pack(splits: list[Split]) -> dict[str, np.ndarray]:
+    """Folds as arrays for a checkpoint."""
+    return {
+        "cv_samples": np.concatenate([part for split in splits for part in split]),
+        "cv_counts": np.array([[len(part) for part in split] for split in splits]),
+    }
+
+
+def unpack(state: dict[str, np.ndarray]) -> list[Split]:
+    """What :func:`pack` packed."""
+    parts = np.split(state["cv_samples"], np.cumsum(state["cv_counts"].ravel())[:-1])
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def errors_by_size(
@@ -53,24 +100,25 @@ def errors_by_size(
     splits: list[Split],
     n_jobs: int | None,
     progress: Progress,
-    done: list[np.ndarray],
-    keep: Callable[[list[np.ndarray]], None],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Share of wrong predictions of each fold at each number of units, and these numbers.
+    errors: list[np.ndarray],
+    keep: Callable[[], None],
+) -> float:
+    """Append to ``errors`` the share of wrong predictions of each further fold at each size.
 
-    ``done`` holds the errors of the first folds, if known; ``keep`` gets all those known after
-    each fold. Folds run in threads: compiled code does the work.
+    ``keep`` is called after each fold. Folds run in threads: compiled code does the work. Returns
+    the largest excess of a machine.
     """
-    rest = splits[len(done) :]
+    rest = splits[len(errors) :]
     answers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
         delayed(_one_fold)(setup, data, split) for split in rest
     )
-    errors = list(done)
-    for fold in answers:
+    most = 0.0
+    for fold, excess in answers:
         errors.append(fold)
-        keep(errors)
+        most = max(most, excess)
+        keep()
         progress.update(f"{len(errors)} of {len(splits)} folds")
-    return np.array(errors), np.array(sizes_of(setup))
+    return most
 
 
 def sizes_of(setup: Setup) -> list[int]:
@@ -82,7 +130,7 @@ def sizes_of(setup: Setup) -> list[int]:
     return sizes
 
 
-def _one_fold(setup: Setup, data: Samples, split: Split) -> np.ndarray:
+def _one_fold(setup: Setup, data: Samples, split: Split) -> tuple[np.ndarray, float]:
     train, test = split
     machines, _ = setup.machines(data.part(train))
     held = data.part(test)
@@ -96,4 +144,4 @@ def _one_fold(setup: Setup, data: Samples, split: Split) -> np.ndarray:
         errors.append(float(np.average(codes != held.labels.codes, weights=held.weight)))
 
     Elimination(machines, setup.units, setup.step, 0).run(Progress("fold", 0), visit=visit)
-    return np.array(errors)
+    return np.array(errors), machines.excess

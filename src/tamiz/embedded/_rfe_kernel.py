@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from tamiz._units import Units
-from tamiz.embedded._rfe_machines import Machines
+from tamiz.embedded._rfe_compiled import FLOOR
+from tamiz.embedded._rfe_machines import EMPTY, Machines
 from tamiz.kernels import RBF, Kernel
 from tamiz.kernels.elementary import InnerProductKernel
 from tamiz.kernels.features import FeatureGram
@@ -34,6 +35,9 @@ from tamiz.svm._outlier import squared_spread
 
 #: Trackers hold a few matrices of this many bytes at the most; beyond, only support vectors' ones.
 MOST_BYTES = 2**30
+
+#: A matrix of the support vectors alone may have this many, for want of another way.
+MOST_SUPPORT_BYTES = 2**32
 
 
 class KernelMachines(Machines):
@@ -80,19 +84,17 @@ class KernelMachines(Machines):
                     self.tracker.remove(int(j))
         if self.tracker is None:
             for t in range(len(self.plan)):
-                self._solve_outside(t, self._matrix(t))
+                self._note(self._solve_outside(t, self._matrix(t)))
             return
         K = self.tracker.K
-        blocks = [K] if self._whole else [take_block(K, task.samples) for task in self.plan]
-        sizes = [block.size for block in blocks]
-        at = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
-        self.bank = self.bank._replace(
-            grams=K.ravel() if self._whole else np.concatenate([B.ravel() for B in blocks]),
-            gram_at=np.zeros(len(self.plan), dtype=np.intp) if self._whole else at,
-        )
         self.bank.diag[:] = K.diagonal()[self.bank.samples]
         self.bank.info[:, 1] = 0
-        self._settle()
+        at = np.zeros(len(self.plan), dtype=np.intp)
+        for t, task in enumerate(self.plan):
+            # one machine's part at a time: all of them would be twice the whole
+            part = K if self._whole else take_block(K, task.samples)
+            self.bank = self.bank._replace(grams=part.ravel(), gram_at=at)
+            self._settle_one(t, EMPTY, 0)
 
     def decisions(self, Z: Any) -> np.ndarray:
         n = self.X.shape[0]
@@ -207,6 +209,12 @@ class KernelMachines(Machines):
             return self.tracker, slice(None)
         used = coef != 0 if beta is None else (coef != 0) | (beta != 0)
         rows = np.flatnonzero(used)
+        if 8 * len(rows) ** 2 > MOST_SUPPORT_BYTES:
+            raise MemoryError(
+                f"SVMRFE: kernel={self.kernel!r} has {len(rows):,} support vectors, whose matrix "
+                f"would take {8e-9 * len(rows) ** 2:.1f} GB, more than is allowed for. Use fewer "
+                "samples, kernel='linear', or another C with fewer support vectors."
+            )
         return self.kernel.track(self.X[rows], self.scale), rows
 
     def _ball(self, t: int) -> np.ndarray:
@@ -216,6 +224,7 @@ class KernelMachines(Machines):
         result = solve(svdd_problem(matrix, np.inf), start=self._beta[t], tol=tol, polished=True)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
+        self._note((result.violation or 0.0) / (1e4 * tol + FLOOR))
         self._beta[t] = result.a
         whole = np.zeros(self.X.shape[0])
         whole[self.plan[t].samples] = result.a

@@ -1,4 +1,4 @@
-"""The machine on the selected features, started from where the elimination had it."""
+"""The machine on the selected features, as the elimination left it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tamiz.embedded._rfe_machines import Machines
 from tamiz.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid
 from tamiz.kernels.algebra import Composite
+from tamiz.qp.kkt import optimality
+from tamiz.solvers import QPResult, Status
 from tamiz.svm import SVC
+from tamiz.svm._binary import BinaryFit, describe
 
 
 class Widened:
@@ -41,20 +45,39 @@ def _takes_any_width(kernel: Kernel) -> bool:
     return isinstance(kernel, (Linear, Polynomial, RBF, Sigmoid))
 
 
-def fit_last(
-    svc: SVC,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    classes: np.ndarray,
-    alpha: Any,
-) -> SVC:
-    """Fit ``svc``, from the dual variables ``alpha`` (machines, samples) if they are known."""
-    if alpha is None:
+def fit_last(svc: SVC, X: Any, y: Any, sample_weight: Any, solved: list[BinaryFit] | None) -> SVC:
+    """Fit ``svc``, whose machines are solved already if ``solved`` holds them."""
+    if solved is None:
         return svc.fit(X, y, sample_weight)
-    svc.set_params(warm_start=True)
-    svc.alpha_ = alpha[0] if len(alpha) == 1 else sparse.csr_matrix(alpha)
-    svc.classes_ = classes
-    svc._scheme = svc.multiclass
-    svc.fit(X, y, sample_weight)
-    return svc.set_params(warm_start=False)
+    given = iter(solved)
+    # what a fit needs besides solving: checks of the data, the expansion, the attributes
+    svc._fit_task = lambda *_: next(given)  # type: ignore[method-assign]
+    svc._report = lambda statuses: None  # type: ignore[method-assign]  # the elimination does
+    try:
+        return svc.fit(X, y, sample_weight)
+    finally:
+        del svc._fit_task, svc._report
+
+
+def described(machines: Machines, b: np.ndarray, g: np.ndarray) -> list[BinaryFit]:
+    """The machines of an elimination as those of an SVC, at dual variables ``b``, gradients ``g``.
+
+    No machine is solved again for that: they are at their optimum, and it is known how near.
+    """
+    bank, fits = machines.bank, []
+    for t, task in enumerate(machines.plan):
+        part = slice(bank.first[t], bank.first[t + 1])
+        lower, upper = bank.lower[part], bank.upper[part]
+        violation, multiplier, gap = optimality(b[part], g[part], lower, upper)
+        result = QPResult(
+            a=b[part] * task.signs,
+            gradient=g[part] * task.signs,
+            objective=float(0.5 * b[part] @ (g[part] - task.signs)),
+            gap=gap,
+            violation=violation,
+            multiplier=multiplier,
+            iterations=int(bank.info[t, 2]),
+            status=Status.CONVERGED if violation <= machines.tol else Status.STALLED,
+        )
+        fits.append(describe(result, task.signs, np.maximum(upper, -lower)))
+    return fits

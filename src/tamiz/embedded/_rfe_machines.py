@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamiz._units import Units
-from tamiz.embedded._rfe_compiled import DONE, MORE, Bank, settle
+from tamiz.embedded._rfe_compiled import DONE, FLOOR, MORE, Bank, advance
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ, QMatrix, svc_problem
 from tamiz.qp.kkt import equality_multiplier
@@ -24,7 +24,7 @@ _PATIENCE = 20
 
 _SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is noticed
 
-EMPTY = np.empty((0, 0))
+NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
 
 class Machines:
@@ -40,16 +40,35 @@ class Machines:
         Largest KKT violation accepted where an optimum exact to rounding is out of reach.
     units : Units
         What can be dropped.
+    rank : int, optional
+        Of the kernel matrices, if they cannot have full rank: no optimum needs more free variables
+        than that and one.
+
+    Attributes
+    ----------
+    excess : float
+        Largest violation met so far of those that could not be brought down to ``tol``, in units
+        of it; zero if all could.
     """
 
-    def __init__(self, plan: list[Task], C: np.ndarray, tol: float, units: Units):
+    def __init__(
+        self,
+        plan: list[Task],
+        C: np.ndarray,
+        tol: float,
+        units: Units,
+        rank: int | None = None,
+    ):
         self.plan = plan
         self.tol = tol
         self.units = units
+        self.excess = 0.0
+        self._latest: np.ndarray | None = None
         self.alive = np.ones(len(units.members), dtype=bool)
         sizes = np.array([len(task.samples) for task in plan], dtype=np.intp)
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        room = np.minimum(sizes, _MOST_FREE)
+        # on the way to an optimum there may be a few more
+        room = np.minimum(sizes, _MOST_FREE if rank is None else min(rank + 8, _MOST_FREE))
         samples = np.concatenate([task.samples for task in plan]).astype(np.intp)
         signs = np.concatenate([task.signs for task in plan])
         ends = signs * C[samples]
@@ -73,6 +92,10 @@ class Machines:
             info=np.zeros((len(plan), 3), dtype=np.intp),
             shift=np.zeros((len(plan), 1)),
         )
+        self.ids = np.empty(0, dtype=np.intp)
+        self.w = EMPTY
+        self.drift = np.zeros(1)
+        self._kept = np.zeros(1, dtype=np.intp)
 
     # ------------------------------------------------------------------ what subclasses say
 
@@ -92,12 +115,29 @@ class Machines:
         """Decision values of every machine at new samples, (samples, machines)."""
         raise NotImplementedError
 
-    def drop_singles(self, limit: int) -> list[tuple[int, float, float]] | None:
-        """Drop up to ``limit`` units one by one: (unit, its criterion, objective before) each.
+    def drop_singles(self, limit: int) -> bool:
+        """Drop up to ``limit`` units one by one; :meth:`told` says which.
 
-        None: nothing faster than single calls of :meth:`values` and :meth:`drop` is known.
+        False: nothing faster than single calls of :meth:`values` and :meth:`drop` is known.
         """
-        return None
+        return False
+
+    def told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What :meth:`drop_singles` dropped: units, their criteria, and the objective before each.
+
+        Told once, and true also after an interruption.
+        """
+        return np.empty(0, dtype=np.intp), NONE, NONE
+
+    def least(self, count: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """The ``count`` units of least criterion, ascending, their criteria, and the objective."""
+        self._latest, objective = self.values()
+        alive = np.flatnonzero(self.alive)
+        return *least_first(alive, self._latest[alive], count), objective
+
+    def latest(self) -> np.ndarray | None:
+        """The last criteria known; units gone have any."""
+        return self._latest
 
     # ------------------------------------------------------------------ what they share
 
@@ -126,22 +166,47 @@ class Machines:
         for t in range(len(self.plan)):
             self._settle_one(t, X, width)
 
-    def _settle_one(self, t: int, X: np.ndarray, width: int) -> None:
+    def _settle_one(self, t: int, X: np.ndarray, width: int, attempts: int = 3) -> None:
         size = int(self.bank.first[t + 1] - self.bank.first[t])
         cost = 1e-6 + 1e-9 * size * (size if width == 0 else width)
         changes = max(20, int(_SECONDS / cost))
-        for _ in range(3):
+        for attempt in range(attempts):
+            if attempt:
+                self.bank.info[t, 1] = 0
+                self._pair_steps(t, X, width)
             spent = 0
             while True:
-                code, violation = settle(t, self.bank, X, width, self.tol, changes)
+                code, violation = self._advance(X, width, NONE, (t, t + 1), changes)
                 spent += changes
                 if code != MORE or spent > _PATIENCE * size + 1000:
                     break
-            if code == DONE:
+            if code == DONE or violation <= self.tol:
                 return
-            self.bank.info[t, 1] = 0
-            if violation > self.tol:
-                self._pair_steps(t, X, width)
+        self._note(violation / max(self.tol, FLOOR))
+
+    def _advance(
+        self, X: np.ndarray, width: int, value: np.ndarray, tasks: tuple[int, int], changes: int
+    ) -> tuple[int, float]:
+        """:func:`advance` without drops."""
+        return advance(
+            self.bank,
+            X,
+            self.ids,
+            np.array([width]),
+            self.w,
+            value,
+            self.tol,
+            changes,
+            self.drift,
+            np.array(tasks),
+            0,
+            EMPTY,
+            self._kept,
+        )
+
+    def _note(self, excess: float) -> None:
+        if excess > max(1.0, self.excess):
+            self.excess = excess
 
     def _pair_steps(self, t: int, X: np.ndarray, width: int) -> None:
         """Solve a machine for which single changes lead nowhere: too many, or K is indefinite."""
@@ -149,7 +214,7 @@ class Machines:
         part = slice(bank.first[t], bank.first[t + 1])
         size = part.stop - part.start
         if not len(bank.grams):
-            rows = np.ascontiguousarray(X[:width, bank.samples[part]].T)
+            rows = np.ascontiguousarray(X[np.ix_(self.ids[:width], bank.samples[part])].T)
             self._solve_outside(t, KernelQ(Linear(), rows))
             return
         K = bank.grams[bank.gram_at[t] : bank.gram_at[t] + size * size].reshape(size, size)
@@ -160,8 +225,8 @@ class Machines:
             if code != RUNNING:
                 break
 
-    def _solve_outside(self, t: int, K: QMatrix) -> None:
-        """Solve a machine whose matrix is not kept."""
+    def _solve_outside(self, t: int, K: QMatrix) -> float:
+        """Solve a machine whose matrix is not kept; the violation reached, in units of ``tol``."""
         bank = self.bank
         part = slice(bank.first[t], bank.first[t + 1])
         signs = self.plan[t].signs
@@ -174,3 +239,17 @@ class Machines:
         assert result.gradient is not None
         bank.b[part] = result.a * signs
         bank.g[part] = result.gradient * signs
+        return (result.violation or 0.0) / max(self.tol, FLOOR)
+
+
+def least_first(units: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``count`` units of least value, ascending, with it; of equal ones the last goes first."""
+    if count < len(units):
+        few = values <= np.partition(values, count - 1)[count - 1]
+        units, values = units[few], values[few]
+    order = np.argsort(values)
+    ascending = values[order]
+    if (ascending[1:] == ascending[:-1]).any():
+        order = np.lexsort((-units, values))
+    order = order[:count]
+    return units[order], values[order]

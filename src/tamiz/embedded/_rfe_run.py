@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from tamiz._progress import Progress
-from tamiz._units import Units
+from tamiz._units import Units, number_to_drop
 from tamiz.base import PathStep
 from tamiz.embedded._rfe_machines import Machines
 
@@ -30,17 +29,17 @@ class Elimination:
 
     Attributes
     ----------
-    dropped, values, objectives : lists
+    gone, values, objectives : arrays
         Units in the order in which they left, the criterion of each, and the objective of the
-        machines before they left.
+        machines before they left; the first ``n_gone`` entries count.
     ends : list of int
         How many had left after each step.
-    latest : array or None
-        The last criteria known, NaN for units gone.
     wanted : array or None
         Dual variables of the machines once no more than ``n_wanted`` features were in play.
+    slopes : array or None
+        Gradients of their problems at that moment.
     n_kept : int
-        Number of units in play at that moment.
+        Number of units in play then.
     """
 
     def __init__(self, machines: Machines, units: Units, step: Any, n_wanted: int):
@@ -48,13 +47,13 @@ class Elimination:
         self.units = units
         self.step = step
         self.n_wanted = n_wanted
-        self.dropped: list[int] = []
-        self.values: list[float] = []
-        self.objectives: list[float] = []
+        self.gone = np.empty(len(units.members), dtype=np.intp)
+        self.values = np.empty(len(units.members))
+        self.objectives = np.empty(len(units.members))
+        self.n_gone = 0
         self.ends: list[int] = []
-        self.latest: np.ndarray | None = None
-        self.objective = 0.0
         self.wanted: np.ndarray | None = None
+        self.slopes: np.ndarray | None = None
         self.n_kept = len(units.members)
         self.n_features = units.n_features
         self.sizes = units.sizes
@@ -76,9 +75,9 @@ class Elimination:
         """
         self._begin(state)
         total = len(self.units.members)
-        if visit is not None and not self.dropped:
+        if visit is not None and not self.n_gone:
             visit(total)
-        while (left := total - len(self.dropped)) > self.least:
+        while (left := total - self.n_gone) > self.least:
             if self.n_features <= self.n_wanted:
                 self._keep()
             count = number_to_drop(self.step, left, self.least)
@@ -87,7 +86,7 @@ class Elimination:
                 self._drop_one(many)
             else:
                 self._drop_several(count)
-            after = total - len(self.dropped)
+            after = total - self.n_gone
             progress.update(f"{after:,} of {total:,} units left")
             if visit is not None:
                 visit(after)
@@ -98,26 +97,24 @@ class Elimination:
     def _begin(self, state: dict[str, np.ndarray] | None) -> None:
         if state is None:
             self.machines.start(np.empty(0, dtype=np.intp), None)
-        else:
-            self.dropped = state["dropped"].tolist()
-            self.values = state["values"].tolist()
-            self.objectives = state["objectives"].tolist()
-            self.ends = state["ends"].tolist()
-            self.n_features -= int(self.sizes[self.dropped].sum())
-            self.n_kept = int(state["n_kept"])
-            self.wanted = state["wanted"] if len(state["wanted"]) else None
-            self.machines.start(np.array(self.dropped, dtype=np.intp), state["b"])
-        self._look()
+            return
+        before = self.n_gone = len(state["dropped"])
+        self.gone[:before] = state["dropped"]
+        self.values[:before] = state["values"]
+        self.objectives[:before] = state["objectives"]
+        self.ends = state["ends"].tolist()
+        self.n_features -= int(self.sizes[self.gone[:before]].sum())
+        self.n_kept = int(state["n_kept"])
+        self.machines.excess = float(state["excess"])
+        if len(state["wanted"]):
+            self.wanted, self.slopes = state["wanted"], state["slopes"]
+        self.machines.start(self.gone[:before], state["b"])
 
-    def _look(self) -> None:
-        self.latest, self.objective = self.machines.values()
-
-    def _record(self, units: list[int], values: list[float], objective: float) -> None:
-        """Take down one step."""
-        self.dropped += units
-        self.values += values
-        self.objectives += [objective] * len(units)
-        self.ends.append(len(self.dropped))
+    def _record(self, units: np.ndarray, values: np.ndarray, objective: Any) -> None:
+        """Take down units that left together."""
+        here = slice(self.n_gone, self.n_gone + len(units))
+        self.gone[here], self.values[here], self.objectives[here] = units, values, objective
+        self.n_gone = here.stop
         self.n_features -= len(units) if self.units.single else int(self.sizes[units].sum())
 
     def _singles(self, left: int) -> int:
@@ -131,41 +128,43 @@ class Elimination:
         return many
 
     def _drop_one(self, many: int) -> None:
-        done = self.machines.drop_singles(many)
-        if done is None:
+        try:
+            known = self.machines.drop_singles(many)
+        finally:  # what left before an interruption has left
+            units, values, objectives = self.machines.told()
+            self.ends += range(self.n_gone + 1, self.n_gone + len(units) + 1)
+            self._record(units, values, objectives)
+        if not known:
             self._drop_several(1)
-            return
-        for unit, value, objective in done:
-            self._record([unit], [value], objective)
-        self._look()
 
     def _drop_several(self, count: int) -> None:
-        values = self.latest
-        assert values is not None
-        alive = np.flatnonzero(~np.isnan(values))
-        order = least_first(values, alive, count)
-        if self.wanted is None:
-            sizes = self.n_features - np.cumsum(self.sizes[order])
+        if self.wanted is None and self.units.single:
+            count = min(count, self.n_features - self.n_wanted)
+        units, values, objective = self.machines.least(count)
+        if self.wanted is None and not self.units.single:
+            sizes = self.n_features - np.cumsum(self.sizes[units])
             enough = np.flatnonzero(sizes <= self.n_wanted)
-            order = order[: enough[0] + 1] if len(enough) else order
-        self.machines.drop(order)
-        self._record(order.tolist(), values[order].tolist(), self.objective)
-        self._look()
+            units = units[: enough[0] + 1] if len(enough) else units
+        self.machines.drop(units)
+        self._record(units, values[: len(units)], objective)
+        self.ends.append(self.n_gone)
 
     def _keep(self) -> None:
         if self.wanted is None:
-            self.wanted = self.machines.bank.b.copy()
-            self.n_kept = len(self.units.members) - len(self.dropped)
+            self.wanted, self.slopes = self.machines.bank.b.copy(), self.machines.bank.g.copy()
+            self.n_kept = len(self.units.members) - self.n_gone
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint holds."""
         return {
-            "dropped": np.array(self.dropped, dtype=np.int64),
-            "values": np.array(self.values),
-            "objectives": np.array(self.objectives),
+            "dropped": self.gone[: self.n_gone].copy(),
+            "values": self.values[: self.n_gone].copy(),
+            "objectives": self.objectives[: self.n_gone].copy(),
             "ends": np.array(self.ends, dtype=np.int64),
             "b": self.machines.bank.b.copy(),
             "wanted": np.empty(0) if self.wanted is None else self.wanted,
+            "slopes": np.empty(0) if self.slopes is None else self.slopes,
+            "excess": self.machines.excess,
             "n_kept": self.n_kept,
         }
 
@@ -174,17 +173,18 @@ class Elimination:
     def order(self) -> np.ndarray:
         """All features, best first: fixed ones, units still in play by criterion, then by exit."""
         if self.units.single:
-            return np.array(self._best_first(), dtype=np.intp)
+            return self._best_first()
         parts = [self.units.fixed, *(self.units.members[k] for k in self._best_first())]
         return np.concatenate(parts).astype(np.intp)
 
-    def _best_first(self) -> list[int]:
+    def _best_first(self) -> np.ndarray:
         here = np.ones(len(self.units.members), dtype=bool)
-        here[self.dropped] = False
+        here[self.gone[: self.n_gone]] = False
         left = np.flatnonzero(here)
-        if self.latest is not None:
-            left = left[np.lexsort((left, -np.nan_to_num(self.latest[left])))]
-        return [*left.tolist(), *reversed(self.dropped)]
+        latest = self.machines.latest() if len(left) > 1 else None
+        if latest is not None:
+            left = left[np.lexsort((left, -np.nan_to_num(latest[left])))]
+        return np.concatenate([left, self.gone[: self.n_gone][::-1]])
 
     def support(self, n_units: int, order: np.ndarray) -> np.ndarray:
         """Mask of the fixed features and of the best units, given the order of all features."""
@@ -207,35 +207,15 @@ class Elimination:
     def path(self) -> list[PathStep]:
         """One step for each time that units left."""
         steps, start, in_play = [], 0, self.units.n_features
-        for end in self.ends:
-            units = self.dropped[start:end]
-            if self.units.single:
-                features = units
-            else:
-                features = [int(j) for k in units for j in self.units.members[k]]
+        gone, ends = self.gone[: self.n_gone].tolist(), np.array(self.ends, dtype=np.intp)
+        values = self.values[ends - 1].tolist()
+        objectives = self.objectives[np.append(0, ends[:-1])].tolist() if len(ends) else []
+        for end, value, objective in zip(self.ends, values, objectives, strict=True):
+            features = gone[start:end]
+            if not self.units.single:
+                features = [int(j) for k in features for j in self.units.members[k]]
             in_play -= len(features)
-            details = {"objective": self.objectives[start]}
-            steps.append(PathStep("drop", tuple(features), in_play, self.values[end - 1], details))
+            details = {"objective": objective}
+            steps.append(PathStep("drop", tuple(features), in_play, value, details))
             start = end
         return steps
-
-
-def least_first(values: np.ndarray, units: np.ndarray, count: int) -> np.ndarray:
-    """The ``count`` units of least value, ascending; of equal ones the last goes first."""
-    chosen = values[units]
-    if count < len(units):
-        few = chosen <= np.partition(chosen, count - 1)[count - 1]
-        units, chosen = units[few], chosen[few]
-    units, chosen = units[::-1], chosen[::-1]
-    return units[np.argsort(chosen, kind="stable")][:count]
-
-
-def number_to_drop(step: Any, left: int, least: int) -> int:
-    """How many of ``left`` units leave now, so that ``least`` stay at any rate."""
-    if step == "half":
-        count = left // 2
-    elif isinstance(step, Integral):
-        count = int(step)
-    else:
-        count = int(float(step) * left)
-    return max(1, min(count, left - least))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz._units import Units
+from tamiz._units import Units, check_units
 from tamiz._validation import Labels, check_class_weight
 from tamiz.embedded._rfe_kernel import KernelMachines
 from tamiz.embedded._rfe_linear import LinearMachines
@@ -20,6 +20,17 @@ from tamiz.svm._multiclass import class_scores, tasks
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29
+
+#: Where nothing works on sparse samples, up to this many.
+MOST_FORCED_BYTES = 2**31
+
+
+def units_of(groups: Any, fixed: Any, n_features: int, names: Any) -> Units:
+    """:func:`check_units`, without thousands of arrays of one number where nothing is asked."""
+    if groups is None and fixed is None:
+        members: Any = np.arange(n_features)[:, None]
+        return Units(members, np.empty(0, dtype=np.intp), n_features)
+    return check_units(groups, fixed, n_features, names)
 
 
 @dataclass
@@ -67,9 +78,19 @@ class Setup:
             return make(X, plan, C, self.tol, self.units, factor), kernel
         if not kernel.always_mercer:
             warn_if_indefinite(kernel, data.X)
-        X = data.X.toarray() if sparse.issparse(data.X) else data.X
+        X = self._dense(data.X) if sparse.issparse(data.X) else data.X
         arguments = plan, C, self.tol, self.units, kernel, self.criterion, self.order
         return KernelMachines(X, *arguments), kernel
+
+    def _dense(self, X: Any) -> np.ndarray:
+        size = 8 * X.shape[0] * X.shape[1]
+        if size > MOST_FORCED_BYTES:
+            raise MemoryError(
+                f"criterion={self.criterion!r} needs dense samples, and {X.shape[0]:,} samples of "
+                f"{X.shape[1]:,} features would take {1e-9 * size:.1f} GB. Use criterion='margin', "
+                "which does not, or fewer features."
+            )
+        return X.toarray()
 
     def predict(self, machines: Machines, Z: Any, n_classes: int) -> np.ndarray:
         """Codes of the classes of new samples."""

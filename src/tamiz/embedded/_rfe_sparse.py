@@ -39,7 +39,7 @@ class SparseMachines(Machines):
         self._kept = self.features()
         self._columns = self.X[:, self._kept]
         for t, task in enumerate(self.plan):
-            self._solve_outside(t, KernelQ(Linear(), self._columns[task.samples]))
+            self._note(self._solve_outside(t, KernelQ(Linear(), self._columns[task.samples])))
         n = self.X.shape[0]
         coef = np.stack([self.coef(t, n) for t in range(len(self.plan))])
         self._w = np.asarray((self._columns.T @ coef.T).T)

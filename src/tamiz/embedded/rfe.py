@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from tamiz._blas import one_blas_thread
 from tamiz._checkpoint import Checkpoint, open_checkpoint
 from tamiz._progress import Progress
-from tamiz._units import Units, check_units
+from tamiz._units import Units
 from tamiz._validation import (
     check_classes,
     check_sample_weight,
@@ -23,12 +23,14 @@ from tamiz._validation import (
 )
 from tamiz.base import Stopwatch, choose_size, number_to_select
 from tamiz.embedded._last_machine import LastMachineSelector
-from tamiz.embedded._rfe_cv import Split, errors_by_size, splits_of
-from tamiz.embedded._rfe_last import fit_last, restricted
+from tamiz.embedded._rfe_cv import Split, errors_by_size, pack, sizes_of, splits_of, unpack
+from tamiz.embedded._rfe_last import described, fit_last, restricted
 from tamiz.embedded._rfe_run import Elimination
-from tamiz.embedded._rfe_setup import Samples, Setup
+from tamiz.embedded._rfe_setup import Samples, Setup, units_of
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
+from tamiz.kernels.algebra import Composite
 from tamiz.svm import SVC
+from tamiz.svm._binary import BinaryFit
 
 _BY_CV = ("best", "1se")
 _SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
@@ -54,7 +56,8 @@ class SVMRFE(LastMachineSelector):
         How many to keep: a number, a share of all, half of them ("auto", ``None``), or by
         cross-validation the number with least error ("best"; ties: fewer), or the least number
         whose error is within one standard error of that ("1se"). The ranking is always complete.
-        With ``feature_groups``, the largest set met on the way with at most that many features.
+        With ``feature_groups``, the largest set met on the way with at most that many features;
+        if the last group left is larger, that group, and a warning.
     C : float, default=1.0
         Price of slack.
     kernel : str, Kernel or callable, default="linear"
@@ -80,15 +83,16 @@ class SVMRFE(LastMachineSelector):
         Factors of ``C`` by class.
     tol : float, default=1e-3
         Largest violation of the KKT conditions accepted. Problems of moderate size are solved
-        to rounding whatever it is.
+        to rounding whatever it is. Where it cannot be reached, ``status_`` and a warning say so.
     feature_groups : list of lists, optional
         Features that leave together, by position or name. The criterion of a group is that of
         removing all of it at once.
     fixed_features : list, optional
         Features that never leave, by position or name; they rank first.
     cv : int, splitter or None, default=None
-        For "best" and "1se": number of stratified folds (``None``: 5), or an object that splits.
-        The elimination is repeated inside the training part of every fold.
+        For "best" and "1se": number of stratified folds (``None``: 5) of the samples of positive
+        weight, or an object that splits ``X``, or a list of pairs of positions. The elimination
+        is repeated inside the training part of every fold.
     n_jobs : int or None, default=None
         Number of folds at a time.
     random_state : int, RandomState or None, default=None
@@ -96,7 +100,7 @@ class SVMRFE(LastMachineSelector):
     checkpoint : str or path, optional
         A file that keeps the state of the run.
     resume : bool, default=False
-        Go on from the state in ``checkpoint``, if the file exists.
+        Go on from the state in ``checkpoint``, if the file exists, with the folds it holds.
     verbose : bool or int, default=0
         Show progress when fitting takes longer than two seconds: 1 in a terminal, 2 elsewhere too.
 
@@ -114,11 +118,13 @@ class SVMRFE(LastMachineSelector):
     classes_ : array
         Class labels, sorted.
     cv_errors_ : array of shape (n_splits, n_sizes)
-        Share of wrong predictions of each fold at each size; "best" and "1se" only.
+        Share of wrong predictions of each fold at each size; "best" and "1se" only. After Ctrl-C,
+        of the folds that were done.
     cv_sizes_ : array of shape (n_sizes,)
         The sizes: numbers of features, or of units and fixed features if there are groups.
     status_ : str
-        "converged" or "interrupted".
+        "converged"; "stalled" if a machine on the way could not be brought to ``tol``, so that
+        the order may be wrong from there on; or "interrupted".
 
     See Also
     --------
@@ -258,7 +264,7 @@ class SVMRFE(LastMachineSelector):
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
         names = getattr(self, "feature_names_in_", None)
-        units = check_units(self.feature_groups, self.fixed_features, X.shape[1], names)
+        units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)
         n_wanted = self._number_wanted(units)
         used = np.flatnonzero(weight)
         data = Samples(X, labels, weight)
@@ -268,30 +274,36 @@ class SVMRFE(LastMachineSelector):
             units=units,
             **{name: getattr(self, name) for name in _SHARED},
         )
-        splits = None
-        if self.n_features_to_select in _BY_CV:
-            splits = splits_of(self.cv, data.X, data.labels, self.random_state)
+        splits: list[Split] | None = None
         store = open_checkpoint(self, X, labels.codes, weight)
+        if self.n_features_to_select in _BY_CV:
+            if store is not None and store.state is not None:
+                splits = unpack(store.state)  # those of the run that is resumed
+            else:
+                splits = splits_of(self.cv, X, y, labels, used, self.random_state)
         self.classes_ = labels.classes
-        self.status_ = "converged"
+        self.status_, self._stopped = "converged", ""
         for name in ("cv_errors_", "cv_sizes_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         with Progress("SVMRFE", self.verbose) as progress:
-            run = self._eliminate(setup, data, n_wanted, progress, store)
-            n_units = run.n_kept if run.wanted is not None else run.units_within(n_wanted)
+            run = self._eliminate(setup, data, n_wanted, splits, progress, store)
+            excess = run.machines.excess
+            n_units = run.n_kept if splits is None and run.wanted is not None else None
             if splits is not None and self.status_ == "converged":
-                chosen = self._choose(setup, data, splits, progress, store, run)
-                n_units = run.units_within(n_wanted) if chosen is None else chosen
+                excess = max(excess, self._judge(setup, data, splits, progress, store, run))
+                if hasattr(self, "cv_errors_"):
+                    sizes = self.cv_sizes_ - len(units.fixed)
+                    n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
+        if n_units is None:
+            n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
-        alpha = None
-        if run.wanted is not None and n_units == run.n_kept:
-            alpha = np.zeros((len(run.machines.plan), len(weight)))
-            bank = run.machines.bank
-            for t, task in enumerate(run.machines.plan):
-                part = run.wanted[bank.first[t] : bank.first[t + 1]]
-                alpha[t, used[task.samples]] = part * task.signs
-        self._fit_last(X, y, sample_weight, support, alpha)
+        solved = None
+        if run.wanted is not None and run.slopes is not None and n_units == run.n_kept:
+            solved = described(run.machines, run.wanted, run.slopes)
+        self._fit_last(X, y, sample_weight, support, solved)
+        if excess and self.status_ == "converged":
+            self.status_ = "stalled"
         notes: dict[str, Any] = {"status": self.status_}
         if hasattr(self, "cv_errors_"):
             notes |= {"cv_errors": self.cv_errors_, "cv_sizes": self.cv_sizes_}
@@ -302,12 +314,29 @@ class SVMRFE(LastMachineSelector):
             seconds=watch.seconds,
             notes=notes,
         )
-        if self.status_ == "interrupted":
+        self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
+        """Say what did not go as asked."""
+        if stopped:
+            warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=4)
+        if excess:
             warnings.warn(
-                f"SVMRFE: interrupted after {len(run.dropped)} of {len(units.members)} units had "
-                "been dropped; the others are ranked by the last criterion.",
+                f"SVMRFE: a machine on the way violates the conditions of its optimum by "
+                f"{excess:.2g} times tol={self.tol:g}, and rounding lets it come no nearer; the "
+                "order may be wrong from there on. Scale the features "
+                "(sklearn.preprocessing.StandardScaler) or lower C.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
+            )
+        kept = int(self.support_.sum())
+        if kept > n_wanted and self.n_features_to_select not in (None, "auto", *_BY_CV):
+            warnings.warn(
+                f"SVMRFE: the last group left has {kept} features, more than "
+                f"n_features_to_select={self.n_features_to_select!r} asks for; all of them are "
+                "selected. Ask for more, or divide the group.",
+                UserWarning,
+                stacklevel=4,
             )
 
     def _number_wanted(self, units: Units) -> int:
@@ -315,37 +344,51 @@ class SVMRFE(LastMachineSelector):
         wanted = "auto" if self.n_features_to_select in _BY_CV else self.n_features_to_select
         number = number_to_select(wanted, units.n_features, None)
         fixed = len(units.fixed)
-        if number < fixed:
-            if wanted is None or wanted == "auto":
-                return fixed
+        least = fixed if fixed else int(units.sizes.min())
+        if number >= least:
+            return number
+        if wanted is None or wanted == "auto":
+            return least
+        if fixed:
             raise ValueError(
                 f"n_features_to_select={wanted!r} asks for {number} features, but "
                 f"fixed_features keeps {fixed}; ask for at least as many."
             )
-        return number
+        raise ValueError(
+            f"n_features_to_select={wanted!r} asks for {number} features, but the smallest of "
+            f"feature_groups has {least}; ask for at least as many."
+        )
 
     def _eliminate(
         self,
         setup: Setup,
         data: Samples,
         n_wanted: int,
+        splits: list[Split] | None,
         progress: Progress,
         store: Checkpoint | None,
     ) -> Elimination:
         machines, self.kernel_ = setup.machines(data)
-        run = Elimination(machines, setup.units, setup.step, n_wanted)
+        # with folds, the same steps as inside them, and no stop at a size that is not known yet
+        run = Elimination(machines, setup.units, setup.step, n_wanted if splits is None else 0)
+        folds = {} if splits is None else pack(splits)
         state = None if store is None else store.state
+        save = None if store is None else (lambda now: store.save({**now, **folds}))
         try:
-            run.run(progress, None if store is None else store.save, state=state)
+            run.run(progress, save, state=state)
         except KeyboardInterrupt:
-            if run.latest is None:
+            if run.machines.latest() is None:
                 raise  # nothing has been reached
             self.status_ = "interrupted"
+            self._stopped = (
+                f"interrupted after {run.n_gone} of {len(setup.units.members)} units had "
+                "been dropped; the others are ranked by the last criterion."
+            )
         if store is not None and self.status_ == "converged" and "cv_errors" not in (state or {}):
-            store.save(run.state(), now=True)
+            store.save({**run.state(), **folds}, now=True)
         return run
 
-    def _choose(
+    def _judge(
         self,
         setup: Setup,
         data: Samples,
@@ -353,26 +396,42 @@ class SVMRFE(LastMachineSelector):
         progress: Progress,
         store: Checkpoint | None,
         run: Elimination,
-    ) -> int | None:
-        """Number of units by cross-validation; None if interrupted."""
+    ) -> float:
+        """Errors of the sizes by cross-validation, as far as one gets; the largest excess."""
         state = {} if store is None else (store.state or {})
-        done = list(state.get("cv_errors", ()))
+        errors = list(state.get("cv_errors", ()))
+        excess = 0.0
 
-        def keep(errors: list[np.ndarray]) -> None:
+        def keep() -> None:
             if store is not None:
-                store.save({**run.state(), "cv_errors": np.array(errors)}, now=True)
+                now = {**run.state(), **pack(splits), "cv_errors": np.array(errors)}
+                store.save(now, now=True)
 
         try:
-            errors, sizes = errors_by_size(setup, data, splits, self.n_jobs, progress, done, keep)
+            excess = errors_by_size(setup, data, splits, self.n_jobs, progress, errors, keep)
         except KeyboardInterrupt:
             self.status_ = "interrupted"
-            return None
-        self.cv_errors_ = errors
-        self.cv_sizes_ = sizes + len(setup.units.fixed)
-        return choose_size(errors, sizes, str(self.n_features_to_select))
+            size = (
+                f"the number of features was chosen by the {len(errors)} that were done"
+                if errors
+                else "half of the features are kept"
+            )
+            self._stopped = (
+                f"interrupted in fold {len(errors) + 1} of {len(splits)}; the ranking is complete, "
+                f"but {size}."
+            )
+        if errors:
+            self.cv_errors_ = np.array(errors)
+            self.cv_sizes_ = np.array(sizes_of(setup)) + len(setup.units.fixed)
+        return excess
 
     def _fit_last(
-        self, X: Any, y: Any, sample_weight: Any, support: np.ndarray, alpha: np.ndarray | None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        support: np.ndarray,
+        solved: list[BinaryFit] | None,
     ) -> None:
         features = np.flatnonzero(support)
         svc = SVC(
@@ -382,10 +441,10 @@ class SVMRFE(LastMachineSelector):
             tol=self.tol,
             class_weight=self.class_weight,
         )
-        self.estimator_ = fit_last(svc, X[:, features], y, sample_weight, self.classes_, alpha)
+        self.estimator_ = fit_last(svc, X[:, features], y, sample_weight, solved)
 
     def _refuse_kernel(self, kernel: Kernel) -> None:
-        if isinstance(kernel, Precomputed):
+        if _precomputed(kernel):
             raise ValueError(
                 f"kernel={self.kernel!r} does not know features, so none can be left out; use "
                 "'linear', 'poly', 'rbf', 'sigmoid' or another kernel on tables of numbers."
@@ -399,3 +458,9 @@ class SVMRFE(LastMachineSelector):
         # scikit-learn's checks train on two features, both of them needed, and half are kept
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _precomputed(kernel: Kernel) -> bool:
+    if isinstance(kernel, Composite):
+        return any(_precomputed(part) for part in kernel.parts)
+    return isinstance(kernel, Precomputed)
