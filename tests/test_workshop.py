@@ -197,11 +197,16 @@ def test_data_folder_is_the_one_named(monkeypatch, tmp_path):
 def test_quick_start_of_the_readme_runs(capsys):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
     exec(compile(code, "README.md", "exec"), {})
+    plt.close("all")
     printed = capsys.readouterr().out
-    assert "support vectors" in printed
-    boundary = float(re.search(r"boundary at (\S+)", printed)[1])
-    assert boundary == pytest.approx(162, abs=0.1)
+    assert "<MRMR: 5 of 30 features: worst concave points" in printed
+    assert re.search(r"<SVMRFE: \d+ of 30 features: worst area", printed)
+    error = float(re.search(r"took no part: (\S+)", printed)[1])
+    assert 0.01 < error < 0.05
+    assert len(re.findall(r"^\d  .* True$", printed, flags=re.MULTILINE)) == 5
 
 
 def test_demo_tells_the_figures_of_both_machines(capsys):
