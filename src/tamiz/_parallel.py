@@ -26,6 +26,15 @@ _limit: ContextVar[int | None] = ContextVar("tamiz_threads", default=None)
 N_JOBS: list[Any] = [Integral, None]
 
 
+def refuse_no_jobs(n_jobs: int | None) -> None:
+    """Say that nobody is left to do the work."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
+            "None for the default."
+        )
+
+
 @contextmanager
 def limit_threads(n_jobs: int | None) -> Iterator[None]:
     """Let tiles use at most ``n_jobs`` threads: of this caller, for as long as this lasts.
@@ -33,14 +42,10 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
     Results do not depend on it. None leaves things as they are; negative numbers count from the
     number of threads, -1 being all of them. With one thread, BLAS is held to one as well.
     """
+    refuse_no_jobs(n_jobs)
     if n_jobs is None:
         yield
         return
-    if n_jobs == 0:
-        raise ValueError(
-            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
-            "None for the default."
-        )
     most = n_threads()
     token = _limit.set(min(most, n_jobs) if n_jobs > 0 else max(1, most + 1 + n_jobs))
     try:

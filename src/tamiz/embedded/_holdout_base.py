@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from tamiz._checkpoint import Checkpoint, open_checkpoint
+from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
 from tamiz._validation import (
@@ -62,6 +63,7 @@ class HoldOutElimination(LastMachineSelector):
     def _fit(self, X: Any, y: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
+        refuse_no_jobs(self.n_jobs)
         X = check_X(self, X, reset=True)
         labels = check_classes(y, X.shape[0])
         grid = self._check_judge(X)

@@ -25,6 +25,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
+from tamiz._parallel import N_JOBS
 from tamiz._validation import unchanged_on_error
 from tamiz.embedded._holdout_base import HoldOutElimination
 from tamiz.kernels import KERNEL_NAMES, Kernel
@@ -195,7 +196,7 @@ class HoldOutSVM(HoldOutElimination):
         "feature_groups": ["array-like", list, tuple, None],
         "fixed_features": ["array-like", None],
         "categorical_features": ["array-like", None],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "checkpoint": [str, HasMethods(["__fspath__"]), None],
         "resume": ["boolean"],

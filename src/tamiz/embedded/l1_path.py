@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from tamiz._progress import Progress
+from tamiz._selection_plot import axes
 from tamiz.base import order_by
 from tamiz.embedded._sparse_linear import check_samples, one_against_rest
 from tamiz.embedded.l1 import SOLVERS
@@ -76,14 +77,9 @@ class L1Path(NamedTuple):
         -------
         ax : matplotlib axes
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
-            ) from None
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+        if names is not None and len(names) != len(self.order):
+            raise ValueError(f"names holds {len(names)} names for {len(self.order)} features.")
+        ax = axes(ax)
         entered = [j for j in self.order if self.entry[j] < len(self.Cs)]
         for j in entered[top:]:
             ax.plot(self.Cs, self.coefs[:, j], color="0.8", lw=0.8)

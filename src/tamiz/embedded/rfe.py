@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from tamiz._blas import one_blas_thread
 from tamiz._checkpoint import Checkpoint, open_checkpoint
+from tamiz._parallel import N_JOBS, refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units
 from tamiz._validation import (
@@ -182,7 +183,7 @@ class SVMRFE(LastMachineSelector):
             "array-like",
             None,
         ],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "resume": ["boolean"],
         "verbose": ["verbose"],
@@ -257,10 +258,18 @@ class SVMRFE(LastMachineSelector):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
+        refuse_no_jobs(self.n_jobs)
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         self._refuse_kernel(kernel)
         X = check_X(self, X, reset=True, accept_sparse=self._takes_sparse())
         check_squares(X)
+        if not (X.max(axis=0) - X.min(axis=0)).max() > 0:
+            warnings.warn(
+                "SVMRFE: every feature of X is constant, so that nothing can be learned; the "
+                "ranking means nothing.",
+                UserWarning,
+                stacklevel=3,
+            )
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
         names = getattr(self, "feature_names_in_", None)

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tamiz._checkpoint import identity
 from tamiz._journal import Journal
+from tamiz._parallel import N_JOBS, refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
 from tamiz._validation import (
@@ -55,7 +56,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "time_budget": [None, Interval(Real, 0, None, closed="neither")],
     "error_score": [StrOptions({"raise", "worst"})],
     "random_state": ["random_state"],
-    "n_jobs": [None, Integral],
+    "n_jobs": N_JOBS,
     "checkpoint": [None, str, HasMethods(["__fspath__"])],
     "resume": ["boolean"],
     "verbose": ["verbose"],
@@ -138,6 +139,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
+        refuse_no_jobs(self.n_jobs)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         estimator = SVC() if self.estimator is None else self.estimator
         X, y, weight = self._check_data(estimator, X, y, sample_weight)
