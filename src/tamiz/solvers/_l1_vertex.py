@@ -124,7 +124,8 @@ def _restricted(
     inside: np.ndarray,
 ) -> Answer | None:
     """Solution of the restricted program; None if it has no minimum."""
-    rows = sparse.hstack([-signed_rows(X, y, I, J), -sparse.eye(len(I), format="csr")], format="csc")
+    slack = sparse.eye(len(I), format="csr")
+    rows = sparse.hstack([-signed_rows(X, y, I, J), -slack], format="csc")
     pull = y[inside] * C[inside]
     linear = np.asarray(X[inside].T @ pull)[J] if len(inside) else np.zeros(len(J))
     cost = np.concatenate([c[J] - linear, c[J] + linear, [-pull.sum()], C[I]])
