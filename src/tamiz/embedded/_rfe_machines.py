@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ _SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is notic
 NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
 
-class Machines:
+class Machines(ABC):
     """One machine per task, and what an elimination asks of them.
 
     Parameters
@@ -99,21 +100,21 @@ class Machines:
 
     # ------------------------------------------------------------------ what subclasses say
 
+    @abstractmethod
     def values(self) -> tuple[np.ndarray, float]:
         """The criterion of each unit (NaN for those gone), and the objective as it stands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drop(self, gone: np.ndarray) -> None:
         """Take units off and bring the machines to their new optimum."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
         """Begin without the units ``gone``, from the dual variables ``b``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decisions(self, Z: Any) -> np.ndarray:
         """Decision values of every machine at new samples, (samples, machines)."""
-        raise NotImplementedError
 
     def drop_singles(self, limit: int) -> bool:
         """Drop up to ``limit`` units one by one; :meth:`told` says which.

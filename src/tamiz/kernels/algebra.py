@@ -12,6 +12,7 @@ B. Schölkopf and A. J. Smola, *Learning with Kernels*, MIT Press, 2002, chapter
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +36,13 @@ class Composite(Kernel):
         values = (getattr(self, name) for name in self._parameters)
         return tuple(value for value in values if isinstance(value, Kernel))
 
+    @abstractmethod
     def combine(self, *grams: Array) -> Array:
         """Entries of this kernel from those of its parts; may write over its arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def partials(self, *grams: Array) -> tuple[Array, ...]:
         """Derivative of ``combine`` by each argument, as new arrays."""
-        raise NotImplementedError
 
     @property
     def weights(self) -> tuple[float, ...] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SUM, PRODUCT, ATOM = 0, 1, 2  # how tightly a kernel's text binds, for the brackets of its repr
 
 
-class Kernel:
+class Kernel(ABC):
     """Base class of all kernels; not used by itself.
 
     A subclass lists the names of its constructor arguments in ``_parameters``, stores them
@@ -39,16 +40,16 @@ class Kernel:
 
     # ------------------------------------------------------------------ what subclasses say
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> None:  # noqa: B027  some have nothing to check
         """Raise a sentence if a parameter is wrong."""
 
+    @abstractmethod
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         """Kernel values between checked samples; exactly symmetric when ``Z`` is None."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _diag(self, X: Matrix) -> Array:
         """K(x, x) for each checked sample."""
-        raise NotImplementedError
 
     def _resolve(self, X: Matrix, weight: Array | None = None) -> Kernel:
         """The kernel with the words among its parameters replaced by numbers from ``X``."""

@@ -11,6 +11,7 @@ sigmoid         tanh(gamma <x, x'> + coef0)
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,13 +56,13 @@ class _NumericKernel(Kernel):
 class InnerProductKernel(_NumericKernel):
     """A function of the inner product alone: K(x, x') = value(<x, x'>)."""
 
+    @abstractmethod
     def value(self, inner: Array) -> Array:
         """Kernel values from inner products; may write over its argument."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, inner: Array) -> Array:
         """Derivative of ``value`` by the inner product, as a new array."""
-        raise NotImplementedError
 
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         return self.value(inner_products(X, Z))

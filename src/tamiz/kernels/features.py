@@ -10,6 +10,7 @@ answers; kernels given as functions are evaluated anew.
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -30,15 +31,15 @@ Index = NDArray[np.intp]
 MIN_WORK = 50_000  # entries or terms that are worth a thread
 
 
-class Pairs:
+class Pairs(ABC):
     """Kernel values between two sets of scaled samples, with any one feature left out."""
 
+    @abstractmethod
     def without(self, j: int) -> Array:
         """Kernel values without feature j, a new array."""
-        raise NotImplementedError
 
 
-class FeatureGram:
+class FeatureGram(ABC):
     """The Gram matrix of samples whose features change; made by ``kernel.track(X)``.
 
     Attributes
@@ -79,17 +80,17 @@ class FeatureGram:
 
     # ------------------------------------------------------------------ what subclasses say
 
+    @abstractmethod
     def _changed(self, j: int, old: float, new: float) -> None:
         """Follow a change of factor j; ``_scale`` holds the new one already."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _current(self) -> Array:
         """The Gram matrix of the current factors; may use the memory of ``_spare``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _pairs(self, left: Array | Index, right: Index) -> Pairs:
         """Pairs between new samples, or training samples given by index, and training samples."""
-        raise NotImplementedError
 
     def _pull(self, rows: Index, weights: Array) -> Array:
         """Sum over pairs of ``rows`` of weights * dK/dsigma_j, for each j; symmetric weights."""

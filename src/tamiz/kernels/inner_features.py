@@ -7,6 +7,7 @@ the rest.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -106,9 +107,9 @@ class CompiledFeatures(InnerProductFeatures):
     decisions_loop: Callable[..., None]
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[float, ...]:
         """The kernel's numbers, as the loops want them."""
-        raise NotImplementedError
 
     def _norms(self, rows: Index, coef: Array, features: Index) -> Array:
         samples = np.ascontiguousarray(self._scaled(rows)[:, features])

@@ -7,6 +7,7 @@ linear kernel of the samples turned by a square root of B.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,9 @@ class Mapped(Kernel):
         """The kernel K of the mapped samples."""
         return Linear()
 
+    @abstractmethod
     def image(self, X: Matrix) -> Matrix:
         """h(x) for each row, checked and ready for the inner kernel."""
-        raise NotImplementedError
 
     @property
     def always_mercer(self) -> bool:

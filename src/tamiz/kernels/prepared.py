@@ -8,6 +8,7 @@ composite, looked up in a table, or (module ``radial``) by the fast lane of the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ SINGLE_EPS = float(np.finfo(np.float32).eps)
 DOUBLE_EPS = float(np.finfo(np.float64).eps)
 
 
-class Prepared:
+class Prepared(ABC):
     """Kernel values between n training samples, and between them and new ones.
 
     Attributes
@@ -52,36 +53,37 @@ class Prepared:
 
     # ------------------------------------------------------------------ what subclasses say
 
+    @abstractmethod
     def _compute_diag(self) -> Array:
-        raise NotImplementedError
+        """K(x, x) for each training sample."""
 
+    @abstractmethod
     def _gram(self) -> Values:
         """All entries, exactly symmetric."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _block(self, rows: Index, cols: Index | None, out: Values | None = None) -> Values:
         """Entries between training samples, all columns if ``cols`` is None.
 
         A class that can fill ``out`` without a detour does so and returns it; the others leave
         the copy to the caller.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _cross(self, Z: Any, out: Values | None = None) -> Values:
         """Entries between new samples and the training samples, always a new array or ``out``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _new_samples(self, Z: Any) -> Any:
         """Check new samples and convert them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def subset(self, index: ArrayLike) -> Prepared:
         """The same for some of the training samples, for instance the support vectors."""
-        raise NotImplementedError
 
     @property
-    def entry_error(self) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def entry_error(self) -> float: ...
 
     # ------------------------------------------------------------------ what solvers ask
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -39,20 +40,20 @@ ON_BOUNDARY = 1e-9
 class NoveltyMachine(OutlierMixin, KernelMachine):
     """Frame of the machines that describe one class; a subclass states its problem."""
 
-    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
-        raise NotImplementedError
+    @abstractmethod
+    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem: ...
 
     def _scale(self, K: QMatrix) -> float:
         """What the tolerance is relative to: gradients have the scale of the kernel here."""
         return max(float(np.abs(K.diag()).max(initial=0.0)), 1e-300)
 
+    @abstractmethod
     def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
         """Set the attributes that follow from the solution."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score_samples(self, X: Any) -> np.ndarray:
         """How typical the rows of ``X`` are: the higher the more."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the machine.

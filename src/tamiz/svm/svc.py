@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any
 
@@ -32,8 +33,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> BinaryFit:
         return fit_binary(K, signs, C, start, **self._solver_options())
 
-    def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray: ...
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._validate_params()
