@@ -71,9 +71,6 @@ def linear_machine():
     return make_pipeline(ZScore(), SVC(C=1.0, kernel="linear"))
 
 
-judge_of_the_source = linear_machine
-
-
 def merit(weights):
     """A criterion with a known optimum: the sum of the weights of the columns."""
 

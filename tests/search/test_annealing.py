@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from tamiz.search import ForwardSelection, SimulatedAnnealing
 from tamiz.search.annealing import Draws
-from tests.search.cases import Table, judge_of_the_source, merit, numbered, run_checks
+from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
 
 
 class Given(Draws):
@@ -41,9 +41,7 @@ class Injected(SimulatedAnnealing):
 def test_the_worked_example(d8):
     # add f3 (draw .886), drop f2 (draw .612), cool; add f1, add f2 (a tie, draw .5), drop f3
     # (a tie, draw .5), cool below T1
-    search = Injected(
-        judge_of_the_source(), T0=10, T1=3, v=0.4, m=2, start=[1], cv="loo", result="last"
-    )
+    search = Injected(linear_machine(), T0=10, T1=3, v=0.4, m=2, start=[1], cv="loo", result="last")
     search.draws = Given([2, 1, 0, 1, 2], [0.886, 0.612, 0.5, 0.5])
     search.fit(d8.X, d8.y)
     steps = [s for s in search.selection_.path if s.action in ("accept", "reject")]
@@ -60,7 +58,7 @@ def test_the_worked_example(d8):
 
 
 def test_a_draw_above_the_probability_turns_the_change_down(d8):
-    search = Injected(judge_of_the_source(), T0=1, T1=0.9, v=0.5, m=1, start=[1], cv="loo")
+    search = Injected(linear_machine(), T0=1, T1=0.9, v=0.5, m=1, start=[1], cv="loo")
     search.draws = Given([2], [math.exp(-1 / 8) + 1e-9])
     search.fit(d8.X, d8.y)
     assert [s.action for s in search.selection_.path][-1] == "reject"
@@ -109,7 +107,7 @@ def test_limits_groups_and_fixed_features():
 
 
 def test_the_same_seed_gives_the_same_walk_whatever_the_workers(d8):
-    judge = judge_of_the_source()
+    judge = linear_machine()
     runs = [
         SimulatedAnnealing(judge, cv=4, random_state=3, n_jobs=jobs).fit(d8.X, d8.y)
         for jobs in (1, 2)
@@ -135,7 +133,7 @@ def test_annealing_leaves_a_trap_in_which_forward_selection_ends():
 
 
 def test_resume_continues_the_same_walk(d8, tmp_path):
-    judge = judge_of_the_source()
+    judge = linear_machine()
     whole = SimulatedAnnealing(judge, cv=4, random_state=None, checkpoint=tmp_path / "whole")
     whole.fit(d8.X, d8.y)
     lines = (tmp_path / "whole").read_text().splitlines(keepends=True)
@@ -250,7 +248,7 @@ def test_estimator_checks():
 
 def test_the_picture(d8):
     plt = pytest.importorskip("matplotlib.pyplot")
-    search = SimulatedAnnealing(judge_of_the_source(), cv=4, random_state=3).fit(d8.X, d8.y)
+    search = SimulatedAnnealing(linear_machine(), cv=4, random_state=3).fit(d8.X, d8.y)
     ax = search.plot()
     assert ax.get_xlabel() == "iteration"
     assert [a.get_ylabel() for a in ax.figure.axes] == ["score", "temperature"]

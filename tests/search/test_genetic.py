@@ -14,7 +14,7 @@ from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.genetic import GeneticDraws, cumulative_shares, roulette
 from tamiz.search.judges import Merit
-from tests.search.cases import Table, judge_of_the_source, merit, numbered, run_checks
+from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
 
 
 class Given(GeneticDraws):
@@ -55,7 +55,7 @@ def text(table):
 def test_the_worked_example(d8):
     # {101, 100, 001}: fitness 1, 1, 0; only one would cross, so none does; the second mutates
     search = Injected(
-        judge_of_the_source(),
+        linear_machine(),
         N=3,
         G=1,
         p_c=0.7,
@@ -140,7 +140,7 @@ def test_without_elitism_the_best_ever_met_is_returned():
 
 
 def test_workers_do_not_change_the_answer(d8):
-    judge = judge_of_the_source()
+    judge = linear_machine()
     runs = [
         GeneticSearch(judge, N=6, G=3, cv=4, random_state=3, n_jobs=jobs).fit(d8.X, d8.y)
         for jobs in (1, 2)
@@ -210,7 +210,7 @@ def test_estimator_checks():
 
 def test_the_picture(d8):
     plt = pytest.importorskip("matplotlib.pyplot")
-    search = GeneticSearch(judge_of_the_source(), N=6, G=3, cv=4, random_state=3)
+    search = GeneticSearch(linear_machine(), N=6, G=3, cv=4, random_state=3)
     ax = search.fit(d8.X, d8.y).plot()
     assert ax.get_xlabel() == "generation" and len(ax.lines) == 3
     assert len(ax.lines[0].get_xdata()) == 24
