@@ -34,6 +34,8 @@ class Plan(NamedTuple):
     come: np.ndarray
     gone: np.ndarray
     bases: list[np.ndarray] | None
+    gammas: np.ndarray  # one for each split
+    shared: np.ndarray | None  # columns that come and go, if all splits see the same
 
 
 class Gram:
@@ -88,16 +90,23 @@ class Grams:
         RBF, Linear or Polynomial; its gamma may be a word.
     columns : list of Columns
         The features as each split sees them; a single one if all see the same.
+    statistics : list of Columns
+        The features as the training part of each split has them, for gamma; a single one if it
+        does not depend on the split.
     n : int
         Number of samples.
     """
 
-    def __init__(self, kernel: Any, columns: list[Columns], n: int):
+    def __init__(self, kernel: Any, columns: list[Columns], statistics: list[Columns], n: int):
         self.kernel = kernel
+        self._means = np.stack([c.mean for c in statistics])
+        self._variances = np.stack([c.variance for c in statistics])
         self.columns = columns
         self.n = n
         self.radial = isinstance(kernel, RBF)
         self.word = gamma_word(kernel)
+        self._constant = float(getattr(kernel, "coef0", 0.0))
+        self._degree = int(getattr(kernel, "degree", 1))
         self._near: tuple[np.ndarray, list[np.ndarray]] | None = None
         self._zeros = np.zeros((n, n))
         # of each feature as each split sees it: what its removal may leave behind, what there is
@@ -126,50 +135,72 @@ class Grams:
         ]
         self._near = features, bases  # in one assignment: others may be reading
 
-    def gamma(self, features: np.ndarray, statistics: Columns) -> float:
-        """The number that gamma stands for on a training part."""
+    def _gammas(self, features: np.ndarray) -> np.ndarray:
+        """The numbers that gamma stands for on the training parts."""
+        splits = len(self._means)
         if isinstance(self.kernel, Linear):
-            return 1.0
+            return np.ones(splits)
         if self.word == "auto":
-            return 1.0 / len(features)
+            return np.full(splits, 1.0 / len(features))
         if self.word == "scale":
-            variance = statistics.total_variance(features)
-            return 1.0 / (len(features) * variance) if variance > 0 else 1.0
-        return self.kernel.rate if isinstance(self.kernel, RBF) else float(self.kernel.gamma)
+            mean = self._means[:, features]
+            # the variance of all entries: within the features, and of their means
+            spread = np.square(mean - mean.mean(axis=1, keepdims=True))
+            variance = (self._variances[:, features] + spread).mean(axis=1)
+            positive = variance > 0
+            return np.where(positive, 1.0 / (len(features) * np.where(positive, variance, 1)), 1.0)
+        rate = self.kernel.rate if isinstance(self.kernel, RBF) else float(self.kernel.gamma)
+        return np.full(splits, rate)
 
     def plan(self, features: np.ndarray) -> Plan:
         """How to come to a subset: from the neighbour, or from nothing."""
         near = self._near
-        everything = Plan(features, features, features[:0], None)
         if near is None:
-            return everything
+            return self._plan(features, features, features[:0], None)
         known, bases = near
         inside = np.zeros(self.columns[0].X.shape[1], dtype=bool)
         inside[known] = True
         come = features[~inside[features]]
         inside[features] = ~inside[features]  # left: those that are known and not asked for
         gone = known[inside[known]]
-        if len(come) + len(gone) >= min(len(features), _MANY + 1):
-            return everything
-        if len(gone):
+        far = len(come) + len(gone) >= min(len(features), _MANY + 1)
+        if not far and len(gone):
             lost = self._peaks[:, gone].sum(axis=1)
-            if (lost > _LARGEST_PART * self._energies[:, features].sum(axis=1)).any():
-                return everything
-        return Plan(features, come, gone, bases)
+            far = bool((lost > _LARGEST_PART * self._energies[:, features].sum(axis=1)).any())
+        if far:
+            return self._plan(features, features, features[:0], None)
+        return self._plan(features, come, gone, bases)
 
-    def gram(self, plan: Plan, which: int, gamma: float) -> Gram:
+    def _plan(
+        self,
+        features: np.ndarray,
+        come: np.ndarray,
+        gone: np.ndarray,
+        bases: list[np.ndarray] | None,
+    ) -> Plan:
+        shared = None
+        if len(self.columns) == 1 and (bases is not None or len(features) <= _MANY):
+            shared = self.columns[0].take(np.concatenate([come, gone]), self.radial)
+        return Plan(features, come, gone, bases, self._gammas(features), shared)
+
+    def gram(self, plan: Plan, split: int) -> Gram:
         """The kernel matrix; the caller's until this thread asks for another."""
+        which = split if len(self.columns) > 1 else 0
         columns = self.columns[which]
+        gamma = float(plan.gammas[split if len(plan.gammas) > 1 else 0])
         if plan.bases is None and len(plan.features) > _MANY:
             base = self._build(columns, plan.features, self._scratch("base"))
             changed, signs = np.empty((0, self.n)), np.empty(0)
         else:
             base = self._zeros if plan.bases is None else plan.bases[which]
-            changed = columns.take(np.concatenate([plan.come, plan.gone]), self.radial)
-            signs = np.repeat([1.0, -1.0], [len(plan.come), len(plan.gone)])
-        constant = float(getattr(self.kernel, "coef0", 0.0))
-        degree = int(getattr(self.kernel, "degree", 1))
-        source = compiled.Source(base, changed, signs, self.radial, gamma, constant, degree)
+            changed = plan.shared
+            if changed is None:
+                changed = columns.take(np.concatenate([plan.come, plan.gone]), self.radial)
+            signs = np.ones(len(changed))
+            signs[len(plan.come) :] = -1.0
+        source = compiled.Source(
+            base, changed, signs, self.radial, gamma, self._constant, self._degree
+        )
         return Gram(source, self._scratch("K"))
 
     def _build(self, columns: Columns, features: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -145,12 +145,6 @@ class Columns:
             columns -= self.mean[features, None]
         return columns
 
-    def total_variance(self, features: np.ndarray) -> float:
-        """``X[:, features].var()`` over the training samples."""
-        mean = self.mean[features]
-        centre = mean.mean()
-        return float((self.variance[features] + np.square(mean - centre)).mean())
-
     def energy(self, centred: bool) -> np.ndarray:
         """Mean square of every feature over the training samples."""
         return self.variance if centred else self.variance + np.square(self.mean)

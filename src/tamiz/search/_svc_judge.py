@@ -71,11 +71,13 @@ class FastSVC(Judge):
         weights = [None if weight is None else weight[train] for train, _ in plain.splits]
         everyone = np.arange(len(X))
         whole = Columns(X, everyone)
-        self.statistics = [
-            Columns(X, train, scaler, w) if needs else whole
-            for (train, _), w in zip(plain.splits, weights, strict=True)
-        ]
-        self.grams = Grams(kernel, self.statistics if own else [whole], len(X))
+        statistics = [whole]
+        if needs:
+            statistics = [
+                Columns(X, train, scaler, w)
+                for (train, _), w in zip(plain.splits, weights, strict=True)
+            ]
+        self.grams = Grams(kernel, statistics if own else [whole], statistics, len(X))
         self.same_kernel = not needs  # one matrix serves all splits
         self.few_left_out = all(
             len(X) - len(train) <= _FEW_LEFT_OUT for train, _ in plain.splits
@@ -93,9 +95,9 @@ class FastSVC(Judge):
         self.starts = {}
         if features is not None and len(features) and n_subsets >= _WORTH_A_START:
             plan = self.grams.plan(features)
-            K = self._gram(plan, 0) if self.same_kernel else None
+            K = self.grams.gram(plan, 0) if self.same_kernel else None
             self.starts = {
-                k: self._fit_for_start(fold, self._gram(plan, k) if K is None else K)
+                k: self._fit_for_start(fold, self.grams.gram(plan, k) if K is None else K)
                 for k, fold in enumerate(self.folds)
                 if fold is not None and len(fold.classes) == 2
             }
@@ -108,7 +110,7 @@ class FastSVC(Judge):
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         numbers = range(self.n_splits)[splits]
         plan = self.grams.plan(features)
-        K = self._gram(plan, 0) if self.same_kernel else None
+        K = self.grams.gram(plan, 0) if self.same_kernel else None
         values: dict[int, np.ndarray] = {}
         start: np.ndarray | None = None
         if self.everyone is not None:
@@ -135,18 +137,13 @@ class FastSVC(Judge):
         if fold is not None:
             try:
                 if values is None:
-                    K = self._gram(plan, k) if K is None else K
+                    K = self.grams.gram(plan, k) if K is None else K
                     start = self.starts.get(k) if start is None else start
                     values = self._values(fold, K, start)
                 return self._measure(fold, values, test)
             except Doubt:
                 pass
         return self.plain._one(plan.features, train, test)
-
-    def _gram(self, plan: Plan, k: int) -> Gram:
-        grams = self.grams
-        gamma = grams.gamma(plan.features, self.statistics[k])
-        return grams.gram(plan, k if len(grams.columns) > 1 else 0, gamma)
 
     def _values(self, fold: Fold, K: Gram, start: np.ndarray | None) -> np.ndarray:
         """Values of every machine of a split at its test samples."""
@@ -188,7 +185,7 @@ class FastSVC(Judge):
     def _machines_of_all(self, plan: Plan, K: Gram | None) -> list[Machine] | None:
         """The machines fitted to all samples, if all of them are beyond doubt."""
         assert self.everyone is not None
-        K = self._gram(plan, 0) if K is None else K
+        K = self.grams.gram(plan, 0) if K is None else K
         machines = []
         for problem in self.everyone.problems():
             lower, upper, p = problem.bounds(len(K))

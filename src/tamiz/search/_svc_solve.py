@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.kernels._lazy_rows import fill_rows
+from tamiz.kernels._lazy_rows import fill_row, fill_rows
 from tamiz.search._svc_bases import Gram
 from tamiz.solvers.pairs import UNBOUNDED, run_pairs
 
 #: Pair steps stop here and leave the rest to Newton steps.
-_COARSE = 1e-3
+_COARSE = 3e-2
 #: Violation, relative to the size of the gradient, at which a machine is solved.
 _FINE = 1e-11
 _ROUNDS = 20
@@ -54,10 +54,20 @@ def settle(
     violation, multiplier, size, clear, free = _settle(
         tuple(gram.source), gram.K, gram.ready, gram.diag, b, g, lower, upper
     )
-    weight = float(np.abs(b).sum())
-    if violation <= _FINE * size and abs(float(b.sum())) <= 1e-10 * weight:
+    total, weight = _sums(b)
+    if violation <= _FINE * size and abs(total) <= 1e-10 * weight:
         return Machine(b, g, multiplier, clear, free, weight)
     return Machine(b, g, np.nan, False, 0, weight)
+
+
+@njit(cache=True, nogil=True)
+def _sums(b: Any) -> Any:
+    """Sum of all variables, with and without their signs."""
+    total, weight = 0.0, 0.0
+    for value in b:
+        total += value
+        weight += abs(value)
+    return total, weight
 
 
 def without(gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -65,12 +75,23 @@ def without(gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> 
 
     The samples most like the first of those take over what they held.
     """
-    inside = np.clip(b, lower, upper)
-    lost = np.flatnonzero(inside != b)
-    if len(lost):
-        gram.rows(lost[:1])
-        _fill(inside, lower, upper, np.argsort(-gram.K[lost[0]], kind="stable"))
+    inside = np.empty_like(b)
+    lost = _clip(b, lower, upper, inside)
+    if lost >= 0:
+        gram.rows(np.array([lost]))
+        _fill(inside, lower, upper, np.argsort(-gram.K[lost], kind="stable"))
     return inside
+
+
+@njit(cache=True, nogil=True)
+def _clip(b: Any, lower: Any, upper: Any, inside: Any) -> Any:
+    """``inside = clip(b, lower, upper)``; the first entry that changes, -1 if none does."""
+    lost = -1
+    for v in range(len(b)):
+        inside[v] = min(max(b[v], lower[v]), upper[v])
+        if lost < 0 and inside[v] != b[v]:
+            lost = v
+    return lost
 
 
 @njit(cache=True, nogil=True)
@@ -98,17 +119,18 @@ def _fill(b: Any, lower: Any, upper: Any, order: Any) -> None:
 
 def gradient(gram: Gram, b: np.ndarray, p: np.ndarray) -> np.ndarray:
     """``p + K b``."""
-    used = np.flatnonzero(b)
-    gram.rows(used)
     g = p.copy()
-    _add_rows(gram.K, used, b, g)
+    _add_rows(tuple(gram.source), gram.K, gram.ready, b, g)
     return g
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(K: Any, rows: Any, b: Any, g: Any) -> None:
-    for v in rows:
-        _add(g, K[v], b[v])
+def _add_rows(source: Any, K: Any, ready: Any, b: Any, g: Any) -> None:
+    for v in range(len(b)):
+        if b[v] != 0.0:
+            if ready[v] == 0:
+                fill_row(source, v, K, ready)
+            _add(g, K[v], b[v])
 
 
 @njit(cache=True, nogil=True)
