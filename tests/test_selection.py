@@ -116,3 +116,23 @@ def test_without_scores_the_column_is_still_numbers():
 def test_nothing_to_draw(pyplot):
     with pytest.raises(ValueError, match="neither scores nor a path"):
         selection().plot()
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "notes", "label"),
+    [
+        ("MRMR", {}, {"criterion": "relevance"}, "relevance"),
+        ("ForwardSelection", {"criterion": None}, {"metrics": ["roc_auc", "f1"]}, "roc auc"),
+        ("SVMRFE", {"criterion": "radius_margin"}, {}, "radius margin criterion of the feature"),
+        ("HoldOutSVM", {"costs": None}, {}, "errors on held-out samples"),
+        ("HoldOutSVM", {"costs": (1, 2)}, {}, "cost of the errors on held-out samples"),
+        ("AROM", {}, {}, "objective"),
+        ("mine", {}, {}, "criterion"),
+    ],
+)
+def test_the_label_says_what_the_values_are(pyplot, method, params, notes, label):
+    path = [PathStep("drop", (0,), 3, 0.5), PathStep("drop", (1,), 2, 0.4)]
+    found = selection(path=path, params=params, notes=notes)
+    found.method = method
+    ax = found.plot()
+    assert ax.get_ylabel().startswith(label)

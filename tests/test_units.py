@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from tamiz._units import check_features, check_units
 from tamiz.base import choose_size
+from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.search import ForwardSelection, GeneticSearch
 
 NAMES = ["age", "red", "green", "blue", "income"]
 
@@ -22,6 +25,41 @@ def test_features_in_no_group_stand_alone():
     assert units.sizes.tolist() == [1, 3, 1]
     assert units.of_feature().tolist() == [0, 1, 1, 1, 2]
     assert units.totals(np.array([1.0, 2, 3, 4, 5])).tolist() == [1, 9, 5]
+
+
+def test_groups_with_names_are_the_same_groups():
+    plain = check_units([["red", "green"], [4, 0]], ["blue"], 5, NAMES)
+    named = check_units({"colour": ["red", "green"], 7: [4, 0]}, ["blue"], 5, NAMES)
+    assert members(named) == members(plain) == [[0, 4], [1, 2]]
+    assert named.fixed.tolist() == plain.fixed.tolist() == [3]
+    assert plain.named is None
+    assert {name: group.tolist() for name, group in named.named.items()} == {
+        "colour": [1, 2],
+        "7": [0, 4],
+    }
+    assert members(check_units({}, None, 2)) == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        SVMRFE(2),
+        HoldOutSVM(2, random_state=0),
+        ForwardSelection(n_features_to_select=2, cv=2),
+        GeneticSearch(N=4, G=2, cv=2, random_state=0),
+    ],
+    ids=lambda search: type(search).__name__,
+)
+def test_who_takes_groups_takes_their_names(search):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 5)), np.arange(30) % 2
+    X[:, 2] += 3 * y
+    groups = [[0, 1], [2, 3]]
+    plain = clone(search).set_params(feature_groups=groups).fit(X, y)
+    named = clone(search).set_params(feature_groups=dict(zip("ab", groups, strict=True))).fit(X, y)
+    assert named.order_.tolist() == plain.order_.tolist()
+    assert named.support_.tolist() == plain.support_.tolist()
+    assert named.support_[0] == named.support_[1] and named.support_[2] == named.support_[3]
 
 
 def test_no_groups():
@@ -57,6 +95,10 @@ def test_masks():
         ([[0.5]], None, "by position or by name"),
         ([0, 1], None, r"feature_groups\[0\]=0 is not understood"),
         ("red", None, "feature_groups='red' is not understood"),
+        ({"a": [0, 1], "b": [1]}, None, r"in feature_groups\['a'\] and in feature_groups\['b'\]"),
+        ({"a": []}, None, r"feature_groups\['a'\] is empty"),
+        ({"a": "red"}, None, r"feature_groups\['a'\]='red' is not understood"),
+        ({"a": ["height"]}, None, r"feature_groups\['a'\] names 'height', but X has no column"),
         (None, "red", "fixed_features='red' is not understood"),
         (None, [0, "age"], "lists feature 'age' twice"),
         (None, 3, "fixed_features=3 is not understood"),

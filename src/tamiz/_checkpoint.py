@@ -224,7 +224,8 @@ class Checkpoint:
 
 def refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) -> None:
     """Say in which respect a file belongs to another run."""
-    for name in sorted({*found, *wanted}):
+    # another method has other parameters too, and is what there is to say
+    for name in sorted({*found, *wanted}, key=lambda name: (name != "method", name)):
         before, now = found.get(name), wanted.get(name)
         if before != now:
             what = (

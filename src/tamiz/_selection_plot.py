@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 _MOST_NAMES = 40
 _WIDE = 200  # more features than this are drawn on a logarithmic axis
 
+#: What the values of a path are, for methods that do not say so in their notes.
+_QUANTITIES = {
+    "AROM": "objective",
+    "AdaptiveScaling": "objective",
+    "FSV": "objective",
+    "HoldOutSVM": "errors on held-out samples",
+    "KPSVM": "objective",
+    "RadiusMarginScaling": "objective",
+    "SVMRFE": "criterion of the feature removed",
+}
+
 
 def plot_selection(selection: Selection, top: int, ax: Any) -> Any:
     """Draw into ``ax``, or into a new figure that is large enough for its labels."""
@@ -43,7 +54,7 @@ def _draw_path(selection: Selection, steps: list[PathStep], ax: Any) -> None:
         ax.plot(sizes, values, ".", color="0.7", ms=4)
         ax.plot(different, [values[sizes == k].max() for k in different], marker="o", ms=3)
     ax.axvline(int(selection.support.sum()), color="0.6", ls="--", lw=1)
-    ax.set(xlabel="number of features", ylabel=str(selection.notes.get("criterion", "criterion")))
+    ax.set(xlabel="number of features", ylabel=quantity(selection))
     added = [s for s in decided if s.action == "add" and len(s.features) == 1]
     if 0 < len(added) == len(decided) <= _MOST_NAMES:
         names = [selection.names[s.features[0]] for s in added]
@@ -53,6 +64,26 @@ def _draw_path(selection: Selection, steps: list[PathStep], ax: Any) -> None:
         ax.set_xscale("log")  # what matters happens among the last few
     else:
         ax.xaxis.get_major_locator().set_params(integer=True)
+
+
+def quantity(selection: Selection) -> str:
+    """What the values of the path are: the method's own word, the metric of a search, or a guess.
+
+    >>> from tamiz import Selection
+    >>> quantity(Selection(order=[0], support=[True], notes={"metrics": ["roc_auc"]}))
+    'roc auc'
+    """
+    notes = selection.notes
+    if notes.get("criterion") is not None:
+        return str(notes["criterion"])
+    if notes.get("metrics"):
+        return str(notes["metrics"][0]).replace("_", " ")
+    word = _QUANTITIES.get(selection.method, "criterion")
+    if selection.method == "HoldOutSVM" and selection.params.get("costs") is not None:
+        return "cost of the " + word
+    if selection.method == "SVMRFE":
+        return f"{selection.params.get('criterion', 'margin')} ".replace("_", " ") + word
+    return word
 
 
 def _draw_bars(selection: Selection, n_bars: int, ax: Any) -> None:

@@ -6,7 +6,7 @@ indicator columns of one category. Fixed features belong to no unit: they are al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ class Units(NamedTuple):
     members: list[np.ndarray]  # indices of the features of each unit, ascending
     fixed: np.ndarray  # indices of the features that are always in, ascending
     n_features: int
+    named: Mapping[str, np.ndarray] | None = None  # groups that were given by name
 
     @property
     def single(self) -> bool:
@@ -71,8 +72,9 @@ def check_units(
 
     Parameters
     ----------
-    feature_groups : sequence of sequences, or None
-        Each group lists features by position or by name. A feature in no group is a unit alone.
+    feature_groups : sequence of sequences, dict of sequences, or None
+        Each group lists features by position or by name; the keys of a dict are the names of the
+        groups. A feature in no group is a unit alone.
     fixed_features : sequence, or None
         Features that are always in. A group of which any is fixed is fixed as a whole.
     n_features : int
@@ -86,19 +88,24 @@ def check_units(
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
         raise ValueError(
             f"feature_groups={feature_groups!r} is not understood; pass a list of groups, each a "
-            "list of positions or names of features, such as [[0, 1], ['age', 'income']]."
+            "list of positions or names of features, such as [[0, 1], ['age', 'income']], or a "
+            "dict of such lists, such as {'colour': ['red', 'green']}."
         )
+    by_name = isinstance(groups, Mapping)
+    given = dict(groups) if by_name else dict(enumerate(groups))
+    keys = list(given)
     taken = np.full(n_features, -1, dtype=np.intp)
     read: list[np.ndarray] = []
-    for k, group in enumerate(groups):
-        features = check_features(group, f"feature_groups[{k}]", n_features, names)
+    for k, (key, group) in enumerate(given.items()):
+        features = check_features(group, f"feature_groups[{key!r}]", n_features, names)
         if not len(features):
-            raise ValueError(f"feature_groups[{k}] is empty; leave it out.")
+            raise ValueError(f"feature_groups[{key!r}] is empty; leave it out.")
         double = features[taken[features] >= 0]
         if len(double):
             raise ValueError(
-                f"feature {_called(double[0], names)} is in feature_groups[{taken[double[0]]}] "
-                f"and in feature_groups[{k}]; a feature belongs to one group at most."
+                f"feature {_called(double[0], names)} is in "
+                f"feature_groups[{keys[taken[double[0]]]!r}] and in feature_groups[{key!r}]; a "
+                "feature belongs to one group at most."
             )
         taken[features] = k
         read.append(features)
@@ -113,7 +120,8 @@ def check_units(
         for j in range(n_features)
         if not fixed[j] and (taken[j] < 0 or j in first)
     ]
-    return Units(members, np.flatnonzero(fixed), n_features)
+    named = {str(key): features for key, features in zip(keys, read, strict=True)}
+    return Units(members, np.flatnonzero(fixed), n_features, named if by_name else None)
 
 
 def check_features(

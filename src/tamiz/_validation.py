@@ -127,6 +127,30 @@ def check_X(
     return X
 
 
+def check_frame(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
+    """Return ``X`` itself if it is a table with named columns; None for anything else.
+
+    Its cells are not looked at: text and gaps are left to an estimator that takes tables. A table
+    with sparse columns is none.
+    """
+    if not _is_frame(X) or _has_sparse_columns(X):
+        return None
+    _refuse_duplicate_names(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    n, p = X.shape
+    if not p:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required. "
+            f"{_ADVICE['0 feature(s)']}"
+        )
+    if n < min_samples:
+        raise ValueError(
+            f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {min_samples} is "
+            f"required. Hand over X with at least {min_samples} row{'s' * (min_samples > 1)}."
+        )
+    return X
+
+
 def _plain_table(estimator: Any, X: Any, reset: bool, min_samples: int) -> np.ndarray | None:
     """An array of numbers with nothing to complain of, checked here; None for all else.
 

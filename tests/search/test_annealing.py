@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from tamiz.search import ForwardSelection, SimulatedAnnealing
+from tamiz.search import ExhaustiveSearch, ForwardSelection, SimulatedAnnealing
 from tamiz.search.annealing import Draws
 from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
 
@@ -104,6 +104,99 @@ def test_limits_groups_and_fixed_features():
     assert search.support_[0] == search.support_[1] and search.support_[2] == search.support_[3]
     assert all(7 in s.features for s in search.selection_.path if s.action == "visit")
     assert max(s.n_features for s in search.selection_.path) <= 5
+
+
+def test_at_the_bound_features_are_exchanged():
+    """Cold, and one short of nothing to lose: without exchanges the walk could not move."""
+    weights = np.array([0.9, 0.1, 0.2, 0.8, 0.3, 0.7, 0.4, 0.15])
+    X, y = numbered(10, 8)
+    search = SimulatedAnnealing(
+        criterion=merit(weights),
+        start=[1, 2, 7],
+        max_features=3,
+        T0=1e-6,
+        T1=1e-7,
+        m=60,
+        random_state=0,
+    ).fit(X, y)
+    assert np.flatnonzero(search.support_).tolist() == [0, 3, 5]
+    taken = [s for s in search.selection_.path if s.action == "accept"]
+    assert {len(s.features) for s in taken} == {2}
+    assert {s.n_features for s in taken} == {3}
+
+
+def test_a_single_feature_is_exchanged_too():
+    weights = np.array([0.1, 0.9, 0.2])
+    X, y = numbered(10, 3)
+    search = SimulatedAnnealing(
+        criterion=merit(weights), start=[0], max_features=1, T0=1e-6, T1=1e-7, random_state=0
+    ).fit(X, y)
+    assert np.flatnonzero(search.support_).tolist() == [1]
+
+
+def test_moves_at_the_bound_and_below(d8):
+    """Below: one flip. At the bound: a removal, or an addition and what goes for it."""
+    table = Table(4, 0)
+    search = Injected(criterion=table, T0=1.0, T1=0.9, v=0.5, m=10, start=[0], max_features=2)
+    # add 1; 2 for 0; drop 1; add 3; 0 for 3; then as often as it takes
+    search.draws = Given([1, 2, 0, 1, 3, 0, 3] + [0, 0] * 40, [0.0] * 200)
+    search.fit(table.X, table.y)
+    steps = [s.features for s in search.selection_.path if s.action in ("accept", "reject")]
+    assert [set(step) for step in steps[:5]] == [{1}, {0, 2}, {1}, {3}, {0, 3}]
+    seen = [s.features for s in search.selection_.path if s.action == "visit"][:6]
+    assert seen == [(0,), (0, 1), (1, 2), (2,), (2, 3), (0, 2)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exchanges_of_groups_keep_the_bound(seed):
+    rng = np.random.default_rng(seed)
+    table = Table(7, seed)
+    groups = [[0, 1, 2], [3, 4]]
+    search = table.fit(
+        SimulatedAnnealing,
+        feature_groups=groups,
+        fixed_features=[6] if seed % 2 else None,
+        max_features=4,
+        T0=1.0,
+        T1=0.05,
+        m=20,
+        random_state=int(rng.integers(100)),
+    )
+    assert max(s.n_features for s in search.selection_.path) <= 4
+    units = [[0, 1, 2], [3, 4], [5], [6]]
+    for subset in table.asked:
+        assert all(set(u) <= set(subset) or not set(u) & set(subset) for u in units)
+    assert any(len(s.features) > 3 for s in search.selection_.path if s.action == "accept")
+    full = table.fit(
+        ExhaustiveSearch,
+        feature_groups=groups,
+        fixed_features=[6] if seed % 2 else None,
+        max_features=4,
+    )
+    assert search.best_score_ == full.best_score_  # a dozen subsets: all are met
+
+
+def test_without_a_bound_the_draws_are_those_of_before():
+    """One choice among all units for each iteration, and no more."""
+
+    class Counting(Draws):
+        chosen: list = []
+
+        def choose(self, allowed):
+            self.chosen.append(len(allowed))
+            return super().choose(allowed)
+
+    class Watched(SimulatedAnnealing):
+        def _draws(self, rng):
+            return Counting(rng)
+
+    for most in (None, 6):
+        Counting.chosen.clear()
+        search = Table(6, 0).fit(
+            Watched, T0=1.0, T1=0.1, max_features=most, start=[0, 1], random_state=0
+        )
+        assert len(Counting.chosen) == search.selection_.notes["n_iterations"]
+        assert set(Counting.chosen) <= {5, 6}  # the last feature is not dropped
 
 
 def test_the_same_seed_gives_the_same_walk_whatever_the_workers(d8):
@@ -252,4 +345,8 @@ def test_the_picture(d8):
     ax = search.plot()
     assert ax.get_xlabel() == "iteration"
     assert [a.get_ylabel() for a in ax.figure.axes] == ["score", "temperature"]
+    ax.figure.canvas.draw()  # the legend covers no data: it is below the axes and their label
+    legend = ax.get_legend().get_window_extent()
+    assert legend.y1 <= ax.xaxis.label.get_window_extent().y0
+    assert legend.y0 >= 0 and legend.x1 <= ax.figure.bbox.x1
     plt.close("all")

@@ -29,6 +29,9 @@ def test_it_finds_what_exhaustive_search_finds(seed):
     rng = np.random.default_rng(seed)
     p = int(rng.integers(2, 13))
     d = int(rng.integers(1, p + 1))
+    if seed % 5 == 0:  # ten large ones, where d in the middle leaves most subsets to spare
+        p = 13 + seed // 5 % 2
+        d = int(rng.integers(p // 3, p - p // 3 + 1))
     criterion = ("bhattacharyya", "divergence")[seed % 2]
     X, y = gaussian(p, seed)
     fast, full = (
@@ -74,6 +77,20 @@ def test_the_worst_case_is_right_too():
     table = Table(6, 0, levels=1, monotone=True)
     found = table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
     assert selected(found) == (0, 1, 2)
+
+
+def test_fewer_subsets_are_judged_the_larger_the_problem():
+    """Over random problems; a single one may be one of the worst cases."""
+    shares = []
+    for p in (8, 11, 14):
+        judged = in_all = 0
+        for seed in range(8):
+            X, y = gaussian(p, 100 + seed)
+            found = BranchAndBound(n_features_to_select=p // 2).fit(X, y)
+            judged, in_all = judged + found.n_evaluations_, in_all + found.n_subsets_
+        shares.append(judged / in_all)
+    assert shares[0] < 0.8
+    assert shares[2] < shares[1] < shares[0]
 
 
 # ------------------------------------------------------------------------------ groups
@@ -147,6 +164,18 @@ def test_a_true_word_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table.fit(BranchAndBound, monotone=True, n_features_to_select=3)
+
+
+@pytest.mark.parametrize("criterion", ["bhattacharyya", "divergence", Table(4, 0, monotone=True)])
+def test_an_estimator_beside_a_criterion_is_refused(criterion):
+    """The criterion would judge, and a user who names an estimator expects it to."""
+    X, y = gaussian(4, 0)
+    sentence = r"would not ask estimator=SVC\(...\).*ExhaustiveSearch.*criterion=None"
+    with pytest.raises(ValueError, match=sentence):
+        BranchAndBound(SVC(), criterion=criterion, monotone=True).fit(X, y)
+    with pytest.raises(ValueError, match="a cross-validated score is not known to be one"):
+        BranchAndBound(SVC(), criterion=None).fit(X, y)
+    assert BranchAndBound(criterion="divergence").fit(X, y).support_.sum() == 2
 
 
 # ------------------------------------------------------------------------------ the rest

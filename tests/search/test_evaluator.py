@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -234,3 +236,50 @@ def test_an_estimator_that_fails_on_some_subsets():
     assert one.value == -np.inf and np.isfinite(two.value)
     with pytest.raises(ValueError, match="one feature is not enough"):
         evaluator(judge).one(subset(0))
+
+
+class Greedy(Counting):
+    """A judge that needs a share of the memory, and remembers which threads asked it."""
+
+    prefer = "processes"  # in which nothing of it could be remembered
+
+    def __init__(self, share):
+        super().__init__(pause=0.01)
+        self.share, self.threads = share, set()
+
+    def share_of_memory(self, n_features):
+        return self.share
+
+    def score(self, features, splits=slice(None)):
+        self.threads.add(threading.get_ident())
+        return super().score(features, splits)
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.3, 3), (0.4, 2), (0.6, 1), (3.0, 1)])
+def test_large_subsets_are_judged_by_fewer_threads(share, most):
+    judge = Greedy(share)
+    everything = [subset(*np.flatnonzero([k & 1, k & 2, k & 4, k & 8])) for k in range(1, 16)]
+    found = evaluator(judge, n_jobs=4).many(everything)
+    assert 1 <= len(judge.threads) <= most
+    assert len(judge.asked) == 15  # in this process
+    assert (judge.threads == {threading.get_ident()}) == (most == 1)
+    assert [one.value for one in found] == [
+        one.value for one in evaluator(Counting()).many(everything)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_share_of_memory_grows_with_the_subset(kind):
+    X = np.zeros((2000, 5000))  # 80 MB, of which no page is touched
+    if kind == "sparse":
+        entries = np.zeros(6_000_000), np.zeros(6_000_000, dtype=np.int32)
+        X = csr_matrix((*entries, np.arange(2001, dtype=np.int32) * 3000), shape=X.shape)
+    y = np.arange(2000) % 2
+    judge = CrossValidation(GaussianNB(), X, y, make_splits(3, X, y, True, 0), None)
+    # three copies of two thirds of the rows, beside one table's worth
+    assert judge.share_of_memory(2500) == pytest.approx(1.0, rel=1e-3)
+    assert judge.share_of_memory(5) == pytest.approx(0.002, rel=1e-3)
+    small = CrossValidation(
+        GaussianNB(), X[:60], y[:60], make_splits(3, X[:60], y[:60], True, 0), None
+    )
+    assert small.share_of_memory(5000) < 0.05

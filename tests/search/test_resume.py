@@ -16,7 +16,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 
 from tamiz._checkpoint import identity
-from tamiz.search import BackwardElimination, BestFirst, ExhaustiveSearch, ForwardSelection
+from tamiz.search import (
+    BackwardElimination,
+    BestFirst,
+    ExhaustiveSearch,
+    ForwardSelection,
+    SimulatedAnnealing,
+)
 from tests.search.cases import ROOT, Table, selected
 
 ALL = pytest.mark.parametrize(
@@ -184,6 +190,23 @@ def test_another_search_is_refused(tmp_path):
     ForwardSelection(GaussianNB(), checkpoint=file).fit(X, y)
     with pytest.raises(ValueError, match="method was ForwardSelection"):
         BackwardElimination(GaussianNB(), checkpoint=file, resume=True).fit(X, y)
+
+
+def test_another_search_with_other_parameters_is_named_first(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    file = tmp_path / "run"
+    ForwardSelection(GaussianNB(), checkpoint=file).fit(X, y)
+    sentence = "another run: method was ForwardSelection, and is SimulatedAnnealing"
+    with pytest.raises(ValueError, match=sentence):
+        SimulatedAnnealing(GaussianNB(), checkpoint=file, resume=True).fit(X, y)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_is_no_file(tmp_path, resume):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(IsADirectoryError, match=r"is a folder; name a file, .*run\.journal"):
+        ForwardSelection(GaussianNB(), checkpoint=tmp_path, resume=resume).fit(X, y)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_splits_and_functions_are_told_apart(tmp_path):

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tamiz
-from tamiz.search import BackwardElimination, ExhaustiveSearch, ForwardSelection
+from tamiz.search import BackwardElimination, BestFirst, ExhaustiveSearch, ForwardSelection
 from tamiz.svm import SVC, SVR
 from tests.frames import to_polars
 from tests.naive import search_strategies as naive
@@ -439,6 +439,19 @@ def test_an_interrupted_elimination_gives_no_more_than_asked_for(params, floatin
     assert found.support_.sum() == 2
     assert found.best_score_ is None
     assert set(found.order_[:2].tolist()) == set(selected(found))
+
+
+@pytest.mark.parametrize("groups", [None, [[0, 1]]])
+@pytest.mark.parametrize("search", [ForwardSelection, BestFirst])
+def test_an_interruption_in_the_first_round_leaves_a_curve(search, groups):
+    table = Table(6, 1, stop_after=3)
+    with pytest.warns(ConvergenceWarning, match="interrupted after 3 subsets"):
+        found = table.fit(search, feature_groups=groups)
+    for point in found.curve_:
+        met = [s for s in table.asked if len(s) == point["n_features"]]
+        assert tuple(point["features"].tolist()) == max(met, key=table.score)
+    assert [p["n_features"] for p in found.curve_] == sorted({len(s) for s in table.asked})
+    assert max(p["score"] for p in found.curve_) == found.best_score_
 
 
 def test_an_interrupted_forward_selection_says_what_was_reached():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
+from tamiz.search import ForwardSelection
 from tamiz.search.splits import HoldOut, make_splits
 
 X = np.zeros((20, 2))
@@ -56,8 +58,34 @@ def test_hold_out():
         (11, "the largest has 10"),
         ([], "no splits|yields no"),
         ([(np.arange(3), np.arange(0))], "leaves no samples"),
+        ([(np.arange(10), [10, 20])], "split 0 of cv names the sample 20; the 20 samples"),
+        ([(np.arange(9), [9]), ([-1, 3], [4])], "split 1 of cv names the sample -1"),
+        ([([0.5, 1.0], [2])], "split 0 of cv holds .*0.5.* whole numbers"),
+        ([([[0, 1]], [2])], r"shape \(1, 2\)"),
+        ([(np.ones(19, dtype=bool), [2])], "mask of 19 entries; X has 20"),
+        ([(np.zeros(20, dtype=bool), [2])], "leaves no samples"),
+        ([3, 4], "split 0 of cv is 3; it must be a pair"),
+        ([(np.arange(3), np.arange(3, 6), np.arange(6, 9))], "it must be a pair"),
     ],
 )
 def test_nonsense_is_told(cv, sentence):
     with pytest.raises(ValueError, match=sentence):
         make_splits(cv, X, y, True, 0)
+
+
+def test_masks_are_turned_into_positions():
+    mask = np.arange(20) < 8
+    [(train, test)] = make_splits([(mask, ~mask)], X, y, True, 0)
+    assert train.tolist() == list(range(8)) and test.tolist() == list(range(8, 20))
+
+
+def test_fewer_samples_than_folds():
+    few = [[0.0], [1.0]]
+    with pytest.raises(
+        ValueError, match=r"cv=5 folds need at least 5 samples.*X has 2 in 2 classes"
+    ):
+        ForwardSelection(cv=5).fit(few, [0, 1])
+    with pytest.raises(ValueError, match=r"X has 2\. Use at most 2 folds, or more samples"):
+        ForwardSelection(Ridge(), cv=5).fit(few, [0.5, 1.0])
+    with pytest.raises(ValueError, match="y holds one class only"):
+        ForwardSelection(cv=5).fit(few, [1, 1])

@@ -94,7 +94,7 @@ class HoldOutSVM(HoldOutElimination):
         Factors of ``C`` by class.
     tol : float, default=1e-3
         Largest violation of the KKT conditions accepted.
-    feature_groups : list of lists, optional
+    feature_groups : list of lists or dict of lists, optional
         Features that leave together, by position or name.
     fixed_features : list, optional
         Features that never leave.

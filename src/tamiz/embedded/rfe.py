@@ -85,7 +85,7 @@ class SVMRFE(LastMachineSelector):
     tol : float, default=1e-3
         Largest violation of the KKT conditions accepted. Problems of moderate size are solved
         to rounding whatever it is. Where it cannot be reached, ``status_`` and a warning say so.
-    feature_groups : list of lists, optional
+    feature_groups : list of lists or dict of lists, optional
         Features that leave together, by position or name. The criterion of a group is that of
         removing all of it at once.
     fixed_features : list, optional

@@ -228,7 +228,13 @@ class Walk:
 
 
 def curve(evaluator: Evaluator, records: Records) -> list[dict[str, Any]]:
-    """Number of features, features, score and standard error of the best subset of each size."""
+    """Number of features, features, score and standard error of the best subset of each size.
+
+    If an interruption left no round complete, the best of what was judged stands in.
+    """
+    if not records.best:
+        records = Records()
+        add_known(evaluator, records)
     return [
         {
             "n_features": record.n_features,

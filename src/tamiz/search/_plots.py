@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._selection_plot import axes
+from tamiz._selection_plot import axes, quantity
 from tamiz.base import PathStep, Selection
 
 
@@ -35,8 +35,7 @@ def plot_sizes(selection: Selection, ax: Any = None) -> Any:
     mark = selection.notes.get("score")
     if mark is not None and np.isfinite(mark):
         ax.plot([chosen], [mark], "o", ms=9, mfc="none", mec="tab:red", mew=1.5, label="selected")
-    metric = str(selection.notes.get("metrics", ["score"])[0]).replace("_", " ")
-    ax.set(xlabel="number of features", ylabel=metric)
+    ax.set(xlabel="number of features", ylabel=quantity(selection))
     whole_numbers(ax.xaxis)
     ax.legend(fontsize="small")
     ax.set_title(f"{selection.method}: {chosen} of {len(selection.support)} features selected")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._selection_plot import axes
+from tamiz._selection_plot import axes, quantity
 from tamiz.base import Selection
 from tamiz.search._plots import whole_numbers
 
@@ -54,8 +54,8 @@ def plot_annealing(selection: Selection, ax: Any = None) -> Any:
         heat.set(ylabel="temperature", yscale="log")
         heat.yaxis.label.set_color("tab:red")
         handles, labels = [*handles, line], [*labels, "temperature"]
-    ax.set(xlabel="iteration", ylabel=_metric(selection))
-    ax.legend(handles, labels, fontsize="small", loc="lower right")
+    ax.set(xlabel="iteration", ylabel=quantity(selection))
+    _legend_below(ax, handles, labels)
     ax.set_title(_title(selection))
     return ax
 
@@ -74,9 +74,9 @@ def plot_genetic(selection: Selection, ax: Any = None) -> Any:
     mean = [value[generation == g].mean() for g in numbers]
     ax.plot(numbers, mean, color="tab:orange", label="mean")
     ax.plot(numbers, best, color="tab:blue", label="best")
-    ax.set(xlabel="generation", ylabel=_metric(selection))
+    ax.set(xlabel="generation", ylabel=quantity(selection))
     whole_numbers(ax.xaxis)
-    ax.legend(fontsize="small", loc="lower right")
+    _legend_below(ax, *ax.get_legend_handles_labels())
     ax.set_title(_title(selection))
     return ax
 
@@ -85,8 +85,17 @@ def _details(steps: list[Any], name: str) -> list[Any]:
     return [(step.details or {})[name] for step in steps]
 
 
-def _metric(selection: Selection) -> str:
-    return str(selection.notes.get("metrics", ["score"])[0]).replace("_", " ")
+def _legend_below(ax: Any, handles: list[Any], labels: list[str]) -> None:
+    """The legend under the axes: the points of a random search may be anywhere inside."""
+    ax.legend(
+        handles,
+        labels,
+        fontsize="small",
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=len(labels),
+        frameon=False,
+    )
 
 
 def _title(selection: Selection) -> str:

@@ -190,14 +190,14 @@ class Grams:
         gamma = float(plan.gammas[split if len(plan.gammas) > 1 else 0])
         if plan.bases is None and len(plan.features) > _MANY:
             base = self._build(columns, plan.features, self._scratch("base"))
-            changed, signs = np.empty((0, self.n)), np.empty(0)
+            changed = np.empty((0, self.n))
         else:
             base = self._zeros if plan.bases is None else plan.bases[which]
-            changed = plan.shared
-            if changed is None:
-                changed = columns.take(np.concatenate([plan.come, plan.gone]), self.radial)
-            signs = np.ones(len(changed))
-            signs[len(plan.come) :] = -1.0
+            moved = np.concatenate([plan.come, plan.gone])
+            shared = plan.shared
+            changed = columns.take(moved, self.radial) if shared is None else shared
+        signs = np.ones(len(changed))
+        signs[len(plan.come) :] = -1.0
         source = compiled.Source(
             base, changed, signs, self.radial, gamma, self._constant, self._degree
         )

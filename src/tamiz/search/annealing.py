@@ -2,7 +2,8 @@ r"""Simulated annealing over subsets of features.
 
 One random feature is flipped. A change for the better is taken; one that lowers J by :math:`\Delta`
 is taken with probability :math:`\exp(-\Delta / T)`. After ``m`` iterations at a temperature that
-brought no improvement the temperature is multiplied by ``v``; below ``T1`` the search ends.
+brought no improvement the temperature is multiplied by ``v``; below ``T1`` the search ends. Where a
+largest number of features is reached, a flip that would exceed it exchanges one for another.
 """
 
 from __future__ import annotations
@@ -66,12 +67,13 @@ class SimulatedAnnealing(SearchSelector):
     criterion : str or callable, optional
         Instead of an estimator: "cfs", "bhattacharyya", "divergence", or a function
         ``f(X_subset, y)``.
-    feature_groups : list of lists, optional
-        Features that come and go together.
+    feature_groups : list of lists or dict of lists, optional
+        Features that come and go together; the keys of a dict are the names of the groups.
     fixed_features : list, optional
         Features that are always in.
     max_features : int, optional
-        Largest number of features.
+        Largest number of features. At this bound a feature comes in for another, drawn at random,
+        that goes.
     time_budget : float, optional
         Seconds after which the best so far is returned.
     error_score : {"raise", "worst"}, default="raise"
@@ -98,6 +100,8 @@ class SimulatedAnnealing(SearchSelector):
         The temperatures used; none if the search was cut short before the walk began.
     n_evaluations_ : int
         Number of different subsets judged.
+    evaluations_ : Evaluations
+        Every subset judged with its score on every split; ``evaluations_.to_frame()`` is a table.
     status_ : str
         "finished", "interrupted" or "time_budget".
     estimator_ : estimator
@@ -238,6 +242,7 @@ class SimulatedAnnealing(SearchSelector):
                     "accept" if taken else "reject",
                     proposal,
                     changed,
+                    taken=taken,
                     temperature=T,
                     iteration=iteration,
                     probability=probability,
@@ -365,17 +370,30 @@ class Moves:
         """A neighbour, and the units that changed."""
         changed = subset.copy()
         if self.wanted is None:
-            room = self.limit - self.size(subset)
-            allowed = subset | (self.sizes <= room)
+            allowed = subset | (self.sizes <= self.limit - self.n_fixed)
             if not self.n_fixed and subset.sum() == 1:
                 allowed = allowed & ~subset  # something must be left
             if not allowed.any():
                 return changed, []
             k = walk.choose(np.flatnonzero(allowed))
             changed[k] = not changed[k]
-            return changed, [k]
+            gone = self._make_room(changed, k, walk)
+            return changed, [*gone, k]
         if subset.all() or not subset.any():
             return changed, []
         out, into = walk.choose(np.flatnonzero(subset)), walk.choose(np.flatnonzero(~subset))
         changed[out], changed[into] = False, True
         return changed, [out, into]
+
+    def _make_room(self, subset: np.ndarray, stays: int, walk: Draws) -> list[int]:
+        """Remove random units, in place, until the size is allowed.
+
+        At the bound an addition thereby becomes an exchange. Without exchanges the only way on
+        from there would be through smaller subsets, all of which may be much worse.
+        """
+        gone: list[int] = []
+        while self.size(subset) > self.limit:
+            others = np.flatnonzero(subset)
+            gone.append(walk.choose(others[others != stays]))
+            subset[gone[-1]] = False
+        return gone

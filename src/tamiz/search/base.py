@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -29,17 +29,29 @@ from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
 from tamiz._validation import (
     check_classes,
+    check_frame,
     check_regression_target,
     check_sample_weight,
     check_X,
     unchanged_on_error,
 )
 from tamiz.base import Stopwatch, number_to_select
+from tamiz.search._last_machine import LastMachine, takes_gaps
 from tamiz.search._plots import plot_sizes
 from tamiz.search._records import exceeds
+from tamiz.search._tables import (
+    Fitting,
+    columns_of,
+    fingerprint,
+    holds_numbers,
+    in_double,
+    looks_at_columns,
+    names_columns,
+    wants_arrays,
+)
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
-from tamiz.search.judges import Judge, fit_arguments, last_step, make_scorer
+from tamiz.search.judges import Judge, fit_arguments, last_step
 from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
 from tamiz.selector import Selector
@@ -50,7 +62,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "cv": ["cv_object", str],
     "scoring": [None, str, callable, list, tuple, dict],
     "criterion": [None, str, callable],
-    "feature_groups": [None, list, tuple],
+    "feature_groups": [None, list, tuple, dict],
     "fixed_features": [None, "array-like"],
     "max_features": [None, Interval(Integral, 1, None, closed="left")],
     "time_budget": [None, Interval(Real, 0, None, closed="neither")],
@@ -72,23 +84,7 @@ class Outcome:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def _has(method: str) -> Any:
-    def check(self: Any) -> bool:
-        if self.criterion is not None:
-            raise AttributeError(
-                "there is no estimator to predict with: the search uses a criterion. Put the "
-                "selector into a Pipeline with the estimator of your choice."
-            )
-        judge = getattr(self, "estimator_", None)
-        if judge is None:
-            judge = SVC() if self.estimator is None else self.estimator
-        getattr(judge, method)
-        return True
-
-    return available_if(check)
-
-
-class SearchSelector(MetaEstimatorMixin, Selector):
+class SearchSelector(LastMachine, MetaEstimatorMixin, Selector):
     """Base of the searches; a subclass defines ``_search``."""
 
     _parameter_constraints: dict[str, list[Any]] = SEARCH_CONSTRAINTS
@@ -114,7 +110,8 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         ----------
         X : array, sparse matrix or dataframe of shape (n_samples, n_features)
             Data. Gaps are allowed if the estimator takes them, for instance a pipeline that
-            begins with an imputer.
+            begins with an imputer. The estimator gets a dataframe as a dataframe, text and
+            categories included, unless it is a machine of tamiz, alone or behind a scaler.
         y : array of shape (n_samples,)
             Labels, or targets for an estimator that is a regression.
         sample_weight : array of shape (n_samples,), optional
@@ -142,12 +139,14 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         refuse_no_jobs(self.n_jobs)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         estimator = SVC() if self.estimator is None else self.estimator
+        given = X
         X, y, weight = self._check_data(estimator, X, y, sample_weight)
         n_features = X.shape[1]
         names = getattr(self, "feature_names_in_", None)
         units = check_units(self.feature_groups, self.fixed_features, n_features, names)
         self._refuse_sizes(units)
-        data = [part for part in (X, y, weight, self._groups) if part is not None]
+        rest = [part for part in (y, weight, self._groups) if part is not None]
+        data = [*fingerprint(X), *rest]
         with (
             self._open_journal(seed, *data) as journal,
             Progress(type(self).__name__, self.verbose) as progress,
@@ -181,13 +180,18 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         self._conclude(evaluator, outcome, status, watch)
         self.__dict__.pop("estimator_", None)
         if self.criterion is None and self.support_.any():
-            self._fit_last_machine(seeded(clone(estimator), seed), X, y, weight)
+            table = in_double(given) if self._in_frames else X
+            self._fit_last_machine(seeded(clone(estimator), seed), table, y, weight)
         evaluator.warn_failures(stacklevel=4)
 
     def _fit_last_machine(self, machine: Any, X: Any, y: Any, weight: Any) -> None:
         """Fit the estimator to the selected features; a failure must not cost the search."""
-        part = X[:, np.flatnonzero(self.support_)]
+        features = np.flatnonzero(self.support_)
+        if names_columns(machine):
+            names = list(X.columns) if self._in_frames else None
+            machine = Fitting(features, X.shape[1], names).apply(machine)
         try:
+            part = columns_of(X, features)
             self.estimator_ = machine.fit(part, y, **fit_arguments(machine, weight))
         except Exception as error:
             warnings.warn(
@@ -208,14 +212,24 @@ class SearchSelector(MetaEstimatorMixin, Selector):
             )
         tags = get_tags(estimator).input_tags
         plain = self.criterion is not None
-        X = check_X(
-            self,
-            X,
-            reset=True,
-            accept_sparse=tags.sparse and not plain,
-            allow_nan=takes_gaps(estimator) and not plain,
-            min_samples=2,
-        )
+        frame = None
+        if not plain and not wants_arrays(estimator):
+            frame = check_frame(self, X, reset=True, min_samples=2)
+        self._in_frames = frame is not None
+        # where nobody can tell the difference, arrays are judged sooner, and have better sentences
+        if frame is not None and (
+            looks_at_columns(estimator, self.scoring) or not holds_numbers(frame)
+        ):
+            X = in_double(frame)
+        else:
+            X = check_X(
+                self,
+                X,
+                reset=True,
+                accept_sparse=tags.sparse and not plain,
+                allow_nan=takes_gaps(estimator) and not plain,
+                min_samples=2,
+            )
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: pass "
@@ -251,6 +265,12 @@ class SearchSelector(MetaEstimatorMixin, Selector):
             if self.resume:
                 raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
             return _Open(None)
+        if Path(self.checkpoint).is_dir():
+            inside = str(Path(self.checkpoint) / "run.journal")
+            raise IsADirectoryError(
+                f"checkpoint={str(self.checkpoint)!r} is a folder; name a file, for instance "
+                f"{inside!r}."
+            )
         run = identity(self, *data, leave_out=("time_budget",))
         return _Open(Journal(self.checkpoint, run, resume=self.resume, facts={"seed": seed}))
 
@@ -319,6 +339,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         self.n_evaluations_ = evaluator.n_evaluations
         self.best_score_ = None if best is None else best.value
         self.best_scores_ = None if best is None else evaluator._named(best)
+        self.evaluations_ = evaluator.table(subset, self._names(units.n_features))
         self._finish(
             order=features,
             support=support,
@@ -329,6 +350,7 @@ class SearchSelector(MetaEstimatorMixin, Selector):
                 "n_evaluations": evaluator.n_evaluations,
                 "score": self.best_score_,
                 "metrics": list(evaluator.judge.metrics),
+                **_groups_selected(units, support),
                 **outcome.notes,
             },
         )
@@ -358,47 +380,6 @@ class SearchSelector(MetaEstimatorMixin, Selector):
         check_is_fitted(self, "selection_")
         return plot_sizes(self.selection_, ax)
 
-    # ------------------------------------------------------------------ the last machine
-
-    @_has("predict")
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict with the estimator fitted to the selected features."""
-        return np.asarray(self._machine().predict(self._reduced(X)))
-
-    @_has("decision_function")
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values of the estimator fitted to the selected features."""
-        return np.asarray(self._machine().decision_function(self._reduced(X)))
-
-    @_has("predict_proba")
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class probabilities of the estimator fitted to the selected features."""
-        return np.asarray(self._machine().predict_proba(self._reduced(X)))
-
-    @_has("score")
-    def score(self, X: Any, y: Any) -> float:
-        """Return the score of the estimator fitted to the selected features.
-
-        It is the (first) metric of ``scoring``, as in the search.
-        """
-        scorer, metrics = make_scorer(self._machine(), self.scoring)
-        found = scorer(self.estimator_, self._reduced(X), y)
-        return float(found[metrics[0]] if isinstance(found, dict) else found)
-
-    def _machine(self) -> Any:
-        check_is_fitted(self, "support_")
-        if not hasattr(self, "estimator_"):
-            raise AttributeError(
-                "there is no estimator to predict with: the search used a criterion. Put the "
-                "selector into a Pipeline with the estimator of your choice."
-            )
-        return self.estimator_
-
-    def _reduced(self, X: Any) -> Any:
-        sparse, gaps = get_tags(self.estimator_).input_tags.sparse, takes_gaps(self.estimator_)
-        X = check_X(self, X, reset=False, accept_sparse=sparse, allow_nan=gaps)
-        return X[:, np.flatnonzero(self.support_)]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         judge = SVC() if self.estimator is None else self.estimator
@@ -424,13 +405,6 @@ class _Open:
     def __exit__(self, *_: object) -> None:
         if self.journal is not None:
             self.journal.close()
-
-
-def takes_gaps(estimator: Any) -> bool:
-    """Whether an estimator takes NaN; of a pipeline, whether its first step does."""
-    every = [step for _, step in getattr(estimator, "steps", ())]
-    steps = [step for step in every if step is not None and not isinstance(step, str)]
-    return takes_gaps(steps[0]) if steps else bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -462,6 +436,13 @@ def main_effects(evaluator: Evaluator) -> np.ndarray:
     both = (n_inside > 0) & (n_outside > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(both, inside / n_inside - outside / n_outside, 0.0)
+
+
+def _groups_selected(units: Units, support: np.ndarray) -> dict[str, list[str]]:
+    """The names of the groups selected, where groups have names."""
+    if units.named is None:
+        return {}
+    return {"groups": [name for name, group in units.named.items() if support[group].all()]}
 
 
 def better(value: float, size: int, best: float, best_size: int) -> bool:

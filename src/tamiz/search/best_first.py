@@ -58,8 +58,8 @@ class BestFirst(SearchSelector):
     criterion : str or callable, optional
         Instead of an estimator: "cfs", "bhattacharyya", "divergence", or a function
         ``f(X_subset, y)``, the larger the better.
-    feature_groups : list of lists, optional
-        Features that come and go together.
+    feature_groups : list of lists or dict of lists, optional
+        Features that come and go together; the keys of a dict are the names of the groups.
     fixed_features : list, optional
         Features that are always in.
     max_features : int, optional
@@ -94,6 +94,8 @@ class BestFirst(SearchSelector):
         Score of the selected subset.
     n_evaluations_ : int
         Number of different subsets judged.
+    evaluations_ : Evaluations
+        Every subset judged with its score on every split; ``evaluations_.to_frame()`` is a table.
     status_ : str
         "finished", "interrupted" or "time_budget".
     estimator_ : estimator

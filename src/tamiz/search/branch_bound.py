@@ -37,7 +37,8 @@ class BranchAndBound(SearchSelector):
     Parameters
     ----------
     estimator : estimator, optional
-        Used as the judge only if ``criterion`` is None, which also needs ``monotone=True``.
+        The judge if ``criterion`` is None, which also needs ``monotone=True``. It is refused beside
+        a criterion, which would judge in its place.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or share of features; half of them by default, or ``max_features`` if that is less,
         since by a monotone criterion the best subset of all is the one with all features. With
@@ -53,8 +54,9 @@ class BranchAndBound(SearchSelector):
         Metric or metrics of scikit-learn; the first is the criterion of the search.
     criterion : str, callable or None, default="bhattacharyya"
         "bhattacharyya", "divergence", or a function ``f(X_subset, y)``, the larger the better.
-    feature_groups : list of lists, optional
-        Features that come and go together.
+        None to judge by the estimator.
+    feature_groups : list of lists or dict of lists, optional
+        Features that come and go together; the keys of a dict are the names of the groups.
     fixed_features : list, optional
         Features that are always in.
     max_features : int, optional
@@ -87,6 +89,8 @@ class BranchAndBound(SearchSelector):
         Criterion of the selected subset.
     n_evaluations_ : int
         Number of different subsets judged.
+    evaluations_ : Evaluations
+        Every subset judged with its score on every split; ``evaluations_.to_frame()`` is a table.
     status_ : str
         "finished", "interrupted" or "time_budget".
 
@@ -182,6 +186,16 @@ class BranchAndBound(SearchSelector):
             half = max(1, units.n_features // 2, len(units.fixed))
             return min(half, self._limit(units))
         return number_to_select(wanted, units.n_features, None)
+
+    def _check_data(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+        if self.estimator is not None and self.criterion is not None:
+            raise ValueError(
+                f"BranchAndBound judges by criterion={self.criterion!r} and would not ask "
+                f"estimator={type(self.estimator).__name__}(...). Leave the estimator out; or use "
+                "ExhaustiveSearch, which judges by an estimator; or, if you know that its score "
+                "never falls when a feature is added, pass criterion=None and monotone=True."
+            )
+        return super()._check_data(estimator, X, y, sample_weight)
 
     def _make_judge(self, estimator: Any, X: Any, y: Any, weight: Any, seed: int) -> Any:
         judge = super()._make_judge(estimator, X, y, weight, seed)

@@ -20,7 +20,12 @@ from tamiz._journal import Journal
 from tamiz._progress import Progress
 from tamiz._units import Units
 from tamiz.base import PathStep
+from tamiz.search._evaluations import Evaluations
 from tamiz.search.judges import Judge
+
+#: Subsets that take more than this of the memory for copies are judged by threads: their fits are
+#: long enough to share the interpreter, and processes would need the table a second time.
+_LARGE_SHARE = 0.25
 
 
 class Evaluation(NamedTuple):
@@ -98,6 +103,8 @@ class Evaluator:
         self._kept: dict[bytes, Evaluation] = {}  # from the journal, not asked for yet
         self._best: tuple[float, int] | None = None
         self._failed: list[str] = []
+        self._seconds: list[float] = []  # when each of those known was
+        self._taken: set[bytes] = set()
         for features, scores in journal.records if journal is not None else ():
             table = np.array(scores, dtype=np.float64).reshape(len(judge.metrics), -1)
             self._kept[self._key_of_features(features)] = Evaluation(table)
@@ -153,16 +160,46 @@ class Evaluator:
             bits = np.unpackbits(np.frombuffer(key, dtype=np.uint8), count=self.n_units)
             yield bits.astype(bool), evaluation
 
+    def table(self, selected: np.ndarray, names: Sequence[str]) -> Evaluations:
+        """All subsets evaluated so far with their scores, and what became of each."""
+        p, n = self.units.n_features, len(self._known)
+        shape = (n, len(self.judge.metrics), self.judge.n_splits)
+        subsets = np.zeros((n, -(-p // 8)), dtype=np.uint8)
+        scores = np.empty(shape)
+        chosen = np.zeros(n, dtype=bool)
+        for i, (subset, evaluation) in enumerate(self.known()):
+            key = self._key_of_features(self.features(subset))
+            subsets[i] = np.frombuffer(key, dtype=np.uint8)
+            scores[i] = evaluation.scores
+            chosen[i] = np.array_equal(subset, selected)
+        return Evaluations(
+            subsets=subsets,
+            scores=scores,
+            metrics=self.judge.metrics,
+            names=list(names),
+            seconds=np.array(self._seconds),
+            accepted=np.array([key in self._taken for key in self._known], dtype=bool),
+            selected=chosen,
+        )
+
     # ------------------------------------------------------------------ writing down
 
     def mark(
-        self, action: str, subset: np.ndarray, changed: Sequence[int] = (), **details: Any
+        self,
+        action: str,
+        subset: np.ndarray,
+        changed: Sequence[int] = (),
+        *,
+        taken: bool = True,
+        **details: Any,
     ) -> None:
         """Record a decision of the strategy about an evaluated subset.
 
         ``changed`` are the units added or dropped; without any, all features of the subset are
-        recorded.
+        recorded. ``taken`` tells whether the strategy goes on from the subset.
         """
+        if taken:
+            self._taken.add(_key(subset))
         units = [self.units.members[k] for k in changed]
         features = self.features(subset)
         concerned = np.concatenate(units) if units else features
@@ -206,7 +243,10 @@ class Evaluator:
         self._check_time()
         # as many as were asked for: how many are left depends on where a run was resumed
         self.judge.approach(None if near is None else self.features(near), len(new))
-        finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
+        share = self.judge.share_of_memory(max(len(features) for _, features in todo))
+        workers = min(self.workers, max(1, int(1.0 / share))) if share > 0.0 else self.workers
+        prefer = "threads" if share > _LARGE_SHARE else self.judge.prefer
+        finished = self._in_turn(todo) if workers == 1 else self._together(todo, workers, prefer)
         for key, features, scores in finished:
             evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)
             if isinstance(scores, str):
@@ -220,14 +260,16 @@ class Evaluator:
         for key, features in todo:
             yield key, features, judged(self.judge, features, slice(None), self.failures)
 
-    def _together(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
+    def _together(
+        self, todo: list[tuple[bytes, np.ndarray]], workers: int, prefer: str
+    ) -> Iterator[Any]:
         """Share the work: whole subsets if there are many, else parts of their splits."""
         parts = [slice(None)]
-        if len(todo) < 2 * self.workers and self.judge.n_splits > 1:
-            n_parts = min(self.judge.n_splits, -(-2 * self.workers // len(todo)))
+        if len(todo) < 2 * workers and self.judge.n_splits > 1:
+            n_parts = min(self.judge.n_splits, -(-2 * workers // len(todo)))
             edges = np.linspace(0, self.judge.n_splits, n_parts + 1).astype(int)
             parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
-        parallel = Parallel(n_jobs=self.workers, prefer=self.judge.prefer, return_as="generator")
+        parallel = Parallel(n_jobs=workers, prefer=prefer, return_as="generator")
         results = parallel(
             delayed(judged)(self.judge, features, part, self.failures)
             for _, features in todo
@@ -240,12 +282,13 @@ class Evaluator:
 
     def _learn(self, key: bytes, features: np.ndarray, evaluation: Evaluation) -> None:
         self._known[key] = evaluation
+        self._seconds.append(round(time.monotonic() - self._started, 3))
         value = evaluation.value
         details: dict[str, Any] = {
             "scores": self._named(evaluation),
             "standard_error": evaluation.standard_error,
             "number": len(self._known),
-            "seconds": round(time.monotonic() - self._started, 3),
+            "seconds": self._seconds[-1],
         }
         seen = FeatureSet(self._key_of_features(features), self.units.n_features)
         self.path.append(PathStep("visit", seen, len(features), value, details))

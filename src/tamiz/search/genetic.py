@@ -60,8 +60,8 @@ class GeneticSearch(SearchSelector):
     criterion : str or callable, optional
         Instead of an estimator: "cfs", "bhattacharyya", "divergence", or a function
         ``f(X_subset, y)``.
-    feature_groups : list of lists, optional
-        Features that come and go together.
+    feature_groups : list of lists or dict of lists, optional
+        Features that come and go together; the keys of a dict are the names of the groups.
     fixed_features : list, optional
         Features that are always in.
     max_features : int, optional
@@ -94,6 +94,8 @@ class GeneticSearch(SearchSelector):
         Generations bred.
     n_evaluations_ : int
         Number of different subsets judged.
+    evaluations_ : Evaluations
+        Every subset judged with its score on every split; ``evaluations_.to_frame()`` is a table.
     status_ : str
         "finished", "interrupted" or "time_budget".
     estimator_ : estimator
@@ -328,15 +330,16 @@ def _keep_best(
     """Write down the individuals of a generation; whether the best ever met is among them."""
     improved = False
     for subset in population:
-        evaluator.mark("individual", subset, generation=generation)
+        ahead = outcome.subset is None
         if outcome.subset is not None:
             new, old = (
                 (evaluator.recall(s).value, len(evaluator.features(s)))
                 for s in (subset, outcome.subset)
             )
-            if not better(*new, *old):
-                continue
-        outcome.subset, improved = subset, True
+            ahead = better(*new, *old)
+        evaluator.mark("individual", subset, taken=ahead, generation=generation)
+        if ahead:
+            outcome.subset, improved = subset, True
     return improved
 
 

@@ -11,10 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
+from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
 from tamiz.search.splits import Split
+
+#: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
+_COPIES = 3
+_SMALL_TABLE, _FOR_SMALL_TABLES = 64 * 2**20, 256 * 2**20
 
 
 class Judge(ABC):
@@ -41,6 +47,13 @@ class Judge(ABC):
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         """Scores of a subset, (metrics, splits); ``features`` are ascending positions."""
 
+    def share_of_memory(self, n_features: int) -> float:
+        """What judging a subset of so many features takes of the memory set aside for copies.
+
+        That is as much as the table itself, or 256 MiB for tables below 64 MiB.
+        """
+        return 0.0  # most judges make no copies worth counting
+
     def approach(self, features: np.ndarray | None, n_subsets: int = 1) -> None:
         """Be told that so many neighbours of a subset will be asked for; changes no score.
 
@@ -50,7 +63,11 @@ class Judge(ABC):
 
 
 class CrossValidation(Judge):
-    """Any estimator of scikit-learn, fitted to one part of the samples and judged by the other."""
+    """Any estimator of scikit-learn, fitted to one part of the samples and judged by the other.
+
+    The estimator gets what ``X`` is: of a frame, a frame with the columns of the subset. Columns
+    that a ``ColumnTransformer`` lists are those of ``X``; the ones not in the subset are left out.
+    """
 
     def __init__(
         self,
@@ -68,19 +85,65 @@ class CrossValidation(Judge):
         self.n_splits = len(self.splits)
         self.sample_weight = sample_weight
         self.scorer, self.metrics = make_scorer(estimator, scoring)
+        self._largest = max((len(train) for train, _ in self.splits), default=0)
         home = type(last_step(estimator)).__module__.partition(".")[0]
         self.prefer = "threads" if home == "tamiz" else "processes"
+        self.names = list(X.columns) if is_frame(X) else None
+        self.names_columns = names_columns(estimator)
 
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         results = [self._one(features, *split) for split in self.splits[splits]]
         return np.array(results, dtype=np.float64).T
 
+    def share_of_memory(self, n_features: int) -> float:
+        n, p = self.X.shape
+        table = 8 * n * p  # a frame may hold anything
+        if issparse(self.X):
+            table = self.X.data.nbytes + self.X.indices.nbytes
+        elif isinstance(self.X, np.ndarray):
+            table = self.X.nbytes
+        copy = table * (self._largest / max(n, 1)) * (n_features / max(p, 1))
+        return _COPIES * copy / (table if table > _SMALL_TABLE else _FOR_SMALL_TABLES)
+
     def _one(self, features: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[float]:
-        machine = clone(self.estimator)
+        machine = self.machine(features)
         weight = None if self.sample_weight is None else self.sample_weight[train]
         arguments = fit_arguments(machine, weight)
-        machine.fit(self._part(train, features), self.y[train], **arguments)
-        return self.measure(machine, self._part(test, features), test)
+        try:
+            machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
+            return self.measure(machine, part_of(self.X, test, features), test)
+        except (ValueError, TypeError) as error:
+            reason = self._reason(error, features)
+            if reason is None:
+                raise
+            raise ValueError(f"{str(error).rstrip()} {reason}") from error
+
+    def machine(self, features: np.ndarray) -> Any:
+        """The estimator, not yet fitted, for a subset."""
+        machine = clone(self.estimator)
+        if self.names_columns:
+            Fitting(features, self.X.shape[1], self.names).apply(machine)
+        return machine
+
+    def _reason(self, error: Exception, features: np.ndarray) -> str | None:
+        """What a failure may be due to, where the columns of a frame tell."""
+        if self.names_columns and "0 feature(s)" in str(error):
+            return (
+                "No transformer of the ColumnTransformer takes a column of this subset; let one "
+                "take every column of X, or pass remainder='passthrough' to it."
+            )
+        found = unusual(self.X, features)
+        if found is None:
+            return None
+        if "unknown categories" in str(error):
+            return (
+                "A fold may lack a category: pass handle_unknown='ignore' to the encoder, or "
+                "name all categories."
+            )
+        return (
+            f"Of the columns judged, {found}: the estimator has to take that. Let it be a pipeline "
+            "that encodes text and fills gaps, for instance with sklearn.compose.ColumnTransformer."
+        )
 
     def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
         """The metrics of a fitted machine on the samples ``test``, whose features are ``X``."""
@@ -93,11 +156,6 @@ class CrossValidation(Judge):
                     f"the metric {name!r} is {value} on a split of {len(test)} samples."
                 )
         return [float(value) for value in values]
-
-    def _part(self, rows: np.ndarray, features: np.ndarray) -> Any:
-        if isinstance(self.X, np.ndarray):
-            return self.X[np.ix_(rows, features)]
-        return self.X[rows][:, features]
 
 
 class Merit(Judge):

@@ -89,27 +89,67 @@ def make_splits(
     n = X.shape[0]
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         cv = int(cv)
-        if not 2 <= cv <= n:
-            raise ValueError(f"cv={cv} folds need at least 2 and at most {n}, one per sample.")
-        if classifier:
-            largest = int(np.unique(y, return_counts=True)[1].max())
-            if cv > largest:
-                raise ValueError(
-                    f"cv={cv} folds need a class with at least {cv} samples; the largest has "
-                    f"{largest}. Use fewer folds, or cv='loo'."
-                )
+        if cv < 2:
+            raise ValueError(f"cv={cv} folds need at least 2; HoldOut() is a single split.")
+        counts = np.unique(y, return_counts=True)[1] if classifier else np.array([n])
+        if cv > n:
+            each = f" in {len(counts)} classes, {counts.max()} in the largest" if classifier else ""
+            raise ValueError(
+                f"cv={cv} folds need at least {cv} samples, at least one per fold; X has {n}{each}."
+                f" Use at most {n} folds, or more samples."
+            )
+        if cv > counts.max():
+            raise ValueError(
+                f"cv={cv} folds need a class with at least {cv} samples; the largest has "
+                f"{counts.max()}. Use fewer folds, or cv='loo'."
+            )
     state = getattr(cv, "random_state", 0)
     if state is None and getattr(cv, "shuffle", True):
         np_state = np.random.RandomState(seed % 2**32)
         cv = _with_state(cv, np_state)
     checked = check_cv(cv, y, classifier=classifier)
-    splits = [(np.asarray(train), np.asarray(test)) for train, test in checked.split(X, y, groups)]
+    listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
+    given = checked.cv if listed else checked.split(X, y, groups)
+    splits = [_read(split, k, n) for k, split in enumerate(given)]
     if not splits:
         raise ValueError("cv yields no splits.")
-    for k, (train, test) in enumerate(splits):
-        if not len(train) or not len(test):
-            raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
     return splits
+
+
+def _read(split: Any, k: int, n_samples: int) -> Split:
+    """One split as two arrays of positions; masks are turned into them."""
+    try:
+        train, test = (np.asarray(part) for part in split)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"split {k} of cv is {split!r}; it must be a pair, the positions of the samples to "
+            "learn from and of those to judge by."
+        ) from None
+    for part in (train, test):
+        if not part.size:
+            raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
+        if part.ndim != 1 or part.dtype.kind not in "iub":
+            raise ValueError(
+                f"split {k} of cv holds {part.ravel()[0]!r} in an array of shape {part.shape}; it "
+                "must hold the positions of samples, whole numbers in a row."
+            )
+        if part.dtype.kind == "b":
+            if len(part) != n_samples:
+                raise ValueError(
+                    f"split {k} of cv holds a mask of {len(part)} entries; X has {n_samples} "
+                    "samples."
+                )
+            continue
+        outside = part[(part < 0) | (part >= n_samples)]
+        if len(outside):
+            raise ValueError(
+                f"split {k} of cv names the sample {outside[0]}; the {n_samples} samples of X are "
+                f"numbered 0 to {n_samples - 1}. Make the splits for these very samples."
+            )
+    train, test = (np.flatnonzero(p) if p.dtype.kind == "b" else p for p in (train, test))
+    if not len(train) or not len(test):
+        raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
+    return train, test
 
 
 def _with_state(cv: Any, state: np.random.RandomState) -> Any:
