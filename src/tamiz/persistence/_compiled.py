@@ -1,0 +1,268 @@
+"""Objects that compiled code works on: what of them is data, and whether it fits together.
+
+Python answers a wrong index with an exception, compiled code with whatever lies there. So the sizes
+and indices that such code relies on are checked when a file is read, and search trees are grown
+again from their samples instead of being read.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tamiz.persistence._errors import ModelFileError, ModelFileWarning
+
+_FIELDS = (
+    "left_child",
+    "right_child",
+    "feature",
+    "threshold",
+    "impurity",
+    "n_node_samples",
+    "weighted_n_node_samples",
+    "missing_go_to_left",
+)
+_NEIGHBOURS = ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
+_LIBSVM = ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
+_TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier")
+_FORESTS = (
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+)
+
+
+def kept(key: str, state: dict[str, Any]) -> dict[str, Any]:
+    """What of the attributes of an object goes to the file."""
+    if key in _REBUILT and state.get("_tree") is not None:
+        return {**state, "_tree": None}
+    if key == "sklearn.pipeline.Pipeline" and state.get("memory") is not None:
+        warnings.warn(
+            "The pipeline is saved with memory=None: a cache of results belongs to one machine, "
+            "and scikit-learn would run code from it. Set it again after loading if you need it.",
+            ModelFileWarning,
+            stacklevel=2,
+        )
+        return {**state, "memory": None}
+    return state
+
+
+def check(key: str, made: Any, state: dict[str, Any]) -> None:
+    """Refuse an object whose parts do not fit together."""
+    look = _CHECKS.get(key)
+    if look is None:
+        return
+    try:
+        fits = look(made, state)
+    except (KeyError, AttributeError, TypeError, IndexError, ValueError) as error:
+        raise ModelFileError(f"the {key} in it is not complete ({error!r:.100}).") from None
+    if not fits:
+        raise ModelFileError(f"the parts of the {key} in it do not fit together.")
+
+
+# ------------------------------------------------------------------------------- trees of rules
+
+
+def packed(value: Any) -> dict[str, Any] | None:
+    """The arrays of a grown tree of scikit-learn; None if the value is something else."""
+    kind = type(value)
+    if kind.__module__ != "sklearn.tree._tree" or kind.__name__ != "Tree":
+        return None
+    _, (n_features, n_classes, _), state = value.__reduce__()
+    nodes = state["nodes"]
+    return {
+        "n_features": int(n_features),
+        "n_classes": np.asarray(n_classes),
+        "max_depth": int(state["max_depth"]),
+        "values": state["values"],
+        "nodes": {name: np.ascontiguousarray(nodes[name]) for name in nodes.dtype.names},
+    }
+
+
+def unpacked(state: Any) -> Any:
+    """The tree that the arrays were taken from."""
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    try:
+        fields, values, n_classes = state["nodes"], state["values"], state["n_classes"]
+        n_features, depth = state["n_features"], state["max_depth"]
+        known = set(fields) == set(_FIELDS) == set(NODE_DTYPE.names)
+        sound = known and _is_tree(fields, values, n_classes, n_features, depth)
+    except (KeyError, AttributeError, TypeError, IndexError, ValueError):
+        sound = known = False
+    if not sound:
+        raise ModelFileError(
+            "a tree in it does not fit together, or is one of another version of scikit-learn."
+        )
+    nodes = np.zeros(len(values), dtype=NODE_DTYPE)
+    for name in _FIELDS:
+        nodes[name] = fields[name]
+    tree = Tree(n_features, n_classes.astype(np.intp), len(n_classes))
+    values = np.ascontiguousarray(values)
+    tree.__setstate__(
+        {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
+    )
+    return tree
+
+
+def _is_tree(fields: Any, values: Any, n_classes: Any, n_features: Any, depth: Any) -> bool:
+    """Whether every way down ends in a leaf, after as many steps as the tree says, and asks only
+    for features that there are."""
+    n = len(values)
+    if not all(field.shape == (n,) and field.dtype.kind in "iuf" for field in fields.values()):
+        return False
+    if type(n_features) is not int or type(depth) is not int or n_classes.ndim != 1:
+        return False
+    if n_classes.dtype.kind != "i" or not len(n_classes) or n_classes.min() < 1 or n < 1:
+        return False
+    if values.dtype != np.float64 or values.shape != (n, len(n_classes), n_classes.max()):
+        return False
+    left, right, feature = fields["left_child"], fields["right_child"], fields["feature"]
+    if any(array.dtype != np.int64 for array in (left, right, feature)):
+        return False
+    inner = left != -1
+    for child in (left[inner], right[inner]):
+        if not ((child > np.flatnonzero(inner)) & (child < n)).all():
+            return False
+    if not ((feature[inner] >= 0) & (feature[inner] < n_features)).all():
+        return False
+    level = np.zeros(n, dtype=np.intp)
+    for i in np.flatnonzero(inner):
+        for child in (left[i], right[i]):
+            level[child] = max(level[child], level[i] + 1)
+    return int(level.max()) == depth
+
+
+def _check_tree(made: Any, state: dict[str, Any]) -> bool:
+    tree = state.get("tree_")
+    if tree is None:
+        return "tree_" not in state
+    from sklearn.tree._tree import Tree
+
+    outputs = np.atleast_1d(state["n_classes_"]) if "n_classes_" in state else None
+    return (
+        isinstance(tree, Tree)
+        and tree.n_features == state["n_features_in_"]
+        and tree.n_outputs == state["n_outputs_"]
+        and (outputs is None or np.array_equal(outputs, tree.n_classes))
+    )
+
+
+def _check_forest(made: Any, state: dict[str, Any]) -> bool:
+    from sklearn.tree import BaseDecisionTree
+
+    trees = state.get("estimators_", [])
+    return isinstance(trees, list) and all(
+        isinstance(tree, BaseDecisionTree)
+        and tree.n_features_in_ == state["n_features_in_"]
+        and tree.n_outputs_ == state["n_outputs_"]
+        for tree in trees
+    )
+
+
+# ------------------------------------------------------------------------------- nearest neighbours
+
+
+def _grow(made: Any, state: dict[str, Any]) -> bool:
+    """Grow the search tree again, as ``fit`` does; it is the same for the same samples."""
+    if "_fit_X" not in state:
+        return True
+    from sklearn.neighbors import BallTree, KDTree
+
+    X, method = state["_fit_X"], state["_fit_method"]
+    if "classes_" in state and isinstance(state["classes_"], np.ndarray):
+        y = state["_y"]
+        if y.dtype.kind != "i" or len(y) != X.shape[0] or y.min() < 0:
+            return False
+        if y.max() >= len(state["classes_"]):
+            return False
+    metric, params = state["effective_metric_"], state["effective_metric_params_"]
+    if not isinstance(metric, str) or state["n_samples_fit_"] != X.shape[0]:
+        return False
+    if X.shape[1] != state["n_features_in_"]:
+        return False
+    if method in ("kd_tree", "ball_tree"):
+        grow = KDTree if method == "kd_tree" else BallTree
+        made._tree = grow(X, state["leaf_size"], metric=metric, **params)
+        return True
+    return method == "brute" and state["_tree"] is None
+
+
+# ------------------------------------------------------------------------------- machines
+
+
+def _check_libsvm(made: Any, state: dict[str, Any]) -> bool:
+    """The sizes that libsvm takes for granted."""
+    if "_impl" in state or "_sparse_kernels" in state:  # of the class, never of an object
+        return False
+    if "support_" not in state:
+        return True
+    n = len(state["support_"])
+    counts, coef = state["_n_support"], state["_dual_coef_"]
+    vectors, offsets = state["support_vectors_"], state["_intercept_"]
+    machines = max(len(state["classes_"]) - 1, 1) if "classes_" in state else 1
+    pairs = machines * (machines + 1) // 2
+    if "classes_" in state:
+        counted = len(counts) == machines + 1 and int(counts.sum()) == n and counts.min() >= 0
+    else:
+        counted = len(counts) >= 1 and int(counts[0]) == n
+    if not counted or tuple(coef.shape) != (machines, n) or offsets.shape != (pairs,):
+        return False
+    if any(len(state[name]) not in (0, pairs, 2 * pairs) for name in ("_probA", "_probB")):
+        return False
+    if len(state["_probA"]) != len(state["_probB"]) and "classes_" in state:
+        return False
+    if state["_sparse"]:
+        if not (sparse.issparse(coef) and sparse.issparse(vectors)):
+            return False
+        return coef.data.size == machines * n and vectors.shape == (n, state["n_features_in_"])
+    if state["kernel"] == "precomputed":
+        support = state["support_"]
+        inside = n == 0 or (support.min() >= 0 and support.max() < state["shape_fit_"][0])
+        return vectors.size == 0 and bool(inside)
+    return bool(vectors.shape == (n, state["n_features_in_"]))
+
+
+def _check_radial(made: Any, state: dict[str, Any]) -> bool:
+    samples, half, centre = state["samples"], state["half"], state["centre"]
+    return (
+        samples.shape == (state["n"], samples.shape[1])
+        and half.shape == (state["n"],)
+        and (centre is None or centre.shape == (samples.shape[1],))
+        and sparse.issparse(samples) == state["is_sparse"]
+        and half.dtype.kind == "f"
+        and samples.dtype.kind == "f"
+    )
+
+
+def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
+    """The arrays that the next batch of a stream is added to."""
+    if "_state" not in state:
+        return True
+    from tamiz.solvers.pegasos import Setting, State, new_state
+
+    found, setting = state["_state"], state["_setting"]
+    if not isinstance(found, State) or not isinstance(setting, Setting):
+        return False
+    fresh = new_state(len(state["coef_"]), state["n_features_in_"], setting)
+    return all(
+        one.shape == other.shape and one.dtype == other.dtype
+        for one, other in zip(found, fresh, strict=True)
+    )
+
+
+_REBUILT = {f"sklearn.neighbors.{name}" for name in _NEIGHBOURS}
+_CHECKS: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
+    "tamiz.kernels.radial.PreparedRBF": _check_radial,
+    "tamiz.svm.PegasosClassifier": _check_pegasos,
+    "sklearn.pipeline.Pipeline": lambda _, state: state.get("memory") is None,
+    **dict.fromkeys((f"sklearn.svm.{name}" for name in _LIBSVM), _check_libsvm),
+    **dict.fromkeys((f"sklearn.tree.{name}" for name in _TREES), _check_tree),
+    **dict.fromkeys((f"sklearn.ensemble.{name}" for name in _FORESTS), _check_forest),
+    **dict.fromkeys(_REBUILT, _grow),
+}

@@ -1,0 +1,338 @@
+"""From a model to a flat table of nodes and a list of arrays.
+
+A node is a list that begins with its kind. Its children are plain values, or references ``[i]`` to
+nodes that come earlier in the table. So nothing can hold itself, what is shared stays shared, and
+reading needs no recursion, however deep a file pretends to be.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import math
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import PurePath
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tamiz.persistence import _compiled, _generators
+from tamiz.persistence._known import Known, is_enum, is_named_tuple, key_of_type
+from tamiz.persistence._npy import is_plain
+
+MAX_DEPTH = 100
+LARGE = 1 << 63  # whole numbers from here on are written in base 16, whose length has no limit
+
+_COMPRESSED = ("csr", "csc", "bsr")
+_INLINE = (bool, str, type(None))
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, np.ufunc)
+
+
+class Encoder:
+    """Collects the nodes and arrays of one model.
+
+    Attributes
+    ----------
+    nodes : list of lists
+        The table; the last node, if ``root`` refers to one, is the model.
+    arrays : list of arrays
+        What the nodes of kind "array" number.
+    classes : dict
+        How many objects of each class there are.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self.nodes: list[list[Any]] = []
+        self.arrays: list[np.ndarray] = []
+        self.classes: dict[str, int] = {}
+        self._known = known
+        self._seen: dict[int, Any] = {}
+        self._open: set[int] = set()
+        self._alive: list[Any] = []  # ids are of use only as long as the objects live
+
+    def encode(self, value: Any, where: str, depth: int = 0) -> Any:
+        """The value itself if it is plain, else a reference to its node."""
+        if _is_inline(value):
+            return value
+        kind = type(value)
+        if kind is int:
+            return self._add("int", hex(value))
+        if kind is float:
+            return self._add("float", repr(value))
+        if id(value) in self._seen:
+            return self._seen[id(value)]
+        if id(value) in self._open:
+            raise ValueError(
+                f"{where} holds itself, directly or through its parts; a model with such a circle "
+                "cannot be saved. Take the reference out, for instance by setting it to None."
+            )
+        if depth > MAX_DEPTH:
+            raise ValueError(
+                f"{where[:200]} ... lies more than {MAX_DEPTH} levels deep, and cannot be saved."
+            )
+        self._open.add(id(value))
+        try:
+            reference = self._encode_node(kind, value, where, depth + 1)
+        finally:
+            self._open.discard(id(value))
+        self._seen[id(value)] = reference
+        self._alive.append(value)
+        return reference
+
+    def _add(self, *node: Any) -> list[int]:
+        self.nodes.append(list(node))
+        return [len(self.nodes) - 1]
+
+    def _encode_node(self, kind: type, value: Any, where: str, depth: int) -> Any:
+        simple = _SIMPLE.get(kind)
+        if simple is not None:
+            return simple(self, value, where, depth)
+        if kind in (np.ndarray, np.memmap):
+            return self._array(value, where, depth)
+        if kind is np.ma.MaskedArray:
+            parts = (value.data, np.ma.getmaskarray(value), value.fill_value)
+            return self._add("masked", *(self.encode(part, where, depth) for part in parts))
+        if issubclass(kind, np.generic):
+            return self._scalar(value, where)
+        if issubclass(kind, np.dtype):
+            return self._dtype(value, where)
+        if sparse.issparse(value):
+            return self._sparse(value, where, depth)
+        if kind in (np.random.RandomState, np.random.Generator):
+            return self._random(value, where, depth)
+        if isinstance(value, PurePath):
+            return self._add("path", str(value))
+        if isinstance(value, type):
+            return self._type(value, where)
+        tree = _compiled.packed(value)
+        if tree is not None:
+            return self._add("tree", self.encode(tree, where, depth))
+        return self._object(kind, value, where, depth)
+
+    # ------------------------------------------------------------------ containers
+
+    def _sequence(self, value: Any, where: str, depth: int) -> Any:
+        items = [
+            item if _is_inline(item) else self.encode(item, f"{where}[{i}]", depth)
+            for i, item in enumerate(value)
+        ]
+        return self._add(type(value).__name__, items)
+
+    def _set(self, value: Any, where: str, depth: int) -> Any:
+        for item in value:
+            self._check_key(item, where)
+        # in a fixed order: the same model gives the same file
+        items = [self.encode(item, f"{where}{{}}", depth) for item in sorted(value, key=repr)]
+        return self._add(type(value).__name__, items)
+
+    def _dict(self, value: dict[Any, Any], where: str, depth: int) -> Any:
+        pairs = []
+        for key, item in value.items():
+            self._check_key(key, where)
+            if not (_is_inline(key) and _is_inline(item)):
+                name = f"{where}[{key!r:.80}]"
+                key, item = self.encode(key, name, depth), self.encode(item, name, depth)
+            pairs.append([key, item])
+        return self._add("dict", pairs)
+
+    def _check_key(self, key: Any, where: str) -> None:
+        parts = key if type(key) is tuple else (key,)
+        if not all(is_key_part(part) for part in parts):
+            raise TypeError(
+                f"{where} has the key {key!r:.80} of type {type(key).__name__}; keys of "
+                "dicts and members of sets can be saved if they are text, numbers, None, or tuples "
+                "of these."
+            )
+
+    def _limits(self, value: Any, where: str, depth: int) -> Any:
+        parts = (value.start, value.stop, value.step)
+        limits = [self.encode(part, where, depth) for part in parts]
+        return self._add(type(value).__name__, *limits)
+
+    # ------------------------------------------------------------------ NumPy and SciPy
+
+    def _array(self, value: np.ndarray, where: str, depth: int) -> Any:
+        if is_plain(value.dtype):
+            self.arrays.append(np.asarray(value))
+            return self._add("array", len(self.arrays) - 1, bool(value.flags.writeable))
+        if value.dtype.kind != "O":
+            raise TypeError(
+                f"{where} is an array of type {value.dtype}, which cannot be saved; convert it to "
+                "an array of numbers or of text (dtype=str or object) first."
+            )
+        items = []
+        for item in value.ravel().tolist():
+            if not is_key_part(item) and type(item) not in (list, tuple, dict, np.ndarray):
+                raise TypeError(
+                    f"{where} is an array of objects and holds one of type "
+                    f"{type(item).__name__}; such arrays can be saved if they hold text, numbers "
+                    "or None."
+                )
+            items.append(self.encode(item, where, depth))
+        return self._add("objects", list(value.shape), items)
+
+    def _scalar(self, value: np.generic, where: str) -> Any:
+        if not is_plain(value.dtype):
+            raise TypeError(f"{where} is a value of type {value.dtype}, which cannot be saved.")
+        # NumPy gives empty text a length of one as soon as it is in an array
+        data = np.asarray(value).tobytes() if value.dtype.itemsize else b""
+        return self._add("scalar", value.dtype.str, base64.b64encode(data).decode())
+
+    def _dtype(self, value: np.dtype[Any], where: str) -> Any:
+        if not is_plain(value) and value.kind != "O":
+            raise TypeError(f"{where} is the type {value}, which cannot be saved.")
+        return self._add("dtype", value.str)
+
+    def _sparse(self, value: Any, where: str, depth: int) -> Any:
+        if value.ndim != 2:
+            raise TypeError(f"{where} is a sparse array that is no table, and cannot be saved.")
+        stored = value if value.format in _COMPRESSED else value.tocoo()
+        if value.format in _COMPRESSED:
+            parts = {name: getattr(stored, name) for name in ("data", "indices", "indptr")}
+        elif value.format == "dia":
+            parts = {"data": value.data, "offsets": value.offsets}
+        else:
+            parts = {"data": stored.data, "row": stored.row, "col": stored.col}
+        self._alive.append(parts)
+        shape = [int(n) for n in value.shape]
+        arrays = {name: self.encode(part, f"{where}.{name}", depth) for name, part in parts.items()}
+        return self._add("sparse", type(value).__name__, shape, arrays)
+
+    def _random(self, value: Any, where: str, depth: int) -> Any:
+        state = _generators.state_of(value)
+        if state is None:
+            raise TypeError(
+                f"{where} is a generator of random numbers of a kind that cannot be saved; use "
+                "numpy.random.default_rng or a whole number instead."
+            )
+        self._alive.append(state)
+        kind = "random_state" if isinstance(value, np.random.RandomState) else "generator"
+        return self._add(kind, self.encode(state, where, depth))
+
+    # ------------------------------------------------------------------ objects
+
+    def _type(self, value: type, where: str) -> Any:
+        key = key_of_type(value)
+        if key is None:
+            raise TypeError(
+                f"{where} is the class {value.__module__}.{value.__qualname__} itself, which "
+                "cannot be saved; put an object of the class in its place."
+            )
+        return self._add("type", key)
+
+    def _object(self, kind: type, value: Any, where: str, depth: int) -> Any:
+        key = self._known.key_of_class(kind)
+        if key is None:
+            return self._function(value, where)
+        self.classes[key] = self.classes.get(key, 0) + 1
+        if is_enum(kind):
+            return self._add("enum", key, value.name)
+        if is_named_tuple(kind):
+            names = kind._fields  # type: ignore[attr-defined]
+            items = [
+                item if _is_inline(item) else self.encode(item, f"{where}.{name}", depth)
+                for name, item in zip(names, value, strict=True)
+            ]
+            return self._add("namedtuple", key, items)
+        items = []
+        if isinstance(value, dict):  # Bunch
+            items = [self._dict(dict(value), where, depth)]
+        elif isinstance(value, (list, tuple, set, str, bytes, int, float, np.ndarray)):
+            raise TypeError(f"{where} is a {key}, a kind of {kind.__base__} that cannot be saved.")
+        state = {}
+        for name, part in sorted(_compiled.kept(key, attributes(value)).items()):
+            check_attribute(kind, name, where)
+            state[name] = self.encode(part, f"{where}.{name}", depth)
+        return self._add("object", key, state, *items)
+
+    def _function(self, value: Any, where: str) -> Any:
+        key = self._known.key_of_function(value) if callable(value) else None
+        if key is not None:
+            return self._add("function", key)
+        if isinstance(value, ModuleType):
+            raise TypeError(f"{where} is the module {value.__name__}, which cannot be saved.")
+        if isinstance(value, _FUNCTIONS) or inspect.isroutine(value):
+            name = getattr(value, "__qualname__", None) or getattr(value, "__name__", repr(value))
+            raise TypeError(
+                f"{where} is the function {name}, and a model file holds data, never code. "
+                "Use a built-in choice, given by its name or as an object of tamiz, in its place; "
+                "or pass allow=[the function] to tamiz.save and to tamiz.load."
+            )
+        kind = type(value)
+        raise TypeError(
+            f"{where} is of class {kind.__module__}.{kind.__qualname__}, which is not one that "
+            f"tamiz.save knows.{_remedy(kind)}"
+        )
+
+
+def _is_inline(value: Any) -> bool:
+    """Whether JSON can say the value as it is; asked first, since most values are like this."""
+    kind = type(value)
+    return (
+        kind in _INLINE
+        or (kind is int and -LARGE < value < LARGE)
+        or (kind is float and math.isfinite(value))
+    )
+
+
+def _remedy(kind: type) -> str:
+    top = kind.__module__.partition(".")[0]
+    if top in ("pandas", "polars"):
+        return " Put an array in the place of the table, for instance by its to_numpy()."
+    if top == "sklearn":
+        return (
+            " Of scikit-learn, the usual steps of a pipeline can be saved, and its machines, trees "
+            "and searches; this class is not among them."
+        )
+    return " If it is your own class, pass allow=[the class] to tamiz.save and to tamiz.load."
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """All that an object holds, in its dict and in its slots."""
+    state = dict(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                state[name] = getattr(value, name)
+    return state
+
+
+def check_attribute(cls: type, name: Any, where: str) -> None:
+    """Refuse a name that would put data in the place of a method."""
+    wrong = not isinstance(name, str) or (name.startswith("__") and name.endswith("__"))
+    if not wrong:
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        # places in __slots__, and properties that keep their value, are made for data
+        made_for_data = (MemberDescriptorType, cached_property)
+        wrong = hasattr(type(found), "__get__") and not isinstance(found, made_for_data)
+    if wrong:
+        raise TypeError(f"{where} has an attribute {name!r:.80}, which is no place for data.")
+
+
+def is_key_part(value: Any) -> bool:
+    """Whether a value is plain and cannot be changed."""
+    plain = (bool, int, float, complex, str, bytes)
+    return value is None or type(value) in plain or isinstance(value, np.generic)
+
+
+_SIMPLE: dict[type, Callable[[Encoder, Any, str, int], Any]] = {
+    list: Encoder._sequence,
+    tuple: Encoder._sequence,
+    set: Encoder._set,
+    frozenset: Encoder._set,
+    dict: Encoder._dict,
+    slice: Encoder._limits,
+    range: Encoder._limits,
+    bytes: lambda encoder, value, *_: encoder._add("bytes", base64.b64encode(value).decode()),
+    complex: lambda encoder, value, *_: encoder._add("complex", value.real.hex(), value.imag.hex()),
+}
