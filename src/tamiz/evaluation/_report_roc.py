@@ -1,0 +1,68 @@
+"""ROC curves and their areas, of two classes or of each class against the others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from tamiz.evaluation._intervals import UNKNOWN, delong, delong_interval, quantile
+from tamiz.evaluation._report_metrics import Metric, missing
+
+
+class Curve:
+    """One ROC curve: its points, its area, and what each sample adds to the area."""
+
+    def __init__(self, positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None):
+        self.positive = positive
+        self.both = bool(positive.any() and not positive.all())
+        self.weighted = weight is not None
+        self.fpr = self.tpr = np.zeros(0)
+        if not self.both:
+            return
+        ranks = stats.rankdata(scores)  # the same curve, also where scores are infinite
+        self.fpr, self.tpr, _ = roc_curve(positive, ranks, sample_weight=weight)
+        if weight is not None:
+            self.value = float(roc_auc_score(positive, ranks, sample_weight=weight))
+            return
+        self.area = delong(scores[positive], scores[~positive])
+        self.value = self.area.value
+        self.influence = np.empty(len(scores))
+        self.influence[positive] = (self.area.of_positive - self.value) / positive.sum()
+        self.influence[~positive] = (self.area.of_negative - self.value) / (~positive).sum()
+
+    def metric(self, confidence: float, labels: tuple[str, str]) -> Metric:
+        if not self.both:
+            absent = labels[0] if self.positive.any() else labels[1]
+            return missing(f"y_true holds no {absent}.", "DeLong")
+        if self.weighted:
+            reason = "DeLong's interval is for samples without weights."
+            return Metric(self.value, UNKNOWN, "DeLong", reason)
+        if math.isnan(self.area.variance):
+            return Metric(self.value, UNKNOWN, "DeLong", "a class has one sample only.")
+        if self.area.variance == 0:
+            reason = "the scores separate the classes: their order shows no spread."
+            return Metric(self.value, UNKNOWN, "DeLong", reason)
+        return Metric(self.value, delong_interval(self.area, confidence), "DeLong")
+
+
+def macro_area(
+    curves: list[Curve], per_class: dict[Any, dict[str, Metric]], confidence: float
+) -> Metric:
+    """Mean of the areas of all classes; what a sample adds to each of them is added up first."""
+    method = "DeLong, mean of the classes against the others"
+    reasons = [m["roc_area"].reason for m in per_class.values() if m["roc_area"].reason]
+    if not all(curve.both for curve in curves):
+        return missing(reasons[0] or "", method)
+    value = sum(curve.value for curve in curves) / len(curves)
+    if any(curve.weighted for curve in curves):
+        return Metric(value, UNKNOWN, method, reasons[0])
+    influence = np.mean([curve.influence for curve in curves], axis=0)
+    spread = float((influence**2).sum())
+    if spread == 0:
+        return Metric(value, UNKNOWN, method, reasons[0] if reasons else None)
+    half = quantile(confidence) * math.sqrt(spread)
+    return Metric(value, (max(0.0, value - half), min(1.0, value + half)), method)

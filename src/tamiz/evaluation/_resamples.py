@@ -1,0 +1,118 @@
+"""Resamples of a table, and parts of it whatever its kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from tamiz._validation import as_vector, guess_task
+from tamiz.evaluation._intervals import check_count
+
+
+class Table:
+    """``X`` and ``y`` as they were given, and where the samples of each class are.
+
+    Selectors check what they are given; here only what is needed to draw resamples is.
+    """
+
+    def __init__(self, X: Any, y: Any = None):
+        self.X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+        if len(self.X.shape) != 2:
+            raise ValueError(f"X must be a table of two axes; its shape is {self.X.shape}.")
+        self.n, self.n_features = int(_num_samples(self.X)), int(self.X.shape[1])
+        self.y = None if y is None else as_vector(y)
+        if self.y is not None and len(self.y) != self.n:
+            raise ValueError(f"X has {self.n} rows but y has {len(self.y)} entries.")
+        self.strata = self._strata()
+
+    def _strata(self) -> list[np.ndarray]:
+        everyone = [np.arange(self.n)]
+        if self.y is None or guess_task(self.y) != "classification":
+            return everyone
+        codes = np.unique(self.y, return_inverse=True)[1]
+        return [np.flatnonzero(codes == k) for k in range(codes.max(initial=0) + 1)]
+
+    def part(self, rows: np.ndarray) -> tuple[Any, Any]:
+        """The rows named, of ``X`` and of ``y``."""
+        return _safe_indexing(self.X, rows), None if self.y is None else self.y[rows]
+
+
+class Sampling(ABC):
+    """A way to draw resamples in which classes keep their shares."""
+
+    @abstractmethod
+    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+        """Rows of ``n`` resamples, ascending."""
+
+
+class Bootstrap(Sampling):
+    """As many samples as there are, drawn with replacement."""
+
+    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+        return [
+            np.sort(np.concatenate([random.choice(part, len(part)) for part in table.strata]))
+            for _ in range(n)
+        ]
+
+
+class Subsample(Sampling):
+    """A share of the samples, drawn without replacement, at least one of each class."""
+
+    def __init__(self, fraction: Any):
+        number = isinstance(fraction, Real) and not isinstance(fraction, bool)
+        if not number or not 0 < float(fraction) < 1:
+            raise ValueError(
+                f"fraction={fraction!r} must be between 0 and 1, the share of the samples that a "
+                "subsample holds."
+            )
+        self.fraction = float(fraction)
+
+    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+        sizes = [max(1, round(self.fraction * len(part))) for part in table.strata]
+        return [
+            np.sort(
+                np.concatenate(
+                    [
+                        random.choice(part, size, replace=False)
+                        for part, size in zip(table.strata, sizes, strict=True)
+                    ]
+                )
+            )
+            for _ in range(n)
+        ]
+
+
+class Folds(Sampling):
+    """The training parts of folds, shuffled anew for every round of them."""
+
+    def __init__(self, n_folds: Any):
+        self.n_folds = check_count("n_folds", n_folds, 2)
+
+    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+        if self.n_folds > table.n:
+            raise ValueError(f"n_folds={self.n_folds} needs as many samples; X has {table.n} rows.")
+        rows: list[np.ndarray] = []
+        while len(rows) < n:
+            # dealing out class after class keeps folds equal in size and shares
+            dealt = np.concatenate([random.permutation(part) for part in table.strata])
+            fold = np.empty(table.n, dtype=np.intp)
+            fold[dealt] = np.arange(table.n) % self.n_folds
+            rows += [np.flatnonzero(fold != k) for k in range(self.n_folds)]
+        return rows[:n]
+
+
+def make_sampling(sample: Any, fraction: Any, n_folds: Any) -> Sampling:
+    """The sampling of that name."""
+    kinds: dict[str, Any] = {
+        "bootstrap": Bootstrap,
+        "subsample": lambda: Subsample(fraction),
+        "folds": lambda: Folds(n_folds),
+    }
+    if not isinstance(sample, str) or sample not in kinds:
+        raise ValueError(f"sample={sample!r} is not one of {', '.join(map(repr, kinds))}.")
+    return kinds[sample]()

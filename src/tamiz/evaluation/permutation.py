@@ -1,0 +1,429 @@
+"""Has a method learnt anything? Its score beside those that it gets when the labels are shuffled.
+
+Everything that saw the labels is done anew with every shuffle: a selector that is a step of the
+pipeline selects among the shuffled labels, too. What was selected before, on all samples, cannot be
+made good for here: the test then says that noise is signal.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state
+
+from tamiz._checkpoint import _said, identity
+from tamiz._journal import Journal
+from tamiz._parallel import refuse_no_jobs
+from tamiz._progress import Progress
+from tamiz._selection_plot import axes
+from tamiz.base import Stopwatch, _plain
+from tamiz.evaluation._intervals import (
+    Interval,
+    between,
+    check_count,
+    check_level,
+    clopper_pearson,
+    frames,
+    pvalue_text,
+)
+from tamiz.evaluation._resamples import Table
+from tamiz.search.base import seeded
+from tamiz.search.judges import last_step, make_scorer
+from tamiz.search.splits import Split, make_splits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BATCH = 10  # early stopping looks after so many permutations, whatever the number of workers
+
+
+@dataclass(repr=False)
+class PermutationTest:
+    """The score of a method beside those under shuffled labels.
+
+    Attributes
+    ----------
+    score : float
+        Mean score over the splits with the labels as they are; higher is better.
+    permuted : array of shape (n_permutations,)
+        Mean scores with shuffled labels.
+    pvalue : float
+        ``(1 + count) / (1 + n)`` with the number of shuffles that score as high or higher. The one
+        is for the labels as they are, which are a permutation, too; without it the test would
+        reject too often.
+    interval : tuple of float
+        Where the p-value of all permutations lies: the exact interval of the share of shuffles
+        that score as high.
+    confidence : float
+        Confidence of the interval.
+    metric : str
+        Name of the score.
+    stopped : str or None
+        Why fewer shuffles were made than asked for.
+    notes : dict
+        The estimator and the number of splits.
+    """
+
+    score: float
+    permuted: np.ndarray
+    pvalue: float
+    interval: Interval
+    confidence: float
+    metric: str = "score"
+    stopped: str | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_permutations(self) -> int:
+        """Number of shuffles made."""
+        return len(self.permuted)
+
+    @property
+    def n_as_high(self) -> int:
+        """Number of shuffles that score as high as the labels, or higher."""
+        return _as_high(self.permuted, self.score)
+
+    def __repr__(self) -> str:
+        return (
+            f"<PermutationTest: {self.metric} {self.score:.3f}, p = {pvalue_text(self.pvalue)} "
+            f"({self.n_permutations} permutations)>"
+        )
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.permuted, [0.025, 0.5, 0.975])
+        lines = [
+            f"{self.metric} with the labels as they are   {self.score:.4f}",
+            f"{self.metric} with labels shuffled          {middle:.4f} (median; 95 % between "
+            f"{low:.4f} and {high:.4f})",
+            f"as high in {self.n_as_high} of {self.n_permutations} shuffles: "
+            f"p = {pvalue_text(self.pvalue)} ({100 * self.confidence:g} % interval "
+            f"{between(self.interval, 4)})",
+        ]
+        return "\n".join(lines + ([self.stopped] if self.stopped else []))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The scores with shuffled labels, one row each."""
+        return frames().DataFrame({self.metric: self.permuted})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, fit for JSON."""
+        return _plain(
+            {
+                "score": self.score,
+                "metric": self.metric,
+                "pvalue": self.pvalue,
+                "interval": self.interval,
+                "confidence": self.confidence,
+                "n_permutations": self.n_permutations,
+                "n_as_high": self.n_as_high,
+                "permuted": self.permuted,
+                "stopped": self.stopped,
+                "notes": self.notes,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores with shuffled labels as a histogram, and the score of the labels.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        ax = axes(ax, height=3.8)
+        different = len(np.unique(self.permuted))
+        bins = max(1, min(30, different, math.isqrt(self.n_permutations) + 5))
+        label = f"{self.n_permutations} shuffles"
+        ax.hist(self.permuted, bins=bins, color="0.75", edgecolor="white", label=label)
+        middle = float(np.median(self.permuted))
+        top = 0.8  # the legend stands above the lines
+        ax.axvline(middle, ymax=top, color="0.35", ls="--", lw=1, label=f"median {middle:.3f}")
+        label = f"labels as they are {self.score:.3f}"
+        ax.axvline(self.score, ymax=top, color="tab:red", lw=2, label=label)
+        ax.set(xlabel=self.metric.replace("_", " "), ylabel="shuffles")
+        ax.set_title(f"p = {pvalue_text(self.pvalue)} ({between(self.interval, 3)})", size="medium")
+        ax.margins(x=0.08)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, 1.3 * high)
+        ax.legend(
+            fontsize="small",
+            ncols=3,
+            loc="upper center",
+            frameon=False,
+            columnspacing=1.2,
+            handlelength=1.6,
+        )
+        return ax
+
+
+def permutation_test(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    n_permutations: int = 200,
+    scoring: Any = None,
+    groups: Any = None,
+    early_stop: float | None = None,
+    confidence: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    checkpoint: Any = None,
+    resume: bool = False,
+    verbose: bool | int = 0,
+) -> PermutationTest:
+    """Test whether a method scores better than it would if features and labels were unrelated.
+
+    Parameters
+    ----------
+    estimator : estimator or pipeline
+        Anything of scikit-learn's kind. Put a selector into the pipeline, so that it selects anew
+        for every shuffle.
+    X : table of shape (n_samples, n_features)
+        Array, sparse matrix or data frame.
+    y : array of shape (n_samples,)
+        Labels or numbers.
+    cv : int, "loo", splitter or list of splits, default=5
+        Splits. A splitter divides every shuffle anew, by the shuffled labels where it looks at
+        labels: with folds that keep the shares of the true classes only, shuffles would score too
+        low and the test would reject too often.
+    n_permutations : int, default=200
+        Number of shuffles; the smallest p-value is ``1 / (1 + n_permutations)``.
+    scoring : str or callable, optional
+        The score; the estimator's own by default.
+    groups : array of shape (n_samples,), optional
+        Shuffle within groups only, such as patients or batches; splitters that keep groups
+        together get them as well.
+    early_stop : float, optional
+        Stop as soon as the interval of the p-value lies wholly on one side of this level (0.05,
+        say). Looking often makes that interval a little too short.
+    confidence : float, default=0.95
+        Confidence of the interval; looking for an early stop uses 0.999.
+    n_jobs : int or None, default=None
+        Workers, as in joblib; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the shuffles, of the splits, and of an estimator that has none.
+    checkpoint : str or path, optional
+        A file in which every score is written down as it comes.
+    resume : bool, default=False
+        Whether to go on from that file, perhaps to more permutations than before.
+    verbose : bool or int, default=0
+        Whether to show progress.
+
+    Returns
+    -------
+    PermutationTest
+        Ctrl-C keeps the shuffles made so far; a warning says so.
+
+    See Also
+    --------
+    significance : Whether methods differ from each other.
+
+    References
+    ----------
+    Ojala, Garriga: Permutation tests for studying classifier performance. Journal of Machine
+    Learning Research 11 (2010).
+
+    Phipson, Smyth: Permutation p-values should never be zero. Statistical Applications in Genetics
+    and Molecular Biology 9 (2010).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from tamiz.evaluation import permutation_test
+    >>> X, y = load_iris(return_X_y=True)
+    >>> permutation_test(GaussianNB(), X, y, n_permutations=50, random_state=0)
+    <PermutationTest: score 0.953, p = 0.0196 (50 permutations)>
+    """
+    refuse_no_jobs(n_jobs)
+    watch = Stopwatch()
+    n_permutations = check_count("n_permutations", n_permutations, 1)
+    confidence = check_level("confidence", confidence)
+    level = None if early_stop is None else check_level("early_stop", early_stop)
+    if y is None:
+        raise ValueError("y is None; a permutation test needs labels to shuffle.")
+    table = Table(X, y)
+    random = check_random_state(random_state)
+    seed = int(random.randint(2**31 - 1))
+    scorer, metrics = make_scorer(estimator, scoring)
+    if len(metrics) > 1 or isinstance(scoring, (list, tuple, set, dict)):
+        raise ValueError(f"scoring={scoring!r} names several metrics; a test needs one.")
+    labels = np.asarray(table.y)
+    if len(np.unique(labels)) < 2:
+        raise ValueError(f"y holds {labels[0]!r} only; there is nothing to shuffle.")
+    blocks = _blocks(groups, labels)
+    journal = None
+    if checkpoint is not None:
+        about = _identity(estimator, table, groups, cv, scoring, random_state)
+        journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
+        seed = int(journal.facts["seed"])
+    try:
+        work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
+        known = [] if journal is None else [float(value) for value in journal.records]
+        score = known[0] if known else work.score(labels)
+        if journal is not None and not known:
+            journal.append([score])
+        permuted = known[1 : n_permutations + 1]
+        begun = len(permuted)
+        shuffles = (
+            _shuffled(labels, blocks, np.random.default_rng([seed, k]))
+            for k in range(begun, n_permutations)
+        )
+        stopped = None
+        with Progress("permutation test", verbose) as progress:
+            try:
+                for value in work.scores(shuffles, n_jobs, n_permutations - begun):
+                    permuted.append(value)
+                    if journal is not None:
+                        journal.append([value])
+                    progress.update(_progress(len(permuted), begun, n_permutations, watch))
+                    if level is not None and _decided(permuted, score, level, n_permutations):
+                        side = "above" if _pvalue(permuted, score) > level else "below"
+                        stopped = (
+                            f"Stopped after {len(permuted)} of {n_permutations} permutations: the "
+                            f"p-value is {side} {level:g}."
+                        )
+                        break
+            except KeyboardInterrupt:
+                if not permuted:
+                    raise
+                stopped = f"Interrupted after {len(permuted)} of {n_permutations} permutations."
+                warnings.warn(stopped, RuntimeWarning, stacklevel=2)
+    finally:
+        if journal is not None:
+            journal.close()
+    scores = np.array(permuted)
+    low, high = clopper_pearson(_as_high(scores, score), len(scores), confidence)
+    return PermutationTest(
+        score=score,
+        permuted=scores,
+        pvalue=_pvalue(scores, score),
+        interval=(float(low), float(high)),
+        confidence=confidence,
+        metric=metrics[0],
+        stopped=stopped,
+        notes={
+            "estimator": repr(estimator),
+            "n_splits": len(work.splits(labels)),
+            "grouped": groups is not None,
+        },
+    )
+
+
+def _progress(done: int, begun: int, wanted: int, watch: Stopwatch) -> str:
+    left = watch.seconds / max(1, done - begun) * (wanted - done)
+    return f"{done} of {wanted} permutations, {left:.0f} s left"
+
+
+def _identity(
+    estimator: Any, table: Table, groups: Any, cv: Any, scoring: Any, random_state: Any
+) -> dict[str, str]:
+    """Which run this is; the number of permutations is not part of it, so that it can grow."""
+    data = (table.X, table.y, *(() if groups is None else (np.asarray(groups),)))
+    protocol = {"cv": cv, "scoring": scoring, "test_seed": random_state}
+    return {
+        **identity(estimator, *data),
+        **{name: _said(value) for name, value in protocol.items()},
+    }
+
+
+class _Work:
+    """Splits, fits and scores one labelling."""
+
+    def __init__(self, machine: Any, table: Table, cv: Any, groups: Any, seed: int, scorer: Any):
+        self.machine, self.table, self.scorer = machine, table, scorer
+        # an iterator of splits would be spent after the first labelling
+        spent = isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
+        self.cv = list(cv) if spent else cv
+        self.groups, self.seed = groups, seed
+
+    def splits(self, labels: np.ndarray) -> list[Split]:
+        """The same for the same labels, whatever was asked before."""
+        cv = copy.deepcopy(self.cv)  # a splitter may hold a generator that moves on
+        # those of scikit-learn that have no use for groups warn of them
+        own = type(cv).__module__.partition(".")[0] == "sklearn"
+        heard = hasattr(cv, "set_split_request") or (hasattr(cv, "split") and not own)
+        groups = self.groups if heard else None
+        classifier = is_classifier(self.machine)
+        return make_splits(cv, self.table.X, labels, classifier, self.seed, groups)
+
+    def score(self, labels: np.ndarray) -> float:
+        found = []
+        for train, test in self.splits(labels):
+            fitted = clone(self.machine)
+            fitted.fit(self.table.part(train)[0], labels[train])
+            found.append(float(self.scorer(fitted, self.table.part(test)[0], labels[test])))
+        mean = float(np.mean(found))
+        if not math.isfinite(mean):
+            raise ValueError(
+                f"the score is {mean}: a split may hold one class only. Use fewer folds, or "
+                "another scoring."
+            )
+        return mean
+
+    def scores(self, shuffles: Iterator[np.ndarray], n_jobs: int | None, n: int) -> Iterator[float]:
+        if effective_n_jobs(n_jobs) == 1 or n == 1:
+            yield from map(self.score, shuffles)
+            return
+        home = type(last_step(self.machine)).__module__.partition(".")[0]
+        prefer = "threads" if home == "tamiz" else "processes"
+        parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+        yield from parallel(delayed(self.score)(labels) for labels in shuffles)
+
+
+def _blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
+    """Positions within which labels may change places."""
+    if groups is None:
+        return [np.arange(len(labels))]
+    given = np.asarray(groups)
+    if given.shape != labels.shape:
+        raise ValueError(f"groups has shape {given.shape}; it needs one for each of the samples.")
+    codes = np.unique(given, return_inverse=True)[1]
+    blocks = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
+    if all(len(np.unique(labels[block])) < 2 for block in blocks):
+        raise ValueError(
+            "groups: the labels are the same within every group, so that shuffling within groups "
+            "changes nothing."
+        )
+    return blocks
+
+
+def _shuffled(
+    labels: np.ndarray, blocks: list[np.ndarray], random: np.random.Generator
+) -> np.ndarray:
+    shuffled = labels.copy()
+    for block in blocks:
+        shuffled[block] = labels[random.permutation(block)]
+    return shuffled
+
+
+def _as_high(permuted: Any, score: float) -> int:
+    """How many are as high, sums of equal numbers in another order taken as equal."""
+    slack = 1e-12 * max(1.0, abs(score))
+    return int((np.asarray(permuted) >= score - slack).sum())
+
+
+def _pvalue(permuted: Any, score: float) -> float:
+    return (1 + _as_high(permuted, score)) / (1 + len(permuted))
+
+
+def _decided(permuted: list[float], score: float, level: float, wanted: int) -> bool:
+    """Whether more shuffles would hardly move the p-value across the level."""
+    if len(permuted) % _BATCH or len(permuted) == wanted:
+        return False
+    low, high = clopper_pearson(_as_high(permuted, score), len(permuted), 0.999)
+    return not low <= level <= high
