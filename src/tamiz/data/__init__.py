@@ -1,0 +1,7 @@
+"""Data: sets known by name, readers for the usual files, and what their columns are."""
+
+from tamiz.data.dataset import Dataset
+from tamiz.data.errors import DataError, DataWarning
+from tamiz.data.loading import available, load
+
+__all__ = ["DataError", "DataWarning", "Dataset", "available", "load"]

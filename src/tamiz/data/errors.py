@@ -1,0 +1,46 @@
+"""What goes wrong with data, said in one sentence."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DataError(ValueError):
+    """A table that cannot be read or used; the message says which, where, and what to do."""
+
+
+class DataWarning(UserWarning):
+    """A table that was read, with something in it that a person should look at."""
+
+
+def near(name: str, known: Iterable[str], most: int = 3) -> str:
+    """`` Did you mean ...?`` with the names most like ``name``; empty if none is like it."""
+    lower = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(str(name).lower(), list(lower), n=most, cutoff=0.6)
+    if not found:
+        return ""
+    return f" Did you mean {' or '.join(repr(lower[key]) for key in found)}?"
+
+
+def listed(names: Iterable[object], most: int = 5) -> str:
+    """The first few of a list of names, and how many more there are."""
+    names = list(names)
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def ragged(shown: str, line: int, found: int, width: int) -> str:
+    """The sentence about a row with too many or too few cells."""
+    return (
+        f"{shown}, line {line}: {found} fields where {width} are expected; put text that holds the "
+        "separator in quotation marks, or name the separator with separator=."
+    )
+
+
+def unclosed(shown: str, line: int) -> str:
+    """The sentence about a quotation mark without its partner."""
+    return (
+        f"{shown}, line {line}: a quotation mark is opened in this row and never closed; close it, "
+        "or remove it."
+    )

@@ -1,0 +1,203 @@
+"""load and available: data by name, from a file, or from a table in memory."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tamiz.data.assemble import build, check_choices
+from tamiz.data.dataset import Dataset
+from tamiz.data.errors import DataError, DataWarning, near
+from tamiz.data.formats import read_file, stem
+from tamiz.data.named import fetch, find_file, read_bundled
+from tamiz.data.plan import Options
+from tamiz.data.registry import ALIASES, SETS, Named, canonical
+
+
+def load(
+    source: Any,
+    target: Any = None,
+    *,
+    columns: Any = None,
+    drop: Any = None,
+    roles: Mapping[Any, str] | None = None,
+    task: str | None = None,
+    encode: str | None = "ordinal",
+    nrows: int | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    missing: Sequence[str] | None = None,
+    download: bool = True,
+    verbose: bool | int = 0,
+) -> Dataset:
+    """Read a data set by name, from a file, or from a table in memory.
+
+    Everything that is guessed (separator, header, target, roles of the columns, task) is written
+    in ``notes`` of the result and can be overruled.
+
+    Parameters
+    ----------
+    source : str, path, data frame or 2-D array
+        A name from :func:`available`; a file (CSV or TSV, also gzip'd; Parquet; ARFF; LIBSVM;
+        NumPy npz); or a pandas or polars frame. A file without extension that is called like a
+        set is meant if it is written with a folder, as in ``"./iris"``.
+    target : str, int or False, optional
+        Name or position of the target; False for none. By default a column called target, class,
+        label or y, else the last one.
+    columns : sequence of str or int, optional
+        Features to read; the others are passed over. All by default.
+    drop : sequence of str or int, optional
+        Features to leave out.
+    roles : dict, optional
+        What columns are, where the guess is wrong: ``{"zip": "categorical", "key": "ignore"}``.
+        See ``roles`` of :class:`Dataset`.
+    task : {"classification", "regression"}, optional
+        By default few whole numbers, or text, are labels, and other numbers a quantity.
+    encode : {"ordinal", "onehot"} or None, default="ordinal"
+        Categories as codes, as indicators with ``feature_groups``, or cells as they are.
+    nrows : int, optional
+        Read so many rows only.
+    format : {"csv", "parquet", "arff", "libsvm", "npz"}, optional
+        By default judged by the extension.
+    separator, decimal, encoding : str, optional
+        Of a text table; guessed by default.
+    header : bool, optional
+        Whether the first line of a text table holds names; guessed by default.
+    missing : sequence of str, optional
+        Spellings of a missing value in a text table instead of the usual ones (an empty cell,
+        ``NA``, ``?``, ``NaN``, ``null`` ...).
+    download : bool, default=True
+        Whether a set known by name may be fetched from OpenML if it is not in the folder.
+    verbose : bool or int, default=0
+        Show progress on files that take longer than two seconds.
+
+    Returns
+    -------
+    Dataset
+
+    See Also
+    --------
+    available : the names.
+
+    Examples
+    --------
+    >>> from tamiz.data import load
+    >>> iris = load("iris")
+    >>> iris
+    <iris: 150 x 4, classification with 3 classes>
+    >>> iris.target_names
+    ['setosa', 'versicolor', 'virginica']
+    >>> load("iris", target="petal width (cm)").task
+    'regression'
+    """
+    check_choices(roles, task, encode)
+    if nrows is not None and (not isinstance(nrows, int) or nrows < 1):
+        raise DataError(f"nrows={nrows!r} is not possible; give a whole number, at least 1.")
+    options = Options(
+        target, columns, drop, nrows, separator, decimal, encoding, header, missing, int(verbose)
+    )
+    trusted, classes = False, None
+    if isinstance(source, (str, os.PathLike)):
+        entry = None if isinstance(source, os.PathLike) else _named(source)
+        if entry is not None:
+            trusted, name = True, entry.name
+            if entry.text:
+                encode = None
+                options.missing = []
+            table, plan, classes = _read_named(entry, options, download)
+        else:
+            shown = os.fspath(source)
+            path = Path(shown).expanduser()
+            _refuse_absent(path, shown)
+            table, plan = read_file(path, path.name, options, format)
+            name = stem(path)
+    else:
+        from tamiz.data.frames import read_memory
+
+        table, plan = read_memory(source, options)
+        name = "table"
+    data, alarms = build(
+        table, plan, name=name, roles=roles, task=task, encode=encode, trusted=trusted
+    )
+    if classes is not None and data.target == "target" and data.target_names is not None:
+        data.target_names = [classes[k] for k in _codes(data.target_names)]
+    for alarm in alarms:
+        warnings.warn(alarm, DataWarning, stacklevel=2)
+    return data
+
+
+def available(where: str | None = None) -> list[str]:
+    """Names that :func:`load` knows.
+
+    Parameters
+    ----------
+    where : {"bundled", "folder", "openml"}, optional
+        Only those that come with the installation, that lie in the data folder, or that can be
+        fetched.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from tamiz.data import available
+    >>> available("bundled")
+    ['d8', 'iris', 'wine', 'breast_cancer', 'digits', 'diabetes']
+    """
+    tests = {
+        None: lambda entry: True,
+        "bundled": lambda entry: entry.bundled,
+        "folder": lambda entry: not entry.bundled and find_file(entry.name) is not None,
+        "openml": lambda entry: entry.openml is not None,
+    }
+    if where not in tests:
+        raise DataError(f"where={where!r} is not known; use 'bundled', 'folder' or 'openml'.")
+    return [name for name, entry in SETS.items() if tests[where](entry)]
+
+
+# --------------------------------------------------------------------------------------- private
+
+
+def _named(source: str) -> Named | None:
+    """The entry of a name; None for what must be a path."""
+    if os.sep in source or (os.altsep and os.altsep in source):
+        return None
+    key = canonical(source)
+    return None if key is None else SETS[key]
+
+
+def _refuse_absent(path: Path, shown: str) -> None:
+    if path.is_dir():
+        raise DataError(f"{shown} is a folder; name a file in it.")
+    if path.exists():
+        return
+    if path.suffix or os.sep in shown:
+        folder = path.parent
+        beside = [p.name for p in folder.iterdir() if p.is_file()] if folder.is_dir() else []
+        hint = near(path.name, beside[:1000]) or " Check the name and the folder."
+        raise DataError(f"There is no file {shown!r}.{hint}")
+    hint = near(shown, [*SETS, *ALIASES]) or " tamiz.data.available() lists the names."
+    raise DataError(f"{shown!r} is neither a data set known by name nor a file.{hint}")
+
+
+def _read_named(entry: Named, options: Options, download: bool) -> tuple[Any, Any, Any]:
+    if entry.bundled:
+        return read_bundled(entry, options)
+    path = find_file(entry.name)
+    if path is None:
+        table, plan = fetch(entry, options, download)
+    else:
+        table, plan = read_file(path, path.name, options, None)
+    return table, plan, None
+
+
+def _codes(labels: list[str]) -> list[int]:
+    """Positions among the classes of labels that are 0, 1, ..., or -1 and 1."""
+    return [0 if label == "-1" else int(label) for label in labels]

@@ -1,0 +1,96 @@
+"""Parquet, with either library."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tamiz.data.parquet
+from tamiz.data import DataError, load
+from tests.frames import to_polars
+
+FRAME = pd.DataFrame(
+    {
+        "number": [1.5, np.nan, 3.0, 4.0, 5.0, 6.0],
+        "whole": [3, 2, 1, 3, 2, 1],
+        "word": ["a", "b", None, "a", "b", "a"],
+        "label": ["x", "y", "x", "y", "x", "y"],
+    }
+)
+
+
+@pytest.fixture(params=["pyarrow", "polars"])
+def path(request, tmp_path, monkeypatch):
+    pytest.importorskip(request.param)
+    original = tamiz.data.parquet.find_spec
+    monkeypatch.setattr(
+        tamiz.data.parquet,
+        "find_spec",
+        lambda name: original(name) if name == request.param else None,
+    )
+    to_polars(FRAME).write_parquet(tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
+def test_round_trip(path):
+    data = load(path)
+    assert data.target == "label"
+    assert data.levels == {"word": ["a", "b"]}
+    np.testing.assert_array_equal(data.X[:, 0], FRAME["number"])
+    np.testing.assert_array_equal(data.X[:, 1], FRAME["whole"])
+    np.testing.assert_array_equal(data.X[:, 2], [0, 1, np.nan, 0, 1, 0])
+    assert data.y.tolist() == FRAME["label"].tolist()
+
+
+def test_some_columns_and_rows(path):
+    data = load(path, target="word", columns=["whole"], nrows=2)
+    assert data.X.tolist() == [[3], [2]]
+    assert data.y.tolist() == ["a", "b"]
+
+
+def test_no_other_column_is_read(path, monkeypatch):
+    asked = []
+    original = tamiz.data.parquet.read_frame
+
+    def spy(frame, options, shown):
+        asked.extend(getattr(frame, "column_names", None) or frame.columns)
+        return original(frame, options, shown)
+
+    monkeypatch.setattr(tamiz.data.parquet, "read_frame", spy)
+    load(path, columns=["number"])
+    assert asked == ["number", "label"]
+
+
+def test_cut_short(path):
+    raw = path.read_bytes()
+    path.write_bytes(raw[: len(raw) - 30])
+    with pytest.raises(DataError, match=r"t\.parquet is no Parquet file, or it is damaged"):
+        load(path)
+
+
+def test_unknown_column(path):
+    with pytest.raises(DataError, match="Did you mean 'number'"):
+        load(path, columns=["numbr"])
+
+
+def test_without_either_library(path, monkeypatch):
+    monkeypatch.setattr(tamiz.data.parquet, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"tamiz\[frames\]"):
+        load(path)
+
+
+def test_dates_and_truth(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "day": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 8), eager=True),
+            "flag": [True, False, None, True, True, False, True, False],
+            "y": [0, 1, 0, 1, 0, 1, 0, 1],
+        }
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match="'day'"):
+        data = load(tmp_path / "t.parquet")
+    assert data.feature_names == ["flag"]
+    np.testing.assert_array_equal(data.X[:, 0], [1, 0, np.nan, 1, 1, 0, 1, 0])
