@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+REPRODUCE_ARGS ?=
 
 TEST_VENV   := .venv
 LOWEST_VENV := .venv-lowest
@@ -26,16 +27,15 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-lowest bench docs clean check-python check-lowest-python
+.PHONY: help demo test test-lowest bench reproduce docs clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(DEMO_VENV)/.stamp  ## install tamiz and fit two machines on real data
-	@$(DEMO_VENV)/bin/python -m tamiz.demo
+demo: $(DEMO_VENV)/.stamp  ## install tamiz, select features of real data, write a report
+	@$(DEMO_VENV)/bin/tamiz demo --out tamiz-demo.html
 	@echo
-	@echo "Where things are: the code in src/tamiz, the demo in src/tamiz/demo.py, the guide in"
-	@echo "docs/ (make docs), an interpreter with tamiz installed at $(DEMO_VENV)/bin/python."
+	@echo "More: $(DEMO_VENV)/bin/tamiz --help, the guide in docs/ (make docs)."
 
 test: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
 	@echo "== ruff"
@@ -60,6 +60,9 @@ bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 	@if [ -f benchmarks/__main__.py ]; then \
 		$(BENCH_VENV)/bin/python -m benchmarks $(BENCH_ARGS); \
 	else echo "There are no benchmarks yet (benchmarks/__main__.py is missing)."; fi
+
+reproduce: $(TEST_VENV)/.stamp  ## published tables beside ours, quick forms (some minutes)
+	@$(ONE_THREAD) $(TEST_VENV)/bin/python examples/reproduce_all.py $(REPRODUCE_ARGS)
 
 docs: $(DOCS_VENV)/.stamp  ## build the documentation; any warning is an error
 	@$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html

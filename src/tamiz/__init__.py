@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from tamiz.embedded import L1SVM as L1SVM
     from tamiz.embedded import SVMRFE as SVMRFE
     from tamiz.embedded import HoldOutSVM as HoldOutSVM
+    from tamiz.evaluation import compare as compare
+    from tamiz.evaluation import tune as tune
     from tamiz.filters import CFS as CFS
     from tamiz.filters import MRMR as MRMR
     from tamiz.filters import QPFS as QPFS
     from tamiz.filters import FisherScore as FisherScore
     from tamiz.filters import ReliefF as ReliefF
+    from tamiz.persistence import load as load
+    from tamiz.persistence import save as save
     from tamiz.search import BackwardElimination as BackwardElimination
     from tamiz.search import ForwardSelection as ForwardSelection
     from tamiz.search import GeneticSearch as GeneticSearch
@@ -32,6 +36,8 @@ _HOME = {
     "L1SVM": "tamiz.embedded",
     "HoldOutSVM": "tamiz.embedded",
     "SVMRFE": "tamiz.embedded",
+    "compare": "tamiz.evaluation",
+    "tune": "tamiz.evaluation",
     "CFS": "tamiz.filters",
     "FisherScore": "tamiz.filters",
     "MRMR": "tamiz.filters",
@@ -44,6 +50,8 @@ _HOME = {
     "SVC": "tamiz.svm",
     "SVR": "tamiz.svm",
     "Selection": "tamiz.base",
+    "load": "tamiz.persistence",
+    "save": "tamiz.persistence",
 }
 
 __all__ = [
@@ -63,6 +71,10 @@ __all__ = [
     "ReliefF",
     "Selection",
     "__version__",
+    "compare",
+    "load",
+    "save",
+    "tune",
 ]
 
 

@@ -5,6 +5,10 @@ that alternate with tiles on our thread pool then fight over the same cores and 
 slower than on one thread. Where tiles contain products, the tiles are what is shared between
 threads, and BLAS is held to one thread for as long as they run. The same goes for loops of many
 small products.
+
+Most libraries have one limit for the whole process: the first holder sets it, and the last one,
+whichever thread it is in, puts back what was there. Libraries built on OpenMP have a limit for each
+thread, which every thread sets and puts back for itself.
 """
 
 from __future__ import annotations
@@ -18,26 +22,65 @@ from typing import Any
 SMALL, LARGE = 200_000, 20_000_000  # multiplications
 
 _lock = threading.Lock()
-_users = 0
-_limiter: Any = None
-_controller: Any = None
+
+
+class _Hold:
+    """Libraries held to one thread as long as there are holders. Use it under the lock."""
+
+    def __init__(self, per_thread: bool):
+        self.per_thread = per_thread
+        self.holders = 0
+        self.before: list[tuple[Any, int]] = []
+
+    def take(self) -> None:
+        if not self.before:  # else a take that was interrupted has noted them already
+            libraries = [lib for lib in _libraries() if _is_per_thread(lib) == self.per_thread]
+            self.before = [(lib, lib.get_num_threads()) for lib in libraries]
+        if self.holders == 0:
+            for lib, _ in self.before:
+                _set(lib, 1)
+        self.holders += 1
+
+    def leave(self) -> None:
+        if self.holders == 0:
+            return  # it was taken before a fork, in the parent
+        self.holders -= 1
+        if self.holders == 0:
+            self.restore()
+
+    def restore(self) -> None:
+        self.holders = 0
+        for lib, number in self.before:
+            if number is not None:
+                _set(lib, number)
+        self.before = []
+
+
+class _Own(threading.local):
+    """The hold of each thread."""
+
+    def __init__(self) -> None:
+        self.hold = _Hold(per_thread=True)
+
+
+_shared = _Hold(per_thread=False)
+_own = _Own()
+_known: list[Any] | None = None
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread; the last of several users at once restores what was before."""
-    global _users
+    own = _own.hold
     with _lock:
-        if _users == 0:
-            _hold()
-        _users += 1
+        _shared.take()
+        own.take()
     try:
         yield
     finally:
         with _lock:
-            _users -= 1
-            if _users == 0:
-                _release()
+            own.leave()
+            _shared.leave()
 
 
 def product(A: Any, B: Any) -> Any:
@@ -49,29 +92,46 @@ def product(A: Any, B: Any) -> Any:
         return A @ B
 
 
-def _hold() -> None:
-    global _controller, _limiter
-    if _controller is None:
+def _libraries() -> list[Any]:
+    global _known
+    if _known is None:
         from threadpoolctl import ThreadpoolController
 
-        _controller = ThreadpoolController()
-    _limiter = _controller.limit(limits=1, user_api="blas")
+        _known = list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    return _known
 
 
-def _release() -> None:
-    global _limiter
-    if _limiter is not None:
-        _limiter.restore_original_limits()
-        _limiter = None
+def _is_per_thread(lib: Any) -> bool:
+    return lib.internal_api == "openblas" and getattr(lib, "threading_layer", None) == "openmp"
+
+
+def _set(lib: Any, number: int) -> None:
+    """Set the limit, in whichever thread this is.
+
+    From 3.8 on threadpoolctl lets one thread set the limit of OpenBLAS and passes over the others
+    in silence. Who may set it is decided here, by the lock; so that claim is dropped, before and
+    after.
+    """
+    drop = getattr(lib, "clear_controlling_thread", None)
+    if drop is not None:
+        drop(force=True)
+    lib.set_num_threads(number)
+    if drop is not None:
+        drop(force=True)
 
 
 def _after_fork() -> None:
-    """In a forked child the other users are gone, and so is whoever held the lock."""
-    global _lock, _users
+    """In a forked child the other holders are gone."""
+    global _lock
     _lock = threading.Lock()
-    _users = 0
-    _release()
+    _shared.restore()
+    _own.hold.restore()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    # no other thread may be inside a library's setting when the process forks
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_after_fork,
+    )

@@ -98,7 +98,7 @@ class FSV(SparseLinearMachine):
         tells the steps.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had any.
 
     See Also

@@ -82,7 +82,7 @@ class L1SVM(SparseLinearMachine):
         reaches 1 where a feature enters: the nearer, the better.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had any.
 
     See Also

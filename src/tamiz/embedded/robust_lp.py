@@ -71,7 +71,7 @@ class RobustLP(SparseLinearMachine):
         entering under a small penalty.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had any.
 
     See Also

@@ -57,7 +57,7 @@ class WelchT(MomentFilter):
     Attributes
     ----------
     scores_ : array of shape (n_features,)
-        |t|, or the square root of F; 0 for constant features.
+        Absolute t, or the square root of F; 0 for constant features.
     pvalues_ : array of shape (n_features,)
         Two-sided p-values, not corrected for the number of features.
     support_, ranking_, order_, selection_, classes_

@@ -53,7 +53,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Number of bins or categories of each feature, missing values not counted.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had any.
 
     See Also

@@ -88,7 +88,7 @@ class Kernel(ABC):
 
     @property
     def bound(self) -> float:
-        """The least known upper bound of |K(x, x')| over all samples; infinite if there is none."""
+        """Least known upper bound of the size of K(x, x') over all samples; infinite if none is."""
         return float("inf")
 
     @property

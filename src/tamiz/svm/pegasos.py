@@ -117,7 +117,7 @@ class PegasosClassifier(LinearMachine):
         been reached is kept) or "stream" (after ``partial_fit``).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : array of str
         Names of the features, if X had any.
 
     See Also

@@ -71,7 +71,7 @@ class PerceptronClassifier(LinearMachine):
         What :meth:`mistake_bound` last returned; None after ``fit``.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : array of str
         Names of the features, if X had any.
 
     See Also

@@ -80,7 +80,7 @@ class SubgradientClassifier(LinearMachine):
         made).
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : array of str
         Names of the features, if X had any.
 
     See Also

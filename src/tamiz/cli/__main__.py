@@ -1,0 +1,5 @@
+"""``python -m tamiz.cli``."""
+
+from tamiz.cli.app import main
+
+main()

@@ -1,0 +1,113 @@
+"""The program ``tamiz``: its commands, and what happens when something goes wrong.
+
+Exit codes: 0 done, 1 failed while running, 2 wrong usage or unreadable input, 130 interrupted
+before there was anything to show. Errors are one line on standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from tamiz.cli import (
+    compare,
+    datasets,
+    demo,
+    fit,
+    methods,
+    predict,
+    rank,
+    reproduce,
+    select,
+    tune,
+)
+from tamiz.cli.console import flush
+from tamiz.cli.problems import Problem
+
+app = typer.Typer(
+    name="tamiz",
+    help=(
+        "Find which features matter, and how well they separate the classes.\n\n"
+        "DATA is a file (csv, tsv, parquet, arff, libsvm, npz; also .gz) or a name that "
+        "'tamiz datasets' lists. The target is the last column unless --target names another."
+    ),
+    epilog="Start with:  tamiz select breast_cancer --out report.html",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("select")(select.select)
+app.command("rank")(rank.rank)
+app.command("compare")(compare.compare)
+app.command("tune")(tune.tune)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
+app.command("reproduce")(reproduce.reproduce)
+app.command("methods")(methods.methods)
+app.command("datasets")(datasets.datasets)
+app.command("demo")(demo.demo)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from tamiz import __version__
+
+        typer.echo(f"tamiz {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", help="Show the version and exit.", callback=_version, is_eager=True
+    ),
+) -> None:
+    pass
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and leave with its exit code."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        code = app(arguments, standalone_mode=False)
+        flush()
+    except KeyboardInterrupt:
+        print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
+        return 130
+    except typer.Exit as leaving:
+        return int(leaving.exit_code)
+    except Exception as error:
+        return _explain(error)
+    return int(code) if isinstance(code, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """One line on standard error, and the exit code."""
+    if os.environ.get("TAMIZ_TRACEBACK"):
+        raise error
+    if isinstance(error, typer.Abort):
+        print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
+        return 130
+    message = getattr(error, "format_message", None)  # of the parser of the command line
+    if message is not None:
+        context = getattr(error, "ctx", None)
+        hint = f" See: {context.command_path} --help" if context is not None else ""
+        print(f"tamiz: {_one_line(message())}{hint}", file=sys.stderr)
+        return 2
+    if isinstance(error, Problem):
+        print(f"tamiz: {_one_line(str(error))}", file=sys.stderr)
+        return error.exit_code
+    said = _one_line(str(error)) or type(error).__name__
+    if not isinstance(error, (ValueError, OSError, ImportError)):
+        said = f"{type(error).__name__}: {said} (TAMIZ_TRACEBACK=1 shows where)"
+    print(f"tamiz: {said}", file=sys.stderr)
+    return 1
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,101 @@
+"""``tamiz compare``: honest errors of several methods side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tamiz.cli import options as opt
+from tamiz.cli.select import (
+    Checkpoint,
+    Folds,
+    Methods,
+    Permutations,
+    Repeats,
+    Scale,
+    Sizes,
+    run_study,
+)
+
+
+def compare(
+    data: opt.Data,
+    methods: Methods = None,
+    judge: Annotated[
+        str, typer.Option(help="svc-linear, svc-rbf, knn or tree: whose error counts.")
+    ] = "svc-linear",
+    sizes: Sizes = None,
+    cv: Folds = 10,
+    repeats: Repeats = 3,
+    scale: Scale = "standard",
+    tuned: Annotated[
+        bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
+    ] = False,
+    permutations: Permutations = 0,
+    target: opt.Target = None,
+    drop: opt.Drop = None,
+    role: opt.Role = None,
+    task: opt.Task = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    rows: opt.Rows = None,
+    json: opt.Json = False,
+    out: opt.Out = None,
+    lang: opt.Lang = "en",
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = -1,
+    time_budget: opt.TimeBudget = None,
+    checkpoint: Checkpoint = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Compare methods: honest error by number of features, selection bias, stability.
+
+    Example:  tamiz compare colon -m fisher,mrmr,rfe,ho-svm --out colon.html
+    """
+    from tamiz.cli.console import flush, say, say_json, tell
+
+    opt.check_language(lang)
+    opt.check_writable(out, "--out")
+    dataset = opt.read(
+        data,
+        target,
+        drop=drop,
+        role=role,
+        task=task,
+        separator=sep,
+        decimal=decimal,
+        rows=rows,
+        quiet=quiet,
+    )
+    study = run_study(
+        dataset,
+        methods,
+        judge,
+        sizes=sizes,
+        cv=cv,
+        repeats=repeats,
+        scale=scale,
+        tune=tuned or None,
+        permutations=permutations,
+        jobs=jobs,
+        seed=seed,
+        time_budget=time_budget,
+        checkpoint=checkpoint,
+        quiet=quiet,
+    )
+    # what was found comes first: it must not be lost if the file cannot be written
+    if json:
+        say_json(study.to_dict())
+    else:
+        say(str(study.comparison))
+        for part in (study.significance, study.permutation):
+            if part is not None:
+                say()
+                say(str(part))
+    flush()
+    if out is not None:
+        from tamiz.reports import write_report
+
+        write_report(study, out, lang=lang)
+        tell(f"the report is in {out}")

@@ -1,0 +1,27 @@
+"""What went wrong, with the exit code that says whose fault it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Problem(Exception):
+    """Something that is told in one line."""
+
+    exit_code = 1
+
+
+class UsageProblem(Problem):
+    """Wrong usage, or input that cannot be read."""
+
+    exit_code = 2
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Whatever is refused inside is wrong usage or unreadable input."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        raise UsageProblem(str(error)) from error

@@ -1,0 +1,149 @@
+"""``tamiz tune``: parameters of a machine by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tamiz.cli import options as opt
+
+
+def tune(
+    data: opt.Data,
+    kernel: Annotated[
+        str, typer.Option(help="Kernels, one or several: rbf,linear,poly,sigmoid.")
+    ] = "rbf",
+    C: Annotated[str | None, typer.Option("--C", help="Values of C, such as 0.1,1,10.")] = None,
+    gamma: Annotated[str | None, typer.Option(help="Values of gamma.")] = None,
+    degree: Annotated[str | None, typer.Option(help="Degrees of the polynomial kernel.")] = None,
+    coef0: Annotated[str | None, typer.Option(help="Constants of poly and sigmoid.")] = None,
+    cv: Annotated[int, typer.Option(help="Folds.")] = 10,
+    choose: Annotated[
+        str, typer.Option(help="best, or 1se: the simplest within one standard error.")
+    ] = "best",
+    search: Annotated[str, typer.Option(help="grid, random or halving.")] = "grid",
+    target: opt.Target = None,
+    drop: opt.Drop = None,
+    role: opt.Role = None,
+    task: opt.Task = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    rows: opt.Rows = None,
+    json: opt.Json = False,
+    out: opt.Out = None,
+    lang: opt.Lang = "en",
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = -1,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Choose C, gamma and the kernel of a support vector machine.
+
+    Example:  tamiz tune spambase --C 0.1,1,10,100 --gamma 0.001,0.01,0.1
+
+    Features are scaled inside the training part of every fold.
+    """
+    from tamiz.cli.console import command_line, number, say, say_json, table, tell
+    from tamiz.cli.problems import usage
+
+    opt.check_language(lang)
+    opt.check_writable(out, "--out")
+    grid = _grid(kernel, C, gamma, degree, coef0)
+    dataset = opt.read(
+        data,
+        target,
+        drop=drop,
+        role=role,
+        task=task,
+        separator=sep,
+        decimal=decimal,
+        rows=rows,
+        quiet=quiet,
+    )
+    from sklearn.pipeline import Pipeline
+
+    from tamiz.evaluation import tune as run
+    from tamiz.reports.study import preparation
+    from tamiz.svm import SVC, SVR
+
+    dataset = dataset.encode("onehot") if dataset.levels else dataset
+    machine = SVR() if dataset.task == "regression" else SVC()
+    model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
+    with usage():
+        found = run(
+            dataset.X,
+            dataset.y,
+            model,
+            grid,
+            cv=cv,
+            choose=choose,
+            search=search,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=0 if quiet else 1,
+        )
+    if out is not None:
+        from tamiz.reports import Study, write_report
+
+        study = Study(
+            dataset,
+            {},
+            tuning=found,
+            params={"grid": grid, "cv": cv},
+            command=command_line(),
+            seed=seed,
+        )
+        write_report(study, out, lang=lang)
+    if json:
+        say_json({**found.to_dict(), "data": dataset.name, "n_samples": dataset.n_samples})
+        return
+    best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.best_params.items())
+    say(f"best: {best}")
+    say(f"error {number(found.best_error)} ± {number(found.best_std)} (spread over the folds)\n")
+    cells = sorted(found.cells, key=lambda cell: cell.error)[:15]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.params))
+    table(
+        [*names, "error", "spread"],
+        [
+            [*[_shown(cell.params.get(n, "")) for n in names], number(cell.error), number(cell.std)]
+            for cell in cells
+        ],
+    )
+    if len(found.cells) > len(cells):
+        say(f"… and {len(found.cells) - len(cells)} more cells (--json lists all).")
+    if out is not None:
+        tell(f"the report is in {out}")
+
+
+def _grid(
+    kernel: str, C: str | None, gamma: str | None, degree: str | None, coef0: str | None
+) -> list[dict[str, Any]] | None:
+    """One dictionary for each kernel, with the parameters that it has."""
+    kernels = opt.split_list(kernel)
+    given = {
+        "C": opt.numbers(C, "--C"),
+        "gamma": opt.numbers(gamma, "--gamma"),
+        "degree": opt.numbers(degree, "--degree", int),
+        "coef0": opt.numbers(coef0, "--coef0"),
+    }
+    if kernels == ["rbf"] and not any(given.values()):
+        return None
+    has = {
+        "linear": ("C",),
+        "rbf": ("C", "gamma"),
+        "poly": ("C", "gamma", "degree", "coef0"),
+        "sigmoid": ("C", "gamma", "coef0"),
+    }
+    usual = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": ["scale"], "degree": [2, 3], "coef0": [1.0]}
+    grid = []
+    for name in kernels:
+        if name not in has:
+            from tamiz.cli.problems import UsageProblem
+
+            raise UsageProblem(f"--kernel {name!r} is not known; use {', '.join(has)}.")
+        grid.append({"kernel": [name], **{key: given[key] or usual[key] for key in has[name]}})
+    return grid
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

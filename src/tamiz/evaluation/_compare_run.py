@@ -1,0 +1,239 @@
+"""Running the units of a comparison: shared among workers, written down, stopped in order."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.exceptions import UndefinedMetricWarning
+
+from tamiz._journal import Journal
+from tamiz._progress import Progress
+from tamiz.evaluation._compare_fold import rank_whole, run_unit
+from tamiz.evaluation._compare_setting import WHOLE, Ranking, Setting
+from tamiz.search.judges import last_step
+
+
+class Unit(NamedTuple):
+    """One piece of the plan."""
+
+    method: str
+    split: int  # WHOLE for the ranking on all data
+
+
+class Runner:
+    """Works through the units of a plan.
+
+    Parameters
+    ----------
+    setting : Setting
+        What they share.
+    n_jobs : int or None
+        Workers, as in joblib.
+    prefer : {"threads", "processes"} or None
+        What the workers are; None lets :func:`preference` decide.
+    journal : Journal or None
+        Where records are written down; those it holds are not made again.
+    time_budget : float or None
+        Seconds after which no unit is begun.
+    progress : Progress
+        The line that is shown.
+
+    Attributes
+    ----------
+    records : dict of Unit
+        What the units returned.
+    status : {"complete", "interrupted", "time budget"}
+        How the run ended.
+    warnings : dict of (type, text)
+        How often each warning came.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        n_jobs: int | None,
+        prefer: str | None,
+        journal: Journal | None,
+        time_budget: float | None,
+        progress: Progress,
+    ):
+        self.setting = setting
+        self.workers = effective_n_jobs(n_jobs)
+        self.prefer = prefer or preference(setting)
+        self.journal = journal
+        self.progress = progress
+        self.records: dict[Unit, dict[str, Any]] = {}
+        self.status = "complete"
+        self.warnings: dict[tuple[type[Warning], str], int] = {}
+        self._began = time.monotonic()
+        self._deadline = None if time_budget is None else self._began + time_budget
+        self._spent: dict[str, list[float]] = {name: [] for name in setting.selectors}
+        self._total = 0
+        self._stop = False
+        for record in journal.records if journal is not None else ():
+            self.records[Unit(record["method"], record["split"])] = record
+
+    def run(self, apparent: bool) -> None:
+        """Do all of it, or as much as time and patience allow."""
+        names, n_splits = list(self.setting.selectors), len(self.setting.parts)
+        # every method in a split before the next split: what is there when a run is cut short is
+        # then of nearly the same splits for all
+        units = [Unit(name, k) for k in range(n_splits) for name in names]
+        whole = [Unit(name, WHOLE) for name in names] if apparent else []
+        self._total = len(units) + len(whole)
+        with warnings.catch_warnings(record=True) as caught:
+            _leave_out_known()
+            try:
+                self._work([unit for unit in whole if unit not in self.records])
+                self._recall_whole()
+                self._work([unit for unit in units if unit not in self.records])
+            except KeyboardInterrupt:
+                self.status = "interrupted"
+        for one in caught:
+            self._note_warning(one.category, str(one.message))
+        if self.status == "complete" and len(self.records) < self._total:
+            self.status = "time budget"
+
+    def _recall_whole(self) -> None:
+        for name in self.setting.selectors:
+            record = self.records.get(Unit(name, WHOLE))
+            if record is not None and record["own"] is not None:
+                self.setting.whole[name] = ranking_of(record)
+
+    def _work(self, todo: list[Unit]) -> None:
+        if not todo:
+            return
+        finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
+        for unit, (record, told, seconds) in finished:
+            for category, text in told:
+                self._note_warning(category, text)
+            if self.journal is not None:
+                self.journal.append([record])
+            self.records[unit] = record
+            if unit.split != WHOLE:
+                self._spent[unit.method].append(seconds)
+            self._tell(unit)
+
+    def _in_turn(self, todo: list[Unit]) -> Iterator[Any]:
+        for unit in self._in_time(todo):
+            yield unit, timed(self.setting, unit, None, False)
+
+    def _together(self, todo: list[Unit]) -> Iterator[Any]:
+        begun: list[Unit] = []
+
+        def calls() -> Iterator[Any]:
+            for unit in self._in_time(todo):
+                begun.append(unit)
+                yield delayed(timed)(self.setting, unit, 1, self.prefer == "processes")
+
+        parallel = Parallel(
+            n_jobs=self.workers,
+            prefer=self.prefer,
+            return_as="generator",
+            pre_dispatch="n_jobs",  # what was begun is finished, and no more is begun
+            batch_size=1,
+            max_nbytes="1M",
+            mmap_mode="r",
+        )
+        results = parallel(calls())
+        try:
+            for number, result in enumerate(results):
+                yield begun[number], result
+        except KeyboardInterrupt:
+            self._stop = True
+            results.close()
+            raise
+
+    def _in_time(self, todo: list[Unit]) -> Iterator[Unit]:
+        for unit in todo:
+            late = self._deadline is not None and time.monotonic() > self._deadline
+            if self._stop or (late and self.records):
+                return
+            yield unit
+
+    def _tell(self, unit: Unit) -> None:
+        done = len(self.records)
+        text = f"{done} of {self._total} units ({unit.method})"
+        left = self._left()
+        if left is not None:
+            text += f", about {said_seconds(left)} left"
+        self.progress.update(text)
+
+    def _left(self) -> float | None:
+        """Seconds that the units still to do will take, by the mean of each method."""
+        known = [sum(spent) / len(spent) for spent in self._spent.values() if spent]
+        if not known:
+            return None
+        usual = sum(known) / len(known)
+        n_splits = len(self.setting.parts)
+        left = 0.0
+        for name, spent in self._spent.items():
+            n_done = sum(Unit(name, k) in self.records for k in range(n_splits))
+            left += (n_splits - n_done) * (sum(spent) / len(spent) if spent else usual)
+        return left / self.workers
+
+    def _note_warning(self, category: type[Warning], text: str) -> None:
+        self.warnings[category, text] = self.warnings.get((category, text), 0) + 1
+
+
+def timed(
+    setting: Setting, unit: Unit, threads: int | None, catch: bool
+) -> tuple[dict[str, Any], list[tuple[type[Warning], str]], float]:
+    """The record of a unit, the warnings of another process, and the seconds it took."""
+    began = time.perf_counter()
+    if not catch:  # catching is for the whole process, so that threads leave it to the caller
+        return _record(setting, unit, threads), [], time.perf_counter() - began
+    with warnings.catch_warnings(record=True) as caught:
+        _leave_out_known()
+        record = _record(setting, unit, threads)
+    told = [(one.category, str(one.message)) for one in caught]
+    return record, told, time.perf_counter() - began
+
+
+def _leave_out_known() -> None:
+    """What a comparison tells in its own words.
+
+    Here, and not where it happens: filters of warnings belong to the process, not to a thread.
+    """
+    warnings.filterwarnings("ignore", category=UndefinedMetricWarning)
+    warnings.filterwarnings("ignore", message="The least populated class in y")
+
+
+def _record(setting: Setting, unit: Unit, threads: int | None) -> dict[str, Any]:
+    if unit.split == WHOLE:
+        return rank_whole(setting, unit.method, threads)
+    return run_unit(setting, unit.method, unit.split, threads)
+
+
+def preference(setting: Setting) -> str:
+    """Threads if all the work is in compiled code of the library, else processes."""
+    workers = [*setting.selectors.values(), *map(last_step, setting.judges.values())]
+    ours = all(type(one).__module__.partition(".")[0] == "tamiz" for one in workers)
+    return "threads" if ours else "processes"
+
+
+def ranking_of(record: dict[str, Any]) -> Ranking:
+    """What a selector said, from what was written down."""
+    order = record["order"]
+    return Ranking(
+        None if order is None else _positions(order), _positions(record["own"]), record["seconds"]
+    )
+
+
+def _positions(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.intp)
+
+
+def said_seconds(seconds: float) -> str:
+    """A duration for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,244 @@
+"""How the values of a feature are distributed in each class: small panels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz.reports._chart import TEXT, Drawing, path
+from tamiz.reports._html import tag
+from tamiz.reports._page import Page, style
+from tamiz.reports._scales import Linear, cut, nice_ticks, text_width
+
+WIDTH = 236.0
+BINS = 96
+MOST_LEVELS = 6
+MOST_CLASSES = 8
+MOST_POINTS = 400
+
+
+class Groups(NamedTuple):
+    """Rows of the table by class."""
+
+    names: list[str]
+    code: np.ndarray  # of each row; -1 for classes that are not drawn
+
+
+def groups_of(page: Page) -> Groups:
+    """The classes, the largest eight if there are more; one group if there are none."""
+    data = page.data
+    if data.y is None or data.target_names is None or data.task == "regression":
+        return Groups([""], np.zeros(data.n_samples, dtype=int))
+    code = np.unique(data.y, return_inverse=True)[1].ravel()
+    counts = np.bincount(code)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
+    place = np.full(len(counts), -1)
+    place[kept] = np.arange(len(kept))
+    return Groups([str(data.target_names[c]) for c in kept], place[code])
+
+
+def density(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """A smooth histogram: counts in bins, under a bell whose width follows Silverman's rule."""
+    counts, _ = np.histogram(values, bins=BINS, range=(low, high))
+    n = len(values)
+    spread = float(np.std(values))
+    quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
+    width = 0.9 * (min(spread, quarter) if quarter > 0 else spread) * n**-0.2
+    bins = max(1.0, min(BINS / 8, width / (high - low) * BINS))
+    reach = np.arange(-BINS, BINS + 1)
+    bell = np.exp(-0.5 * (reach / bins) ** 2)
+    smooth = np.convolve(counts / n, bell / bell.sum(), mode="full")
+    return smooth[BINS : 2 * BINS]
+
+
+def draw_numbers(drawing: Drawing, page: Page, column: np.ndarray, groups: Groups) -> None:
+    """A ridge for each class, its median marked."""
+    there = np.isfinite(column)
+    inside = column[there]
+    left, right, row = 6.0, drawing.width - 6, 40.0
+    top = 4.0
+    bottom = top + row * len(groups.names)
+    drawing.height = bottom + 22
+    low, high = _ends(inside)
+    x = Linear(low, high, left, right)
+    shapes = []
+    for k in range(len(groups.names)):
+        part = column[there & (groups.code == k)]
+        shapes.append((part, density(part, low, high) if len(part) else np.zeros(BINS)))
+    peak = max(float(shape.max()) for _, shape in shapes) or 1.0
+    centres = low + (np.arange(BINS) + 0.5) / BINS * (high - low)
+    for k, (name, (part, shape)) in enumerate(zip(groups.names, shapes, strict=True)):
+        base = top + row * (k + 1)
+        css = style(k).css
+        drawing.line(left, base, right, base, "grid")
+        if len(part):
+            own = float(shape.max()) or 1.0
+            tall = max(peak * 0.35, own)  # a flat class is not pressed to nothing
+            points = [
+                (x(c), base - (row - 15) * v / tall) for c, v in zip(centres, shape, strict=True)
+            ]
+            shut = [(points[0][0], base), *points, (points[-1][0], base)]
+            drawing.add(tag("path", d=path(shut, close=True), class_=f"area {css}"))
+            drawing.add(tag("path", d=path(points), class_=f"edge {css}"))
+            middle = float(np.median(part))
+            drawing.line(x(middle), base - row + 16, x(middle), base, f"median {css}")
+        drawing.text(left, base - row + 12, cut(name, drawing.width - 12, 11), "small")
+        drawing.stop(
+            drawing.width / 2,
+            base - row / 2,
+            name or page.lang("all_rows"),
+            _quartiles(page, part),
+            (0.0, row),
+        )
+    _number_axis(drawing, page, x, bottom)
+
+
+def _ends(inside: np.ndarray) -> tuple[float, float]:
+    """Most of the range: a few far values would press the rest into a corner."""
+    if not len(inside):
+        return 0.0, 1.0
+    low, high = float(inside.min()), float(inside.max())
+    a, b = np.percentile(inside, [1, 99])
+    if b > a and high - low > 3 * (b - a):
+        low, high = float(max(low, a - 0.1 * (b - a))), float(min(high, b + 0.1 * (b - a)))
+    if low == high:
+        room = abs(low) * 0.1 or 0.5
+        low, high = low - room, high + room
+    room = 0.04 * (high - low)
+    return low - room, high + room
+
+
+def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float | None]]:
+    if not len(part):
+        return [("", "", page.lang("no_values"), None)]
+    a, b, c = np.percentile(part, [25, 50, 75])
+    show = page.lang.number
+    rows = [
+        ("", page.lang("median"), show(float(b)), None),
+        ("", page.lang("middle_half"), f"{show(float(a))} – {show(float(c))}", None),
+        ("", page.lang("rows"), page.lang.whole(len(part)), None),
+    ]
+    return rows  # type: ignore[return-value]
+
+
+def _number_axis(drawing: Drawing, page: Page, x: Linear, bottom: float) -> None:
+    drawing.line(x.start, bottom, x.end, bottom, "axis")
+    reach = float("-inf")
+    for value in nice_ticks(x.low, x.high, 4):
+        text = page.lang.number(value, 3)
+        half = text_width(text, 11) / 2
+        at = x(value)
+        if at - half < x.start - 4 or at + half > x.end + 4 or at - half < reach + 4:
+            continue
+        drawing.line(at, bottom, at, bottom + 4, "axis")
+        drawing.text(at, bottom + 16, text, "small", "middle")
+        reach = at + half
+
+
+def draw_levels(
+    drawing: Drawing, page: Page, column: np.ndarray, levels: list[str], groups: Groups
+) -> None:
+    """Bars for each level: its share in each class."""
+    there = np.isfinite(column)
+    codes = column[there].astype(int)
+    counts = np.bincount(codes, minlength=len(levels))
+    kept = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
+    shown = kept if len(kept) <= MOST_LEVELS else kept[: MOST_LEVELS - 1]
+    rest = [c for c in kept if c not in shown]
+    entries = [(levels[c], [c]) for c in shown]
+    if rest:
+        entries.append((page.lang("other_levels", n=page.lang.whole(len(rest))), rest))
+    n_groups = len(groups.names)
+    bar = 9.0 if n_groups < 5 else 6.0
+    row = 17 + (bar + 1) * n_groups + 4
+    drawing.height = max(30.0, row * len(entries) + 6)
+    if not entries:
+        drawing.text(6, 20, page.lang("no_values"), "small")
+        return
+    room = drawing.width - 54
+    code = groups.code[there]
+    for k, (name, members) in enumerate(entries):
+        top = row * k + 2
+        drawing.text(6, top + 12, cut(str(name), drawing.width - 12, 11), "small")
+        within = np.isin(codes, members)
+        rows: list[tuple[str, str, str, float | None]] = []
+        for g in range(n_groups):
+            total = int((code == g).sum())
+            share = float((within & (code == g)).sum() / total) if total else 0.0
+            y = top + 17 + (bar + 1) * g
+            css = style(g).css
+            drawing.add(
+                tag(
+                    "rect",
+                    x=6.0,
+                    y=y,
+                    width=max(0.8, share * room),
+                    height=bar,
+                    class_=f"bar {css}",
+                )
+            )
+            drawing.text(10 + share * room, y + bar - 0.5, page.lang.share(share, 0), "tiny")
+            rows.append((css, groups.names[g], page.lang.share(share, 1), None))
+        drawing.stop(drawing.width / 2, top + row / 2, str(name), rows, (0.0, row))
+
+
+def draw_points(drawing: Drawing, page: Page, column: np.ndarray, target: np.ndarray) -> None:
+    """A regression: the target over the feature, a sample of the rows where there are many."""
+    there = np.flatnonzero(np.isfinite(column) & np.isfinite(target))
+    if len(there) > MOST_POINTS:
+        there = np.random.default_rng(0).choice(there, MOST_POINTS, replace=False)
+    left, right, top, bottom = 40.0, drawing.width - 8, 8.0, 150.0
+    drawing.height = bottom + 22
+    x = Linear(*_ends(column[there]), left, right)
+    y = Linear(*_ends(target[there]), bottom, top)
+    for value in y.ticks(4):
+        drawing.line(left, y(value), right, y(value), "grid")
+        drawing.text(left - 4, y(value) + 4, page.lang.number(value, 3), "tiny", "end")
+    for k in there.tolist():
+        drawing.add(tag("circle", cx=x(column[k]), cy=y(target[k]), r=2.2, class_="point c1"))
+    _number_axis(drawing, page, x, bottom)
+
+
+def draw_shuffles(drawing: Drawing, page: Page, test: Any, show: Any) -> None:
+    """Scores with shuffled labels as a histogram, the score of the labels as a line."""
+    permuted = np.asarray(test.permuted, dtype=np.float64)
+    permuted = permuted[np.isfinite(permuted)]
+    every = np.append(permuted, test.score)
+    low, high = float(every.min()), float(every.max())
+    room = 0.06 * (high - low) or 0.05
+    left, right, top, bottom = 40.0, drawing.width - 12, 44.0, 210.0
+    drawing.height = bottom + 46
+    x = Linear(low - room, high + room, left, right)
+    n_bins = 24 if drawing.narrow else 48
+    counts, edges = np.histogram(permuted, bins=n_bins, range=(x.low, x.high))
+    y = Linear(0.0, float(max(counts.max(), 1)) * 1.05, bottom, top)
+    drawing.y_axis(y, left, right, page.lang("shuffles_axis"), page.lang.number)
+    for k, count in enumerate(counts.tolist()):
+        a, b = x(edges[k]), x(edges[k + 1])
+        if count:
+            drawing.add(
+                tag(
+                    "rect",
+                    x=a,
+                    y=y(count),
+                    width=max(1.0, b - a - 0.6),
+                    height=bottom - y(count),
+                    class_="bar c0",
+                )
+            )
+            heading = f"{show(edges[k])} – {show(edges[k + 1])}"
+            drawing.stop(
+                (a + b) / 2,
+                (top + bottom) / 2,
+                heading,
+                [("c0", page.lang("shuffled"), page.lang.whole(count), None)],
+            )
+    at = x(test.score)
+    drawing.line(at, top - 8, at, bottom, "observed")
+    words = page.lang("observed_score", score=show(test.score))
+    half = text_width(words, TEXT) / 2
+    drawing.text(
+        min(max(at, half + 2), drawing.width - half - 2), top - 14, words, "note", "middle"
+    )
+    drawing.x_axis(x, bottom, page.lang.of("metric", test.metric), show)

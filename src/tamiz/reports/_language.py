@@ -1,0 +1,184 @@
+"""Words and numbers in the language of the reader."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tamiz.reports import words_en, words_es
+from tamiz.reports._html import Markup, escape
+
+_OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
+_FIELD = re.compile(r"\{(\w+)\}")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NARROW = "\u202f"  # a narrow space that does not break
+NONE = "–"
+
+
+class Language:
+    """One language: its words, and how it writes numbers.
+
+    Parameters
+    ----------
+    code : str
+        As in the ``lang`` attribute.
+    words : mapping
+        Sentences by key, with ``{fields}``; a part in ``[[ ]]`` is left out where a field is not
+        known.
+    decimal, thousands, percent : str
+        Decimal mark, mark between groups of three digits, sign of per cent with its space.
+    group_from : int
+        From how many digits on groups are marked.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        words: Mapping[str, str],
+        decimal: str,
+        thousands: str,
+        percent: str,
+        group_from: int,
+    ):
+        self.code = code
+        self.words = words
+        self.decimal = decimal
+        self.thousands = thousands
+        self.percent = percent
+        self.group_from = group_from
+
+    # ---------------------------------------------------------------------------------- words
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """A sentence with its fields filled in, as plain text."""
+        return self._fill(self.words[key], {k: str(v) for k, v in values.items()})
+
+    def rich(self, key: str, **values: Any) -> Markup:
+        """The same as markup: fields may be markup, everything else is escaped."""
+        template = escape(self.words[key])
+        return Markup(self._fill(template, {k: escape(v) for k, v in values.items()}))
+
+    def has(self, key: str) -> bool:
+        """Whether there is such a sentence."""
+        return key in self.words
+
+    def of(self, family: str, name: str) -> str:
+        """The word for a name of the library, or the name itself."""
+        return self.words.get(f"{family}_{name}", name)
+
+    def count(self, what: str, number: int) -> str:
+        """A number of things, singular or plural."""
+        form = "one" if number == 1 else "many"
+        return self(f"count_{what}_{form}", n=self.whole(number))
+
+    def listed(self, names: Sequence[str], most: int = 5) -> str:
+        """The first few names, and how many more there are."""
+        shown = ", ".join(f"“{name}”" for name in names[:most])
+        if len(names) <= most:
+            return shown
+        return self("and_more", names=shown, n=self.whole(len(names) - most))
+
+    @staticmethod
+    def _fill(template: str, values: Mapping[str, str]) -> str:
+        def optional(match: re.Match[str]) -> str:
+            known = all(name in values for name in _FIELD.findall(match[1]))
+            return match[1] if known else ""
+
+        text = _OPTIONAL.sub(optional, template)
+        return _FIELD.sub(lambda match: values[match[1]], text)
+
+    # -------------------------------------------------------------------------------- numbers
+
+    def fixed(self, value: float | None, digits: int = 2, signed: bool = False) -> str:
+        """With so many decimals; a dash for what is not known."""
+        if value is None or not math.isfinite(value):
+            return self._special(value)
+        text = f"{value:{'+' if signed else ''}.{digits}f}"
+        if float(text) == 0:  # no minus before nothing
+            text = text.replace("-", "+" if signed else "")
+        return self._marks(text)
+
+    def number(self, value: float | None, digits: int = 3, trim: bool = True) -> str:
+        """With so many significant digits, a power of ten where it is very large or small.
+
+        Zeros at the end are left out, unless numbers are to stand under each other.
+        """
+        if value is None or not math.isfinite(value):
+            return self._special(value)
+        if value == int(value) and abs(value) < 1e7:
+            return self.whole(int(value))
+        if value != 0 and not 1e-4 <= abs(value) < 1e7:
+            mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+            if "." in mantissa:
+                mantissa = mantissa.rstrip("0").rstrip(".")
+            return f"{self._marks(mantissa)}·10{str(int(exponent)).translate(_RAISED)}"
+        before = (
+            len(str(int(abs(value)))) if abs(value) >= 1 else 1 + math.floor(math.log10(abs(value)))
+        )
+        text = f"{value:.{max(0, digits - before)}f}"
+        if trim and "." in text:
+            text = text.rstrip("0").rstrip(".")
+        return self._marks(text)
+
+    def whole(self, value: float) -> str:
+        """A whole number."""
+        return self._marks(str(round(value)))
+
+    def share(self, value: float | None, digits: int = 1, signed: bool = False) -> str:
+        """A share in per cent."""
+        if value is None or not math.isfinite(value):
+            return self._special(value)
+        return self.fixed(100 * value, digits, signed) + self.percent
+
+    def pvalue(self, value: float | None) -> str:
+        """A p-value with its sign of relation."""
+        if value is None or not math.isfinite(value):
+            return f"p = {NONE}"
+        if value < 1e-4:
+            return f"p < {self.fixed(1e-4, 4)}"
+        return f"p = {self.fixed(value, 4 if value < 0.001 else 3)}"
+
+    def seconds(self, value: float | None) -> str:
+        """A time span."""
+        if value is None or not math.isfinite(value):
+            return NONE
+        if value < 0.0005:
+            return f"< {self.fixed(0.001, 3)} s"
+        if value < 60:
+            digits = 3 if value < 1 else 1
+            return f"{self.fixed(value, digits)} s"
+        minutes, rest = divmod(round(value), 60)
+        if minutes < 60:
+            return f"{minutes} min {rest} s"
+        return f"{self.whole(minutes // 60)} h {minutes % 60} min"
+
+    def _special(self, value: float | None) -> str:
+        if value is None or math.isnan(value):
+            return NONE
+        return "∞" if value > 0 else "−∞"
+
+    def _marks(self, text: str) -> str:
+        sign = ""
+        if text[0] in "+-":
+            sign, text = text[0].replace("-", "−"), text[1:]
+        before, _, after = text.partition(".")
+        if len(before) >= self.group_from:
+            head = len(before) % 3 or 3
+            groups = [before[:head], *(before[k : k + 3] for k in range(head, len(before), 3))]
+            before = self.thousands.join(groups)
+        return sign + before + (self.decimal + after if after else "")
+
+
+LANGUAGES = {
+    "en": Language("en", words_en.WORDS, ".", ",", "%", 4),
+    "es": Language("es", words_es.WORDS, ",", NARROW, "\u00a0%", 5),
+}
+
+
+def find_language(code: Any) -> Language:
+    """The language of a code, or a sentence that says which there are."""
+    if not isinstance(code, str) or code not in LANGUAGES:
+        raise ValueError(f"lang={code!r} is not known; use {' or '.join(map(repr, LANGUAGES))}.")
+    return LANGUAGES[code]

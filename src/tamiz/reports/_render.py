@@ -1,0 +1,241 @@
+"""The report: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from tamiz.reports import (
+    _section_card,
+    _section_data,
+    _section_errors,
+    _section_features,
+    _section_methods,
+    _section_ranking,
+    _section_repeat,
+    _section_stability,
+    _section_summary,
+    _section_tuning,
+)
+from tamiz.reports._html import Markup, tag, visible
+from tamiz.reports._language import find_language
+from tamiz.reports._page import Page, Section
+
+_SECTIONS: tuple[Callable[[Page], Section | None], ...] = (
+    _section_summary.build,
+    _section_data.build,
+    _section_ranking.build,
+    _section_features.build,
+    _section_errors.curves,
+    _section_errors.bias,
+    _section_methods.signal,
+    _section_stability.build,
+    _section_card.build,
+    _section_tuning.build,
+    _section_methods.compared,
+    _section_repeat.build,
+    _section_repeat.glossary,
+)
+
+
+def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None = None) -> Path:
+    """Write a study as one HTML file that opens without a network.
+
+    Parameters
+    ----------
+    study : Study
+        What :func:`tamiz.reports.make_study` found, or anything with its attributes.
+    path : str or path
+        The file. It is written beside its place and then moved there: a file that was there
+        before is kept if anything goes wrong.
+    lang : {"en", "es"}, default="en"
+        Language of words and numbers.
+    title : str, optional
+        Heading of the report; the name of the data by default.
+
+    Returns
+    -------
+    path : Path
+        The file.
+
+    See Also
+    --------
+    render : The same as text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from tamiz.data import load
+    >>> from tamiz.filters import FisherScore
+    >>> from tamiz.reports import Study, write_report
+    >>> data = load("d8")
+    >>> found = FisherScore(2).fit(data.X, data.y).selection_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_report(Study(data, {"fisher": found}), f"{folder}/report.html")
+    ...     path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    True
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path={path!r} must be the name of a file.")
+    place = Path(path)
+    text = render(study, lang, title=title)
+    try:
+        if place.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        _replace(place, text.encode("utf-8"))
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise type(error)(
+            f"the report cannot be written to {str(place)!r} ({why}). Name a file in a folder that "
+            "exists and can be written to; what was there before is unchanged."
+        ) from None
+    return place
+
+
+def _replace(place: Path, content: bytes) -> None:
+    """Write beside the place, then move: there is never half a file."""
+    handle, beside = tempfile.mkstemp(
+        prefix=f".{place.name[:80]}.", suffix=".new", dir=place.parent
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~mask
+        os.chmod(beside, mode)
+        os.replace(beside, place)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:
+    """A study as the text of an HTML page.
+
+    Parameters
+    ----------
+    study : Study
+        What :func:`tamiz.reports.make_study` found, or anything with its attributes.
+    lang : {"en", "es"}, default="en"
+        Language of words and numbers.
+    title : str, optional
+        Heading of the report; the name of the data by default.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> from tamiz.data import load
+    >>> from tamiz.filters import FisherScore
+    >>> from tamiz.reports import Study, render
+    >>> data = load("d8")
+    >>> text = render(Study(data, {"fisher": FisherScore(2).fit(data.X, data.y).selection_}), "es")
+    >>> '<html lang="es">' in text
+    True
+    """
+    language = find_language(lang)
+    for name in ("dataset", "selections"):
+        if getattr(study, name, None) is None:
+            raise TypeError(
+                f"a report needs a study with dataset and selections; {type(study).__name__} has "
+                f"no {name}. Make one with tamiz.reports.make_study."
+            )
+    page = Page(study, language)
+    sections = list(_build(page))
+    heading = visible(title or language("title", name=page.data.name or language("a_table")))
+    return "<!doctype html>\n" + _page(page, heading, sections)
+
+
+def _build(page: Page) -> Iterator[Section]:
+    for build in _SECTIONS:
+        section = build(page)
+        if section is not None:
+            yield section
+
+
+def _page(page: Page, heading: str, sections: list[Section]) -> str:
+    lang = page.lang
+    css, script = _file("report.css"), _file("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content="tamiz"),
+        tag("title", heading),
+        tag("style", Markup(css)),
+        tag("script", Markup(script)),
+    )
+    made = lang("made", version=(page.study.versions or {}).get("tamiz", ""))
+    when = visible(page.study.created or "").partition("T")[0]
+    top = tag(
+        "header",
+        tag(
+            "div",
+            tag("h1", heading),
+            tag("p", " · ".join(filter(None, [when, made])), class_="fine"),
+            class_="grow",
+        ),
+        tag(
+            "button",
+            lang("theme"),
+            type="button",
+            id="theme",
+            class_="screen",
+            data_texts="|".join(lang(f"theme_{kind}") for kind in ("auto", "light", "dark")),
+        ),
+    )
+    links = [
+        tag("li", tag("a", lang(f"section_{section.key}"), href=f"#{section.key}"))
+        for section in sections
+    ]
+    contents = tag(
+        "nav",
+        tag("p", lang("contents"), class_="what"),
+        tag("ol", links),
+        aria_label=lang("contents"),
+    )
+    body = [
+        tag(
+            "section",
+            tag("h2", lang(f"section_{section.key}"), id=f"{section.key}-h"),
+            section.body,
+            id=section.key,
+            aria_labelledby=f"{section.key}-h",
+        )
+        for section in sections
+    ]
+    whole = tag(
+        "body",
+        tag("a", lang("skip"), href="#main", class_="skip"),
+        top,
+        tag("div", contents, tag("main", body, id="main", tabindex="-1"), class_="columns"),
+        tag("footer", tag("p", lang("footer"))),
+        data_keys=lang("keys"),
+    )
+    return str(tag("html", head, whole, lang=lang.code))
+
+
+def _file(name: str) -> str:
+    return files("tamiz.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,0 +1,184 @@
+"""The table: its size, its columns, and what a reader should be warned of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from tamiz.reports._chart import TEXT, Drawing, figure
+from tamiz.reports._html import Markup, tag, visible
+from tamiz.reports._page import Page, Section, style
+from tamiz.reports._scales import cut, text_width
+from tamiz.reports._tables import folded, pairs, table
+
+MOST_BARS = 12
+MOST_ASIDE = 200
+
+
+def build(page: Page) -> Section:
+    """The section of the data."""
+    parts = [_facts(page), _warnings(page), _classes(page), _gaps(page), _aside(page), _notes(page)]
+    return Section("data", Markup("".join(str(part) for part in parts if part)))
+
+
+def _facts(page: Page) -> Markup:
+    data, lang = page.data, page.lang
+    entries: list[tuple[str, str]] = []
+    if data.name:
+        entries.append((lang("data_name"), visible(data.name)))
+    if data.source:
+        entries.append((lang("data_source"), visible(data.source)))
+    entries.append((lang("rows"), lang.whole(data.n_samples)))
+    roles = Counter(data.roles.get(name, "numeric") for name in data.feature_names)
+    kinds = ", ".join(f"{lang.whole(n)} {lang.of('role', role)}" for role, n in roles.most_common())
+    entries.append((lang("features"), f"{lang.whole(data.n_features)} ({kinds})"))
+    if data.y is not None:
+        task = lang.of("task", str(data.task)) if data.task else ""
+        entries.append(
+            (lang("target"), f"{visible(data.target or 'y')}{' · ' if task else ''}{task}")
+        )
+    cells = int(np.sum(data.missing))
+    total = data.n_samples * data.n_features
+    share = f" ({lang.share(cells / total, 1)})" if cells and total else ""
+    entries.append((lang("missing_cells"), lang.whole(cells) + share))
+    return pairs(entries)
+
+
+# ---------------------------------------------------------------------------------- warnings
+
+
+def _warnings(page: Page) -> Markup | None:
+    lang = page.lang
+    items = [tag("li", text) for text in _found_in_columns(page)]
+    items += [
+        tag("li", visible(text), lang=None if lang.code == "en" else "en")
+        for text in getattr(page.study, "warnings", None) or []
+    ]
+    if not items:
+        return tag("p", lang("no_warnings"), class_="fine")
+    return tag("div", tag("h3", lang("warnings")), tag("ul", items), class_="warn")
+
+
+def _found_in_columns(page: Page) -> list[str]:
+    data, lang = page.data, page.lang
+    texts = []
+    for role in ("leak", "constant", "duplicate", "empty", "id", "text", "date"):
+        names = [visible(name) for name, its in data.roles.items() if its == role]
+        if names:
+            key = f"warn_{role}"
+            texts.append(lang(key, n=lang.count("column", len(names)), names=lang.listed(names)))
+    counts = data.class_counts
+    if counts:
+        small = min(counts.values())
+        large = max(counts.values())
+        name = visible(min(counts, key=lambda label: counts[label]))
+        if small < 5:
+            texts.append(lang("warn_small_class", name=name, n=lang.count("row", small)))
+        elif large > 9 * small:
+            texts.append(
+                lang(
+                    "warn_unbalanced", name=name, share=lang.share(small / sum(counts.values()), 1)
+                )
+            )
+    if data.n_features > 10 * data.n_samples:
+        texts.append(
+            lang("warn_wide", features=lang.whole(data.n_features), rows=lang.whole(data.n_samples))
+        )
+    return texts
+
+
+# ------------------------------------------------------------------------------------- charts
+
+
+def _classes(page: Page) -> Markup | None:
+    counts = page.data.class_counts
+    if not counts:
+        return None
+    lang, total = page.lang, sum(counts.values())
+    entries = [
+        (visible(name), n, f"{lang.whole(n)} · {lang.share(n / total, 1)}")
+        for name, n in counts.items()
+    ]
+    largest = max(entries, key=lambda e: e[1])
+    finding = lang("classes_finding", name=largest[0], share=lang.share(largest[1] / total, 1))
+    styles = [style(k % 8).css for k in range(len(entries))]
+    return figure(page, lambda d: _bars(d, entries, styles), lang("classes_title"), finding)
+
+
+def _gaps(page: Page) -> Markup | None:
+    data, lang = page.data, page.lang
+    missing = np.asarray(data.missing)
+    if not missing.any():
+        return None
+    order = np.argsort(-missing, kind="stable")[:MOST_BARS]
+    entries = [
+        (
+            page.names[j],
+            int(missing[j]),
+            f"{lang.whole(missing[j])} · {lang.share(missing[j] / data.n_samples, 1)}",
+        )
+        for j in order.tolist()
+        if missing[j]
+    ]
+    finding = lang(
+        "gaps_finding",
+        n=lang.count("column", int((missing > 0).sum())),
+        name=entries[0][0],
+        share=lang.share(entries[0][1] / data.n_samples, 1),
+    )
+    return figure(
+        page, lambda d: _bars(d, entries, ["c1"] * len(entries)), lang("gaps_title"), finding
+    )
+
+
+def _bars(drawing: Drawing, entries: list[tuple[str, int, str]], styles: list[str]) -> None:
+    """A bar for each entry, its name before and its number behind."""
+    row = 38.0 if drawing.narrow else 26.0
+    left, wide = 4.0, 0.0
+    if not drawing.narrow:
+        wide = min(200.0, max(text_width(name, TEXT) for name, _, _ in entries))
+        left = 14 + wide
+    tail = max(text_width(text, TEXT) for _, _, text in entries) + 12
+    room = drawing.width - left - tail
+    most = max(n for _, n, _ in entries) or 1
+    drawing.height = row * len(entries) + 6
+    for k, (name, n, text) in enumerate(entries):
+        y = row * k + 4
+        if drawing.narrow:
+            drawing.text(left, y + 12, cut(name, drawing.width - 12), "name")
+            y += 16
+        else:
+            drawing.text(left - 10, y + 14, cut(name, wide), "name", "end")
+        length = max(1.0, room * n / most)
+        drawing.add(
+            tag("rect", x=left, y=y + 2, width=length, height=15.0, class_=f"bar {styles[k]}")
+        )
+        drawing.text(left + length + 8, y + 14, text, "tick")
+
+
+# -------------------------------------------------------------------------------------- lists
+
+
+def _aside(page: Page) -> Markup | None:
+    data, lang = page.data, page.lang
+    if not data.aside:
+        return None
+    rows = []
+    for name, why in list(data.aside.items())[:MOST_ASIDE]:
+        role = data.roles.get(name, "")
+        words = lang(f"aside_{role}") if lang.has(f"aside_{role}") else visible(why)
+        rows.append([tag("bdi", visible(name)), words])
+    caption = lang("aside_caption", n=lang.count("column", len(data.aside)))
+    return table([lang("column"), lang("reason")], rows, caption, text=(0, 1))
+
+
+def _notes(page: Page) -> Markup | None:
+    lang = page.lang
+    found = [] if page.found is None else list(page.found.notes)
+    notes = dict.fromkeys([*page.data.notes, *(page.study.notes or []), *found])
+    if not notes:
+        return None
+    other = None if lang.code == "en" else "en"
+    items = tag("ul", [tag("li", visible(note), lang=other) for note in notes])
+    return folded(lang("notes", n=lang.whole(len(notes))), items)

@@ -1,0 +1,119 @@
+"""The selected features: their values in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tamiz.reports._chart import Drawing, figure
+from tamiz.reports._chart_columns import (
+    WIDTH,
+    Groups,
+    draw_levels,
+    draw_numbers,
+    draw_points,
+    groups_of,
+)
+from tamiz.reports._html import Markup, tag, visible
+from tamiz.reports._page import Page, Section, style
+from tamiz.reports._tables import folded
+
+FIRST, MOST = 9, 24
+
+
+def build(page: Page) -> Section | None:
+    """A panel for each selected feature, the best first."""
+    data = page.data
+    numbers = getattr(data.X, "dtype", None) is not None and data.X.dtype != object
+    chosen = page.chosen[:MOST]
+    if not chosen or not numbers or not data.n_samples:
+        return None
+    groups = groups_of(page)
+    lang = page.lang
+    regression = data.task == "regression" and data.y is not None
+    key = "features_intro_numbers" if regression else "features_intro"
+    parts = [tag("p", lang.rich(key))]
+    if len(page.chosen) > MOST:
+        parts.append(
+            tag("p", lang("features_first", n=lang.whole(MOST), all=lang.whole(len(page.chosen))))
+        )
+    if len(data.class_counts) > len(groups.names):
+        parts.append(tag("p", lang("largest_classes", n=lang.whole(len(groups.names)))))
+    if len(groups.names) > 1:
+        parts.append(_legend(groups))
+    panels = [_panel(page, j, groups, regression) for j in chosen]
+    parts.append(tag("div", panels[:FIRST], class_="panels"))
+    if len(panels) > FIRST:
+        more = tag("div", panels[FIRST:], class_="panels")
+        parts.append(folded(lang("more_features", n=lang.whole(len(panels) - FIRST)), more))
+    return Section("features", Markup("".join(parts)))
+
+
+def _legend(groups: Groups) -> Markup:
+    keys = [
+        tag(
+            "span",
+            tag("span", class_=f"block {style(k).css}"),
+            tag("bdi", visible(name)),
+            class_="key",
+        )
+        for k, name in enumerate(groups.names)
+    ]
+    return tag("div", keys, class_="legend")
+
+
+def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
+    data, lang = page.data, page.lang
+    name = data.feature_names[j]
+    column = np.asarray(page.column(j), dtype=np.float64)
+    draw: Callable[[Drawing], None]
+    if name in data.levels and bool(data.categorical[j]):
+        levels = [visible(level) for level in data.levels[name]]
+        title, finding = page.names[j], _levels_finding(page, column, levels, groups)
+
+        def draw(drawing: Drawing) -> None:
+            draw_levels(drawing, page, column, levels, groups)
+    elif regression:
+        title, finding = page.names[j], _correlation(page, column)
+
+        def draw(drawing: Drawing) -> None:
+            draw_points(drawing, page, column, np.asarray(data.y, dtype=np.float64))
+    else:
+        title, finding = page.names[j], _medians(page, column, groups)
+
+        def draw(drawing: Drawing) -> None:
+            draw_numbers(drawing, page, column, groups)
+
+    gaps = int(data.missing[j])
+    note = tag("p", lang("n_missing", n=lang.whole(gaps)), class_="fine") if gaps else None
+    chart = figure(page, draw, title, finding, widths=(WIDTH,), caption=False)
+    heading = tag("h3", page.feature(j))
+    return tag("div", heading, chart, note, class_="panel")
+
+
+def _medians(page: Page, column: np.ndarray, groups: Groups) -> str:
+    parts = []
+    for k, name in enumerate(groups.names):
+        part = column[(groups.code == k) & np.isfinite(column)]
+        shown = page.lang.number(float(np.median(part))) if len(part) else "–"
+        parts.append(f"{visible(name) or page.lang('all_rows')} {shown}")
+    return page.lang("medians_finding", medians=", ".join(parts))
+
+
+def _levels_finding(page: Page, column: np.ndarray, levels: list[str], groups: Groups) -> str:
+    parts = []
+    for k, name in enumerate(groups.names):
+        codes = column[(groups.code == k) & np.isfinite(column)].astype(int)
+        shown = levels[int(np.bincount(codes).argmax())] if len(codes) else "–"
+        parts.append(f"{visible(name) or page.lang('all_rows')} {shown}")
+    return page.lang("levels_finding", levels=", ".join(parts))
+
+
+def _correlation(page: Page, column: np.ndarray) -> str:
+    target = np.asarray(page.data.y, dtype=np.float64)
+    there = np.isfinite(column) & np.isfinite(target)
+    value = np.nan
+    if there.sum() > 2 and np.ptp(column[there]) > 0 and np.ptp(target[there]) > 0:
+        value = float(np.corrcoef(column[there], target[there])[0, 1])
+    return page.lang("correlation_finding", r=page.lang.fixed(value, 2))

@@ -1,0 +1,132 @@
+"""Whether another sample would give the same features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tamiz.reports._chart import Drawing, figure
+from tamiz.reports._chart_cells import draw_masks
+from tamiz.reports._chart_intervals import Row, draw_rows
+from tamiz.reports._html import Markup, tag
+from tamiz.reports._page import Page, Section
+from tamiz.reports._scales import cut
+from tamiz.reports._section_summary import AGREEMENT, agreement
+from tamiz.reports._tables import shaded
+
+MOST_ROWS = 25
+
+
+def build(page: Page) -> Section | None:
+    """The section of stability, if it was measured for any method."""
+    known = {m: s for m, s in (page.study.stability or {}).items() if s is not None}
+    if not known:
+        return None
+    first = page.lead
+    lead = first if first is not None and first in known else next(iter(known))
+    parts = [tag("p", page.lang.rich("stability_intro"))]
+    parts.append(_indices(page, known))
+    rows = _rows(page, known, lead)
+    if rows:
+        parts.append(_map(page, known, lead, rows))
+        if len(known) > 1:
+            parts.append(_by_method(page, known, rows))
+    return Section("stability", Markup("".join(parts)))
+
+
+def _indices(page: Page, known: dict[str, Any]) -> Markup:
+    """Nogueira's index of every method with its interval."""
+    lang = page.lang
+    rows = []
+    for name in [m for m in page.methods if m in known]:
+        one = known[name]
+        low, high = one.interval
+        value = lang.fixed(one.nogueira, 2)
+        span = (
+            ""
+            if np.isnan(low)
+            else lang("between", low=lang.fixed(low, 2), high=lang.fixed(high, 2))
+        )
+        lines = [
+            ("", lang("nogueira"), value, None),
+            ("", lang("interval"), span or "–", None),
+            ("", lang("kuncheva"), lang.fixed(one.kuncheva, 2), None),
+            ("", lang("jaccard"), lang.fixed(one.jaccard, 2), None),
+            ("", lang("selections"), lang.whole(one.n_selections), None),
+        ]
+        text = f"{value} ({span})" if span else value
+        rows.append(
+            Row(
+                name,
+                page.style(name),
+                one.nogueira,
+                low,
+                high,
+                np.nan,
+                text,
+                name,
+                lines,
+                name == page.lead,
+            )
+        )
+    values = [v for row in rows for v in (row.low, row.value) if np.isfinite(v)]
+    least = min([0.0, *values])
+
+    def draw(drawing: Drawing) -> None:
+        marked = [(AGREEMENT[0], lang("mark_poor")), (AGREEMENT[1], lang("mark_good"))]
+        draw_rows(drawing, rows, lang("nogueira"), lambda v: lang.fixed(v, 1), (least, 1.0), marked)
+
+    best = max(rows, key=lambda row: row.value if np.isfinite(row.value) else -np.inf)
+    finding = lang("stability_undefined")
+    if np.isfinite(best.value):
+        first = next(
+            (row for row in rows if row.name == page.lead and np.isfinite(row.value)), best
+        )
+        finding = lang(
+            "stability_finding",
+            method=first.name,
+            index=lang.fixed(first.value, 2),
+            words=lang(agreement(first.value)),
+            best=best.name,
+            best_index=lang.fixed(best.value, 2),
+        )
+    return figure(page, draw, lang("stability_title"), finding)
+
+
+def _rows(page: Page, known: dict[str, Any], lead: str) -> list[int]:
+    """The features that are selected most often, by the leading method first."""
+    frequency = np.asarray(known[lead].frequency)
+    if len(frequency) != len(page.names):
+        return []
+    place = np.arange(len(frequency))
+    if lead in page.study.selections:
+        place = np.asarray(page.study.selections[lead].ranking)
+    order = np.lexsort([place, -frequency])
+    return [int(j) for j in order[:MOST_ROWS] if frequency[j] > 0]
+
+
+def _map(page: Page, known: dict[str, Any], lead: str, rows: list[int]) -> Markup:
+    one, lang = known[lead], page.lang
+    always = int((np.asarray(one.frequency) == 1).sum())
+    ever = int((np.asarray(one.frequency) > 0).sum())
+    finding = lang(
+        "map_finding",
+        always=lang.count("feature", always),
+        ever=lang.whole(ever),
+        n=lang.whole(one.n_selections),
+    )
+    title = lang("map_title", method=lead, n=lang.whole(len(rows)))
+    return figure(page, lambda drawing: draw_masks(drawing, page, one, rows), title, finding)
+
+
+def _by_method(page: Page, known: dict[str, Any], rows: list[int]) -> Markup:
+    methods = [m for m in page.methods if m in known and len(known[m].frequency) == len(page.names)]
+    body = []
+    for j in rows[:15]:
+        shares = [float(known[m].frequency[j]) for m in methods]
+        cells = [(page.lang.share(v, 0), v) for v in shares]
+        body.append((page.feature(j), cells))
+    return shaded(
+        page.lang("feature"), [cut(m, 180.0) for m in methods], body, page.lang("frequency_caption")
+    )

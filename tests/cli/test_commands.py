@@ -1,0 +1,230 @@
+"""Every command in a process of its own: what it prints, and the code it leaves with."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from tests.cli.programs import PROGRAM, is_one_line, run, valid
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables to work on: one with Windows line endings, one with text and gaps."""
+    place = tmp_path_factory.mktemp("cli")
+    iris = load_iris()
+    rows = [
+        [*map(str, x), iris.target_names[y]] for x, y in zip(iris.data, iris.target, strict=True)
+    ]
+    text = "\r\n".join([",".join(["sl", "sw", "pl", "pw", "species"]), *map(",".join, rows)])
+    (place / "iris.csv").write_bytes(text.encode() + b"\r\n")
+    rng = np.random.default_rng(0)
+    with open(place / "mixed.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "colour", "size", "noise", "bought"])
+        for k in range(120):
+            bought = rng.random() < 0.5
+            colour = rng.choice(["red", "green"] if bought else ["blue", "green"])
+            size = "" if k % 10 == 0 else f"{rng.normal() + 2 * bought:.3f}"
+            writer.writerow(
+                [f"c{k:04d}", colour, size, f"{rng.normal():.3f}", "yes" if bought else "no"]
+            )
+    return place
+
+
+def test_rank(folder):
+    done = run("rank", "iris.csv", "--method", "fisher", "-k", 2, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    document = valid("rank", done.stdout)
+    assert [f["rank"] for f in document["features"]] == [1, 2]
+    assert {f["name"] for f in document["features"]} == {"pl", "pw"}
+    assert (document["n_samples"], document["n_features"]) == (150, 4)
+    assert document["target"] == "species"
+    shown = run("rank", "iris.csv", "-m", "fisher", cwd=folder)
+    assert [line.split()[1] for line in shown.stdout.splitlines()[1:3]] == [
+        f["name"] for f in document["features"]
+    ]
+    assert "\x1b" not in shown.stdout + shown.stderr  # no colours where no terminal is
+
+
+def test_rank_takes_categories_and_gaps_as_the_method_wants(folder):
+    counted = run("rank", "mixed.csv", "-m", "mrmr", "--json", cwd=folder)
+    document = valid("rank", counted.stdout)
+    assert {f["name"] for f in document["features"]} == {"colour", "size", "noise"}
+    assert "id" in counted.stderr  # set aside, and said so
+    turned = run("rank", "mixed.csv", "-m", "rfe", "--json", cwd=folder)
+    names = {f["name"] for f in valid("rank", turned.stdout)["features"]}
+    assert {"colour=red", "size"} <= names
+    assert any("indicators" in note for note in json.loads(turned.stdout)["notes"])
+
+
+def test_select_report_save_and_predict(folder):
+    done = run(
+        "select", "mixed.csv", "-m", "fisher,mrmr", "--repeats", 1, "--json", "--out", "r.html",
+        "--save", "m.tamiz", "--jobs", 1, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = valid("select", done.stdout)
+    best = document["recommended"]
+    assert best["low"] <= best["error"] <= best["high"]
+    assert "noise" not in best["features"][:1]
+    assert document["data"]["aside"].keys() == {"id"}
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert "tamiz select mixed.csv" in page
+    told = run("predict", "m.tamiz", "mixed.csv", cwd=folder)
+    rows = list(csv.reader(told.stdout.splitlines()))
+    assert rows[0][0] == "bought" and len(rows) == 121
+    assert {row[0] for row in rows[1:]} == {"yes", "no"}
+    assert "error on these rows" in told.stderr
+    # other order of columns, one too many, a category never seen: still the right columns
+    with open(folder / "mixed.csv", encoding="utf-8") as file:
+        table = list(csv.reader(file))
+    order = [2, 1, 3]
+    with open(folder / "new.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*[table[0][j] for j in order], "extra"])
+        writer.writerows([*[row[j] for j in order], "7"] for row in table[1:])
+        writer.writerow(["0.1", "purple", "0.2", "7"])
+    again = run("predict", "m.tamiz", "new.csv", "--json", cwd=folder)
+    found = valid("predict", again.stdout)
+    assert found["predictions"][:120] == [row[0] for row in rows[1:]]
+    assert found["n_samples"] == 121 and "purple" in found["notes"][0]
+    lacking = run("predict", "m.tamiz", "iris.csv", cwd=folder)
+    assert lacking.returncode == 2 and is_one_line(lacking.stderr) and "lacks" in lacking.stderr
+
+
+def test_fit_and_predict_agree_with_python(folder):
+    from tamiz import load as load_model
+    from tamiz.data import load
+
+    done = run(
+        "fit", "iris.csv", "--save", "k.tamiz", "-m", "fisher", "-k", 2, "--json", cwd=folder
+    )
+    document = valid("fit", done.stdout)
+    assert set(document["features"]) == {"pl", "pw"} and document["error"] < 0.1
+    told = valid("predict", run("predict", "k.tamiz", "iris.csv", "--json", cwd=folder).stdout)
+    model = load_model(folder / "k.tamiz")
+    data = load(folder / "iris.csv")
+    assert told["predictions"] == model.predict(data.X).tolist()
+    assert np.mean(np.array(told["predictions"]) == data.y) > 0.9
+
+
+def test_tune(folder):
+    done = run(
+        "tune", "iris.csv", "--C", "0.1,10", "--gamma", "0.1,1", "--cv", 5, "--json", cwd=folder
+    )
+    document = valid("tune", done.stdout)
+    assert len(document["cells"]) == 4
+    assert document["best_params"]["C"] in (0.1, 10)
+    shown = run("tune", "iris.csv", "--kernel", "linear,rbf", "--C", "1,10", "--cv", 3, cwd=folder)
+    assert shown.returncode == 0 and "linear" in shown.stdout and "rbf" in shown.stdout
+
+
+def test_compare(folder):
+    done = run(
+        "compare", "mixed.csv", "-m", "fisher,welch", "--cv", 5, "--repeats", 1, "-j", 1, cwd=folder
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "selection bias" in done.stdout and "fisher" in done.stdout and "welch" in done.stdout
+
+
+def test_demo(tmp_path):
+    done = run("demo", "--repeats", 1, "--lang", "es", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for method in ("ho-svm", "rfe", "mrmr", "qpfs", "fisher"):
+        assert f"\n{method}" in done.stdout
+    assert "Recomendación" in done.stdout
+    page = tmp_path / "tamiz-demo.html"
+    assert str(page) in done.stdout
+    assert 'lang="es"' in page.read_text(encoding="utf-8")[:2000]
+
+
+def test_lists():
+    methods = valid("methods", run("methods", "--family", "filter", "--json").stdout)["methods"]
+    assert {m["family"] for m in methods} == {"filter"} and len(methods) > 15
+    known = valid("datasets", run("datasets", "--json").stdout)["datasets"]
+    assert {"name": "iris", "rows": 150, "features": 4}.items() <= known[1].items()
+    recipes = valid("reproduce", run("reproduce", "--json").stdout)["recipes"]
+    assert "P3" in recipes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rank", "absent.csv"], "absent.csv"),
+        (["rank", "iris.csv", "-m", "fischer"], "fisher"),
+        (["rank", "iris.csv", "--target", "speces"], "species"),
+        (["rank", "iris.csv", "-k", "9"], "9"),
+        (["rank", "iris.csv", "--mthod", "fisher"], "--method"),
+        (["rank", "iris.csv", "-p", "nonsense"], "NAME=VALUE"),
+        (["select", "iris.csv", "--judge", "oracle"], "svc-linear"),
+        (["select", "iris.csv", "--out", "nowhere/r.html"], "nowhere"),
+        (["select", "iris.csv", "--lang", "fr"], "es"),
+        (["tune", "iris.csv", "--C", "1,x"], "x"),
+        (["predict", "iris.csv", "iris.csv"], "iris.csv"),
+        (["reproduce", "P99"], "P99"),
+        (["methods", "--family", "magic"], "wrapper"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(folder, arguments, words):
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert is_one_line(done.stderr), done.stderr
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_closed_pipe_is_no_error(folder):
+    wide = np.column_stack([np.random.default_rng(0).normal(size=(30, 3000)), np.arange(30) % 2])
+    np.savetxt(folder / "wide.csv", wide, delimiter=",", fmt="%.6g")
+    command = " ".join(
+        [*PROGRAM, "rank", "wide.csv", "-m", "fisher", "--json", "-q", "| head -n 1"]
+    )
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True, text=True, cwd=folder, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.stdout == "{\n" and done.stderr == "" and done.returncode == 0
+
+
+def test_an_interrupted_run_shows_what_it_has(folder):
+    """Ctrl-C after some units: a table of what was reached, flagged, and a report."""
+    X, y = load_breast_cancer(return_X_y=True)
+    np.savetxt(folder / "cancer.csv", np.column_stack([X, y]), delimiter=",", fmt="%.8g")
+    journal = folder / "journal"
+    process = subprocess.Popen(
+        [*PROGRAM, "compare", "cancer.csv", "-m", "fisher,ho-svm", "--repeats", "50", "--jobs", "1",
+         "--checkpoint", str(journal), "-q"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 200
+    while time.monotonic() < deadline and process.poll() is None:
+        if journal.exists() and journal.stat().st_size > 20_000:
+            break
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "CUT SHORT by Ctrl-C" in out and "fisher" in out
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    probe = (
+        "import sys; import tamiz.cli.app; "
+        "print([m for m in ('numpy', 'sklearn', 'numba', 'scipy', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [PROGRAM[0], "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
+    for command in ("select", "rank", "compare", "tune", "fit", "predict", "reproduce"):
+        assert run(command, "--help").returncode == 0

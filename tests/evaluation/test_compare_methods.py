@@ -1,0 +1,131 @@
+"""The list of methods tells the truth about every one of them."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import tamiz.embedded
+import tamiz.filters
+import tamiz.search
+from tamiz.evaluation.methods import METHODS, find_method, method_of
+from tamiz.selector import Selector
+
+QUICK = {  # parameters that make a test short, and change nothing of what is tested
+    "exhaustive": {"cv": 2},
+    "annealing": {"cv": 2, "m": 2, "v": 0.5},
+    "genetic": {"cv": 2, "N": 4, "G": 1},
+    "forward": {"cv": 2},
+    "backward": {"cv": 2},
+    "best-first": {"cv": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(0)
+    two, three = np.arange(30) % 2, np.arange(30) % 3
+    X = rng.standard_normal((30, 4))
+    X[:, 0] += two
+    X[:, 1] += three
+    gaps = X.copy()
+    gaps[3, 2] = np.nan
+    words = X.astype(object)
+    words[:, 3] = rng.choice(["a", "b", "c"], 30)
+    number = 2 * X[:, 0] + 0.1 * rng.standard_normal(30)
+    return {
+        "two": (X, two),
+        "multiclass": (X, three),
+        "regression": (X, number),
+        "sparse": (sparse.csr_matrix(X), two),
+        "missing": (gaps, two),
+        "categorical": (words, two),
+    }
+
+
+def fits(method, X, y, task):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = method.make(task=task, **QUICK.get(method.name, {})).fit(X, y)
+        except (ValueError, TypeError):
+            return False
+    return sorted(found.order_) == list(range(X.shape[1]))
+
+
+def public_selectors():
+    for room in (tamiz.filters, tamiz.embedded, tamiz.search):
+        for name in room.__all__:
+            value = getattr(room, name)
+            if inspect.isclass(value) and issubclass(value, Selector):
+                yield value
+
+
+def test_every_selector_of_the_library_is_listed_once():
+    listed = [method.cls for method in METHODS.values() if method.family != "baseline"]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) == set(public_selectors())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_the_list_says_a_method_takes(name, tables):
+    method = METHODS[name]
+    has_text = name not in ("random", "all")  # they look at nothing, yet want numbers
+    assert fits(method, *tables["two"], "classification") or name == "rrelieff"
+    for kind in ("multiclass", "sparse", "missing", "categorical"):
+        if name == "rrelieff" and kind != "multiclass":
+            X, _ = tables[kind]
+            taken = fits(method, X, tables["regression"][1], "regression")
+        else:
+            taken = fits(method, *tables[kind], "classification")
+        if kind != "categorical" or has_text:
+            assert taken == getattr(method, kind), kind
+    assert fits(method, *tables["regression"], "regression") == method.regression
+    assert not method.non_negative  # the tables above have negative numbers
+
+
+def test_names_are_found_however_they_are_written():
+    assert find_method("ReliefF") is METHODS["relieff"]
+    assert find_method(" HO_SVM ") is METHODS["ho-svm"]
+    assert find_method("l1svm") is METHODS["l1-svm"]
+    assert len({alias for m in METHODS.values() for alias in (m.name, *m.aliases)}) == sum(
+        1 + len(m.aliases) for m in METHODS.values()
+    )
+    with pytest.raises(ValueError, match="Did you mean 'relief'"):
+        find_method("releif")
+
+
+def test_methods_know_their_objects_and_are_plain_values():
+    import json
+
+    for method in METHODS.values():
+        assert method_of(method.cls()) is method
+        assert method.family in ("filter", "wrapper", "embedded", "baseline")
+        assert json.loads(json.dumps(method.to_dict()))["name"] == method.name
+    assert method_of(object()) is None
+
+
+def test_defaults_depend_on_the_table_where_they_must():
+    assert METHODS["ho-svm"].make(n_features=30).ties == "random"
+    assert METHODS["ho-svm"].make(n_features=2000).ties == "all"
+    assert METHODS["ho-svm"].make(n_features=2000, ties="random").ties == "random"
+    assert METHODS["qpfs"].make(task="regression").similarity == "pearson"
+    with pytest.raises(ValueError, match="needs classes"):
+        METHODS["chi2"].make(task="regression")
+
+
+def test_own_sizes_are_those_that_depend_on_the_data(tables):
+    X, y = tables["two"]
+    rng = np.random.default_rng(1)
+    noise = np.c_[X, rng.standard_normal((30, 5))]
+    for method in METHODS.values():
+        if method.own_size or method.family == "wrapper":
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = method.make().fit(noise, y.astype(float) if method.name == "rrelieff" else y)
+        assert found.support_.sum() == 4, method.name  # half of nine: no rule of its own
