@@ -112,7 +112,8 @@ RECIPE = Recipe(
     protocol="Ten-fold cross-validation, classes in proportion, for every C and kernel parameter "
     "of the printed grids: C from 0.1 to 1,000, degree 2 to 9 of (x'z + 1)^d, width 0.1 to 100 of "
     "exp(-|x - z|^2 / 2 rho^2). Mean and deviation over the folds of the best cell.",
-    data="WBC is breast_cancer (569 x 30), CRMA is colon (62 x 2,000), both scaled to [0, 1]",
+    data="WBC is breast_cancer (569 x 30), CRMA is colon (62 x 2,000), both scaled to [0, 1] (for "
+    "CRMA the source tells none; one of four tried)",
     parts=(
         Kernels("WBC", ("breast_cancer",), unit, _WBC_WHY),
         Kernels("CRMA", ("colon",), unit, _CRMA_WHY),

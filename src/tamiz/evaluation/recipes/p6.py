@@ -31,8 +31,9 @@ DEVIATIONS: dict[float, tuple[float, ...]] = {
 }
 BEST = (10.0, 1e-3)  # C, gamma
 N_FOLDS = 10
-#: Found by trying the seeds from 0 until the first cell and its deviation agreed to eight digits;
-#: the other nineteen cells then agreed as well.
+#: Found by a search: of the seeds 0 to 2,099, two ways to draw and three orders of the rows, the
+#: only one for which the first cell and its deviation agree to eight digits. The other cells, which
+#: took no part in the search, then agree as well.
 SEED = 3
 
 _FOLDS = "a matter of the folds: on the printed ones the map is the printed one (below)"
