@@ -35,10 +35,10 @@ class _Hold:
     def take(self) -> None:
         if not self.before:  # else a take that was interrupted has noted them already
             libraries = [lib for lib in _libraries() if _is_per_thread(lib) == self.per_thread]
-            self.before = [(lib, lib.get_num_threads()) for lib in libraries]
+            numbers = [(lib, lib.get_num_threads()) for lib in libraries]
+            self.before = [(lib, number) for lib, number in numbers if number is not None]
         if self.holders == 0:
-            for lib, _ in self.before:
-                _set(lib, 1)
+            _set([(lib, 1) for lib, _ in self.before])
         self.holders += 1
 
     def leave(self) -> None:
@@ -50,9 +50,7 @@ class _Hold:
 
     def restore(self) -> None:
         self.holders = 0
-        for lib, number in self.before:
-            if number is not None:
-                _set(lib, number)
+        _set(self.before)
         self.before = []
 
 
@@ -105,19 +103,20 @@ def _is_per_thread(lib: Any) -> bool:
     return lib.internal_api == "openblas" and getattr(lib, "threading_layer", None) == "openmp"
 
 
-def _set(lib: Any, number: int) -> None:
-    """Set the limit, in whichever thread this is.
+def _set(limits: list[tuple[Any, int]]) -> None:
+    """Set the limits, in whichever thread this is.
 
     From 3.8 on threadpoolctl lets one thread set the limit of OpenBLAS and passes over the others
-    in silence. Who may set it is decided here, by the lock; so that claim is dropped, before and
+    in silence. Who may set it is decided here, by the lock; so its claim is dropped, before and
     after.
     """
-    drop = getattr(lib, "clear_controlling_thread", None)
-    if drop is not None:
-        drop(force=True)
-    lib.set_num_threads(number)
-    if drop is not None:
-        drop(force=True)
+    claimed = {type(lib) for lib, _ in limits if hasattr(lib, "clear_controlling_thread")}
+    for kind in claimed:
+        kind.clear_controlling_thread(force=True)
+    for lib, number in limits:
+        lib.set_num_threads(number)
+    for kind in claimed:
+        kind.clear_controlling_thread(force=True)
 
 
 def _after_fork() -> None:

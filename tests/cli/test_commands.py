@@ -196,6 +196,23 @@ def test_a_closed_pipe_is_no_error(folder):
     assert done.stdout == "{\n" and done.stderr == "" and done.returncode == 0
 
 
+def test_a_closed_pipe_does_not_lose_the_report(folder):
+    command = " ".join([*PROGRAM, "rank", "iris.csv", "-q", "--out", "kept.html", "| true"])
+    subprocess.run(["bash", "-c", command], cwd=folder, timeout=240, check=False)
+    assert (folder / "kept.html").stat().st_size > 10_000
+
+
+def test_the_seed_draws_the_folds_of_tune(folder):
+    """The rows of the table are sorted by class, as in many files."""
+    grid = ["--C", "1", "--gamma", "0.1,1", "--cv", 5, "--json"]
+    found = [
+        valid("tune", run("tune", "iris.csv", *grid, "--seed", seed, cwd=folder).stdout)
+        for seed in (0, 0, 1)
+    ]
+    errors = [[cell["errors"] for cell in document["cells"]] for document in found]
+    assert errors[0] == errors[1] != errors[2]
+
+
 def test_an_interrupted_run_shows_what_it_has(folder):
     """Ctrl-C after some units: a table of what was reached, flagged, and a report."""
     X, y = load_breast_cancer(return_X_y=True)

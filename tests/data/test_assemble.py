@@ -146,3 +146,18 @@ def test_task_can_be_told():
 def test_labels_keep_their_kind():
     assert load(frame()).y.dtype == np.int64
     assert load(frame().assign(y=["p", "q"] * 30)).y.tolist() == ["p", "q"] * 30
+
+
+def test_each_column_set_aside_stands_beside_its_reason():
+    table = frame(key=[f"s{k}" for k in range(N)], nothing=np.full(N, np.nan))
+    with pytest.warns(DataWarning, match=r"'key' \(an identifier.*\), 'nothing' \(no value"):
+        load(table)
+
+
+def test_a_doubtful_identifier_is_kept_and_warned_of():
+    table = frame(hospital_number=RNG.permutation(N) + 500)
+    with pytest.warns(DataWarning, match=r"Perhaps identifiers.*'hospital_number'.*drop="):
+        data = load(table)
+    assert "hospital_number" in data.feature_names
+    quietly(table, roles={"hospital_number": "numeric"})  # whoever says so is not asked again
+    quietly(table, drop=["hospital_number"])

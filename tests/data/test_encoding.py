@@ -84,3 +84,16 @@ def test_two_levels_make_one_column():
     assert (block.ravel().tolist(), labels) == ([0, 1, 1], ["b"])
     block, labels = indicators(np.array([0.0, 0]), ["a"])
     assert (block.ravel().tolist(), labels) == ([1, 1], ["a"])
+
+
+def test_indicators_are_noted_once():
+    coded = load(TABLE)
+    made = coded.encode("onehot")
+    notes = [note for note in made.notes if note.startswith("Categories as indicators")]
+    n_made = sum("=" in name for name in made.feature_names)
+    assert len(notes) == 1
+    assert f"became {n_made} columns" in notes[0]
+    assert "'colour=blue'" in notes[0]
+    assert coded.notes == load(TABLE).notes  # the original is as it was
+    assert made.encode("onehot").notes == made.notes
+    assert not any("indicators" in note for note in coded.notes)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +14,8 @@ import pytest
 import tamiz._progress
 import tamiz.data.delimited
 import tamiz.data.large
-from tamiz.data import load
+import tamiz.data.source
+from tamiz.data import DataError, load
 from tamiz.data.column import plain_number
 
 
@@ -94,3 +98,127 @@ def test_one_column_as_features(tmp_path):
     data = load(path)
     assert data.X.ravel().tolist() == [i % 7 for i in range(50)]
     assert data.y.tolist() == ["pq"[i % 2] for i in range(50)]
+
+
+def test_first_line_longer_than_the_head(tmp_path, monkeypatch):
+    """Names that take more room than guesses look at by default."""
+    monkeypatch.undo()
+    p = 30_000
+    path = tmp_path / "t.csv"
+    names = [f"a_rather_long_name_{j}" for j in range(p)]
+    row = ",".join(["1.5"] * p)
+    path.write_text("\n".join([",".join([*names, "y"]), *(f"{row},{k % 2}" for k in range(30))]))
+    assert len(",".join(names)) > 2 * tamiz.data.source.HEAD
+    data = load(path, encode=None)
+    assert data.X.shape == (30, p) and data.feature_names == names and data.target == "y"
+
+
+def test_a_row_over_many_pieces_is_not_scanned_again_and_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 10)
+    path = tmp_path / "t.csv"
+    path.write_text(f'a,y\n"{"x" * (1 << 20)}",0\n' + "z,1\n" * 9)
+    scanned = []
+    original = tamiz.data.large._Reading._read
+
+    def counted(self, raw, line, ended):
+        scanned.append(len(raw))
+        return original(self, raw, line, ended)
+
+    monkeypatch.setattr(tamiz.data.large._Reading, "_read", counted)
+    assert load(path, encode=None).X.shape == (10, 1)
+    assert sum(scanned) < 6 << 20
+
+
+# ------------------------------------------------------- files that nobody wants to read as a whole
+
+GIGANTIC = 5 << 29  # 2.5 GiB, a hole but for the beginning
+
+
+def csv_head(n):
+    return "a,b,y\n" + "".join(f"{i % 17},{i * 0.5},{i % 2}\n" for i in range(n))
+
+
+def arff_head(n):
+    head = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
+    return head + csv_head(n).partition("\n")[2]
+
+
+def libsvm_head(n):
+    return "".join(f"{i % 2} 1:{i % 17} 2:{i * 0.5}\n" for i in range(n))
+
+
+def npy_head(n):
+    buffer = io.BytesIO()
+    shape = (GIGANTIC // 16, 2)
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": "<f8", "fortran_order": False, "shape": shape}
+    )
+    X = np.column_stack([np.arange(n) % 17, np.arange(n) * 0.5])
+    return buffer.getvalue() + X.tobytes()
+
+
+HEADS = {"csv": csv_head, "arff": arff_head, "svm": libsvm_head, "npy": npy_head}
+
+
+def bytes_read():
+    """How much this process has read so far."""
+    try:
+        text = Path("/proc/self/io").read_text()
+    except OSError:
+        pytest.skip("this system does not tell how much a process has read")
+    return int(text.split("rchar:")[1].split()[0])
+
+
+def gigantic(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    try:
+        os.truncate(path, GIGANTIC)
+    except OSError:
+        pytest.skip("this file system takes no files of 2.5 GiB")
+    if path.stat().st_blocks * 512 > GIGANTIC // 2:
+        path.unlink()
+        pytest.skip("this file system has no sparse files")
+    return path
+
+
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("n", [3_000, 100_000])
+def test_some_rows_of_a_gigantic_file(tmp_path, monkeypatch, kind, n):
+    """By the reader of small texts, and (more rows) by the compiled one."""
+    monkeypatch.undo()
+    path = gigantic(tmp_path / f"t.{kind}", HEADS[kind](n))
+    before = bytes_read()
+    data = load(path, nrows=n // 2, target=False if kind == "npy" else None, roles={0: "numeric"})
+    read = bytes_read() - before
+    path.unlink()
+    first = data.X[:, [0]].toarray() if kind == "svm" else data.X[:, [0]]
+    np.testing.assert_array_equal(first.ravel(), np.arange(n // 2) % 17)
+    assert read < 100 << 20  # the first to come imports modules
+
+
+@pytest.mark.parametrize("kind", ["csv", "arff"])
+def test_a_hole_is_told_without_reading_it(tmp_path, monkeypatch, kind):
+    monkeypatch.undo()
+    path = gigantic(tmp_path / f"t.{kind}", HEADS[kind](50_000))
+    before = bytes_read()
+    with pytest.raises(DataError, match=r"line 5000\d: there are zero bytes"):
+        load(path)
+    assert bytes_read() - before < 100 << 20
+    path.unlink()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_some_rows_of_an_archive(tmp_path, packed):
+    """Only the beginning of an array is unpacked, if rows lie one after the other."""
+    X = np.random.default_rng(0).random((400_000, 5))
+    y = np.arange(len(X)) % 2
+    save = np.savez_compressed if packed else np.savez
+    save(tmp_path / "t.npz", X=X, y=y, feature_names=list("abcde"), split=y == 0, one=1.0)
+    before = bytes_read()
+    data = load(tmp_path / "t.npz", nrows=50)
+    assert bytes_read() - before < X.nbytes // 10
+    np.testing.assert_array_equal(data.X, X[:50])
+    np.testing.assert_array_equal(data.y, y[:50])
+    assert data.feature_names == list("abcde") and data.extras["split"].shape == (50,)
+    np.savez(tmp_path / "t.npz", X=np.asfortranarray(X[:200]), y=y[:200])
+    np.testing.assert_array_equal(load(tmp_path / "t.npz", nrows=50).X, X[:50])

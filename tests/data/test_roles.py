@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from tamiz.data.column import Column
-from tamiz.data.roles import duplicates, few_valued, named_like_id, numeric_roles, text_role
+from tamiz.data.roles import (
+    duplicates,
+    few_valued,
+    named_like_id,
+    numeric_roles,
+    perhaps_identifiers,
+    text_role,
+)
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -105,3 +112,24 @@ def test_few_whole_numbers():
          RNG.integers(0, 50, 200)]
     )  # fmt: skip
     assert few_valued(X, [0, 1, 2, 3]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "doubtful"),
+    [
+        (RNG.permutation(N) + 500, "hospital_number", True),
+        (RNG.permutation(N) + 500, "Account", True),
+        (RNG.permutation(N) + 500, "código", True),
+        (np.append(RNG.permutation(N - 4), [3, 5, 8, 9]), "patient_id", True),  # some return
+        (RNG.permutation(N) + 500, "income", False),
+        (RNG.permutation(N) + 500, "number_of_cells", False),
+        (RNG.integers(0, 9, N), "ward_number", False),  # values return
+        (RNG.permutation(N) + 0.5, "hospital_number", False),
+        (np.where(np.arange(N) == 3, np.nan, RNG.permutation(N)), "hospital_number", False),
+        (RNG.permutation(19), "hospital_number", False),  # too few rows to tell
+    ],
+)
+def test_perhaps_an_identifier(values, name, doubtful):
+    X = np.asarray(values, dtype=float)[:, None]
+    assert perhaps_identifiers(X, [name], [0]) == ([0] if doubtful else [])
+    assert perhaps_identifiers(X, [name], []) == []

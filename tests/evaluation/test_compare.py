@@ -227,6 +227,8 @@ def test_groups_are_never_on_both_sides():
         for part in inside:
             held_out = outer - part
             assert held_out and len(part) + len(held_out) == len(outer)
+    tested = [set(range(20)) - Spy.seen[4 * k] for k in range(4)]
+    assert all(tested) and sum(map(len, tested)) == 20  # each group once, as a whole
     with pytest.raises(ValueError, match="groups has 3 entries"):
         compare(X, y, "fisher", groups=[1, 2, 3])
     found = compare(X, y, "fisher", cv=GroupKFold(3), groups=groups, sizes=[1], **FAST)

@@ -111,6 +111,23 @@ def test_unknown_names_get_a_sentence(found):
         found.estimate("fisher", "knn")
     with pytest.raises(ValueError, match="has no error of kind 'own'"):
         found.estimate("fisher", kind="own")
+    for size in ("own size", 0, -1, 13, 2.5, True, None):
+        with pytest.raises(
+            ValueError, match=r"size=.* is not understood; use a number from 1 to 12"
+        ):
+            found.masks("fisher", size)
+    for draw in (found.plot_bias, found.plot_sizes):
+        with pytest.raises(ValueError, match="no judge of this comparison is called 'knn'"):
+            draw("knn")
+
+
+def test_words_say_where_the_number_of_features_comes_from(found):
+    assert "ranking and number of features come from the training part alone" in str(found)
+    X, y = data(n=30)
+    options = {"sizes": [1, 3], "cv": 3, "repeats": 1, "nested": False, "random_state": 0}
+    told = " ".join(str(compare(X, y, ["fisher"], **options)).split())
+    assert "number of features come from" not in told
+    assert "of the features the number is chosen by the other folds of the repeat" in told
 
 
 def test_pictures(found):

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from tamiz import SVMRFE, FisherScore, compare
+from tamiz.evaluation._compare_judges import Metric
 from tests.evaluation.test_compare import FAST, Spy, data
 
 SHORT = {"sizes": [1, 4], "cv": 3, "repeats": 1, **FAST}
@@ -256,6 +257,26 @@ def test_a_metric_without_value_in_a_fold_is_left_out():
     assert found.metric == "1 − roc_auc"
 
 
+def test_scores_that_may_be_negative_are_no_shares():
+    X, y = data()
+    wrong = 1 - y  # a judge that is always wrong has a correlation of -1: an error of 2
+
+    class Contrary(Moody):
+        def predict(self, X):
+            return np.where(X[:, 0] > 0, 0, 1)
+
+    X[:, 0] = np.where(wrong, -1.0, 1.0)
+    options = {**SHORT, "sizes": [1], "scale": None}
+    found = compare(X, y, {"f": Spy()}, Contrary(), scoring="matthews_corrcoef", **options)
+    line = found.estimate("f")
+    assert (line.error, line.low, line.high) == (2.0, 2.0, 2.0)
+    assert not found.shares and "%" not in str(found).splitlines()[4]
+    for scoring in ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "recall"):
+        assert Metric(scoring, "classification").shares, scoring
+    for scoring in ("r2", "explained_variance", "neg_log_loss"):
+        assert not Metric(scoring, "regression").shares, scoring
+
+
 def test_warnings_of_selectors_come_once():
     class Warns(FisherScore):
         def fit(self, X, y):
@@ -265,9 +286,25 @@ def test_warnings_of_selectors_come_once():
             return super().fit(X, y)
 
     X, y = data()
-    with pytest.warns(UserWarning, match=r"I have doubts \(\d+ times") as caught:
+    # 1 on all data, and 1 + 3 inner ones in each of 3 splits
+    with pytest.warns(UserWarning, match=r"I have doubts \(13 times") as caught:
         compare(X, y, {"w": Warns()}, **SHORT)
     assert len([one for one in caught if "doubts" in str(one.message)]) == 1
+
+
+def test_warnings_are_counted_whatever_python_would_show():
+    import warnings
+
+    class Warns(FisherScore):
+        def fit(self, X, y):
+            warnings.warn("I have doubts", UserWarning, stacklevel=2)
+            return super().fit(X, y)
+
+    X, y = data()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")  # once for each line of code, as outside of tests
+        compare(X, y, {"w": Warns()}, **SHORT)
+    assert ["(13 times" in str(one.message) for one in caught] == [True]
 
 
 # ------------------------------------------------------------------------------------- sentences
@@ -343,9 +380,11 @@ def test_absurd_data_get_a_sentence():
 def test_few_samples_and_small_classes():
     X, y = data(n=12)
     y = np.arange(12) % 6  # two of each: one in a training part
-    found = compare(X, y, ["fisher"], "tree", **{**SHORT, "cv": 2, "tune": True})
+    with pytest.warns(RuntimeWarning, match="in 2 training parts no number of features"):
+        found = compare(X, y, ["fisher"], "tree", **{**SHORT, "cv": 2, "tune": True})
     assert np.isfinite(found.errors).all()
     assert np.isnan(found.nested_errors).all()  # no part of a training part could choose
+    assert "nested=False does without" in str(found)
     X, y = data(n=40)
     y[:4] = 2
     options = {**SHORT, "cv": 2, "nested": 5}

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
@@ -183,6 +184,8 @@ def test_same_answer_for_a_seed_whatever_the_workers_and_tables():
     thin = permutation_test(SVC(kernel="linear"), sparse.csr_matrix(X), y, **options)
     thick = permutation_test(SVC(kernel="linear"), X, y, **options)
     np.testing.assert_allclose(thin.permuted, thick.permuted)
+    pairs = permutation_test(SVC(kernel="precomputed"), X @ X.T, y, **options)
+    np.testing.assert_allclose(pairs.permuted, thick.permuted)
 
 
 def test_groups_keep_their_labels():
@@ -213,6 +216,12 @@ def test_early_stop():
     signal = permutation_test(Chooser(), X, y, cv=2, **options)
     assert 100 < signal.n_permutations < 200 and "below 0.05" in signal.stopped
     assert signal.stopped in str(signal)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with parallel_config(backend="threading"):  # processes take seconds to start
+            again = permutation_test(Chooser(), X, y, cv=2, n_jobs=2, **options)
+    assert not told  # nothing about the jobs that are no longer needed
+    np.testing.assert_array_equal(again.permuted, signal.permuted)
 
 
 class Interrupted(NearestMean):
@@ -227,12 +236,27 @@ class Interrupted(NearestMean):
         return super().fit(X, y)
 
 
+class Patient(NearestMean):
+    """Keeps what it has at Ctrl-C in its ninth fit, as the long fits of this package do."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.status_ = "interrupted" if type(self).fits == 9 else "converged"
+        return super().fit(X, y)
+
+
 def test_an_interruption_keeps_what_was_computed():
     X, y = make(0)
     Interrupted.fits = 0
     with pytest.warns(RuntimeWarning, match="after 3 of 20"):
         found = permutation_test(Interrupted(), X, y, cv=2, n_permutations=20, random_state=0)
     whole = permutation_test(NearestMean(), X, y, cv=2, n_permutations=20, random_state=0)
+    np.testing.assert_array_equal(found.permuted, whole.permuted[:3])
+    Patient.fits = 0
+    with pytest.warns(RuntimeWarning, match="after 3 of 20"):
+        found = permutation_test(Patient(), X, y, cv=2, n_permutations=20, random_state=0)
     np.testing.assert_array_equal(found.permuted, whole.permuted[:3])
     Interrupted.fits = 7  # in the labels as they are: nothing to keep
     with pytest.raises(KeyboardInterrupt):
@@ -278,13 +302,20 @@ def test_a_journal_is_taken_up(tmp_path):
         ({"y": np.zeros(24)}, "nothing to shuffle"),
         ({"y": np.zeros(3)}, "3 entries"),
         ({"X": np.zeros(24)}, "two axes"),
+        ({"X": [[1, 2], [3]]}, "differ in length"),
+        ({"resume": True}, "needs a file"),
+        ({"scoring": "acuracy"}, "scoring='acuracy'"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5"),
+        ({"estimator": NearestMean}, "is a class"),
+        ({"estimator": 3}, "estimator=3"),
     ],
 )
 def test_errors_are_sentences(change, word):
     X, y = make(0)
     given = {"X": X, "y": y, "n_permutations": 3, **change}
-    with pytest.raises(ValueError, match=word):
-        permutation_test(NearestMean(), given.pop("X"), given.pop("y"), **given)
+    machine = given.pop("estimator", NearestMean())
+    with pytest.raises((ValueError, TypeError), match=word):
+        permutation_test(machine, given.pop("X"), given.pop("y"), **given)
 
 
 def test_tables_text_and_picture():

@@ -21,7 +21,8 @@ from tamiz.evaluation.recipes._common import (
     unit,
     without,
 )
-from tamiz.filters import FisherScore
+from tamiz.evaluation.recipes.base import row
+from tamiz.filters import QPFS, FisherScore
 from tamiz.svm import SVC
 
 pytestmark = pytest.mark.usefixtures("data_dir")
@@ -91,8 +92,23 @@ def test_p1_misprints_are_found():
     wrong = {key for key, values in {**p1.LINEAR, **p1.RADIAL}.items()
              if p1.misprinted(*values[2:])}  # fmt: skip
     # 0.889 is no multiple of 1/93; 0.387 does not fit to 0.828; 0.705 is no multiple of 1/31
-    assert {0.1, 5, (2, 0.01), (5, 0.1)} <= wrong
-    assert not wrong & {0.01, 0.5, 1, 2, 50, (1, 0.01), (1, 0.2), (50, 2)}
+    assert wrong == {0.1, 5, (2, 0.01), (5, 0.1)}
+    assert not any(p1.misprinted(*values[2:]) for values in p1.ALONE.values())
+
+
+def test_p1_splits_without_the_outlier_are_shown_but_not_judged():
+    vectors = {p1._linear(C): [100.0 + k for k in range(5)] for C in p1.LINEAR}
+    found = [
+        {"outlier tested": k < 2, **{what: [values[k]] for what, values in vectors.items()}}
+        for k in range(5)
+    ]
+    counts = [row(what, values, group="support vectors", published=139, why="far", decimals=0)
+              for what, values in vectors.items()]  # fmt: skip
+    errors = row("x", [1.0, 2.0], group="training errors", published=9, why="far")
+    lines = p1._without_outlier([*counts, errors], found)
+    assert [line.what for line in lines] == list(vectors)
+    assert {(line.low, line.high, line.n, line.inside) for line in lines} == {(100, 101, 2, None)}
+    assert p1._without_outlier(counts, found[:1] + found[2:]) == []
 
 
 def test_p1_counts_are_those_of_libsvm():
@@ -186,13 +202,15 @@ def test_p3_small_form(monkeypatch):
     only(monkeypatch, "P3", wbc, crma, hmeq)
     found = reproduce("P3", repeats=2)
     for head in ("WBC, 12 features", "CRMA, 100 features"):
-        biased = rows_of(found, f"accuracy in %: {head}, ranked on all samples")
-        honest = rows_of(found, f"accuracy in %: {head}, ranked inside the training part")
+        accuracy = f"accuracy in %, interval of a mean of 100: {head}"
+        biased = rows_of(found, f"{accuracy}, ranked on all samples")
+        honest = rows_of(found, f"{accuracy}, ranked inside the training part")
         bias = rows_of(found, f"difference of the two, points: {head}")
         for name, line in bias.items():
             assert line.published is None and line.inside is None
             assert line.mean == pytest.approx(biased[name].mean - honest[name].mean, abs=1e-9)
             assert biased[name].published == honest[name].published
+            assert biased[name].of == honest[name].of == 100 and line.of == 1
     assert bias["RFE"].mean > 0  # 62 tissues and 2,000 genes: a ranking that saw the test part
     credit = [line for line in found.rows if "hmeq" in line.group]
     assert credit and all(line.published is None for line in credit)
@@ -215,26 +233,43 @@ def test_p4_published_numbers_and_data():
     assert X.shape == (422, 278) and not np.isnan(X).any() and set(y) == {"no", "yes"}
 
 
+def test_p4_rankings_that_share_a_matrix_are_those_of_qpfs():
+    X, y, _ = read("srbct")
+    X, y = X[:60, :80], y[:60]
+    ranked = p4.methods((0.1,))
+    for short, similarity in (("corr", "pearson"), ("MI", "mutual_information")):
+        for alpha in p4.ALPHAS:
+            plain = QPFS(alpha=alpha, similarity=similarity, min_entropy=0.0).fit(X, y)
+            order = ranked[f"QPFS {alpha:g} {short}"](X, y, 20, 0)
+            np.testing.assert_array_equal(order, plain.order_[:20])
+
+
 def test_p4_small_form(monkeypatch):
     monkeypatch.setattr(p4, "N_FOLDS", 3)
     X, y, names = read("srbct")
     monkeypatch.setattr(p4, "read", lambda name: Samples(X[:, :300], y, names[:300]))
-    srbct, *_, times = RECIPES["P4"].parts
+    monkeypatch.setattr(p4, "SETS", {"SRBCT": "srbct"})
+    whole, srbct, *_, times = RECIPES["P4"].parts
     srbct = replace(srbct, sizes={True: (10, 60), False: ()})
     monkeypatch.setattr("tamiz.evaluation.recipes._p4_timing.QUICK", ((200, 400), (300, 600)))
-    only(monkeypatch, "P4", srbct, times)
+    only(monkeypatch, "P4", whole, srbct, times)
     found = reproduce("P4", repeats=2)
     errors = rows_of(found, "error in %, SRBCT")
     assert len(errors) == 2 * len(p4.methods((0.1,)))
     assert errors["mRMR, 60 features"].mean < errors["random, 60 features"].mean
-    assert rows_of(found, "error in % with all features, SRBCT")["SRBCT"].published == 0.22
+    all_features = "error in % with all features, interval of a mean of 100"
+    reference = rows_of(found, all_features)["SRBCT"]
+    assert (reference.published, reference.of, reference.n) == (0.22, 100, 2)
+    assert 0 <= reference.mean <= errors["random, 60 features"].mean
     said = rows_of(found, "difference of errors, points, SRBCT")
     line = said["mRMR less QPFS 0.1 MI"]
     means = [np.mean([errors[f"{name}, {k} features"].mean for k in (10, 60)])
              for name in ("mRMR", "QPFS 0.1 MI")]  # fmt: skip
     assert line.mean == pytest.approx(means[0] - means[1], abs=1e-9)
     assert line.inside is bool(line.mean > 0) and line.claim == "above 0"
-    assert rows_of(found, "power of growth") and rows_of(found, "time over mRMR's")
+    powers = rows_of(found, "power of growth").values()
+    assert [line.claim for line in powers] == ["at most 1", "at most 2"]
+    assert rows_of(found, "time over mRMR's")
 
 
 def test_p4_claims_average_over_the_sizes_they_name():
@@ -245,6 +280,8 @@ def test_p4_claims_average_over_the_sizes_they_name():
     assert line.mean == pytest.approx(5.0 - 13 / 3, abs=1e-12) and line.inside is True
     (line,) = _p4_claims.worse("X", "a", "b", least=100)([values, values])
     assert line.mean == -2.0 and line.inside is False and line.remark.startswith("unexplained")
+    (line,) = _p4_claims.worse("X", "a", "b", note="known")([values, values])
+    assert line.remark == "known"
     (line,) = _p4_claims.alike("X", "a", "b", least=40, within=0.4)([values])
     assert line.mean == -0.5 and line.inside is False
 

@@ -16,7 +16,10 @@ from scipy import optimize, stats
 from sklearn import metrics as peer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC as PeerSVC
 
 from tamiz.evaluation import ReportCard, report_card
 from tamiz.evaluation._intervals import clopper_pearson, delong, wilson
@@ -224,7 +227,14 @@ def test_two_classes_as_several_have_the_same_mean_area():
     own = {c: {"roc_area": curves[c].metric(0.95, ("a", "b"))} for c in (0, 1)}
     together = macro_area(curves, own, 0.95)
     assert together.value == pytest.approx(both.value)
-    assert together.interval == pytest.approx(both.interval, abs=2e-3)
+    assert together.interval == pytest.approx(both.interval)
+
+
+def test_a_class_of_one_sample_leaves_the_mean_area_without_interval():
+    scores = np.array([[9, 0, 0], [2, 5, 3], [1, 7, 2], [5, 3, 2], [1, 6, 3]])
+    card = report_card([0, 0, 1, 1, 2], [0, 0, 1, 1, 2], scores=scores)
+    assert math.isnan(card["roc_area"].interval[0]) and "one sample" in card["roc_area"].reason
+    assert 0 < card.roc_area < 1
 
 
 def test_positive_class_can_be_chosen():
@@ -236,6 +246,12 @@ def test_positive_class_can_be_chosen():
     assert first.sensitivity == last.specificity and first.mcc == pytest.approx(last.mcc)
     assert first.confusion[1, 1] == last.confusion[0, 0]
     assert first.roc_area == pytest.approx(peer.roc_auc_score(y == 0, scores[:, 0]))
+    table = ReportCard.from_confusion(last.confusion, classes=["ill", "well"], positive="ill")
+    alone = report_card(names[y], names[guess], positive="ill")
+    assert table.to_dict() == alone.to_dict()
+    y, guess, _ = sample(k=3)
+    whole = ReportCard.from_confusion(report_card(y, guess).confusion, positive=1)
+    assert whole.to_dict() == report_card(y, guess, positive=1).to_dict()
     assert report_card([-1, 1, 1], [-1, -1, 1]).positive == 1
     assert report_card([False, True], [True, True]).positive is True
 
@@ -255,6 +271,15 @@ def test_of_an_estimator():
     X, y = load_iris(return_X_y=True)
     flowers = ReportCard.of(GaussianNB().fit(X, y), X, y)
     assert set(flowers.per_class) == {0, 1, 2} and flowers.roc_area > 0.99
+    # three pairs of classes are not three classes
+    usual = ReportCard.of(PeerSVC().fit(X[::2], y[::2]), X[1::2], y[1::2]).roc_area
+    pairs = PeerSVC(decision_function_shape="ovo")
+    for machine in (pairs, make_pipeline(pairs), GridSearchCV(pairs, {"C": [1.0]})):
+        card = ReportCard.of(machine.fit(X[::2], y[::2]), X[1::2], y[1::2])
+        assert "roc_area" not in card.metrics
+    assert usual > 0.98
+    with pytest.raises(TypeError, match="has no predict"):
+        ReportCard.of(3, X, y)
     # a class that the test part lacks stays in the table
     part = ReportCard.of(GaussianNB().fit(X, y), X[:100], y[:100])
     assert part.confusion.shape == (3, 3) and "no 2" in part["balanced_accuracy"].reason
@@ -346,6 +371,8 @@ def test_input_of_every_kind_and_seed():
         ([0, 1], [0, 1], {"scores": [1, np.nan]}, "NaN, first at row 1"),
         ([0, 1], [0, 1], {"scores": np.ones((2, 3))}, "3 columns for the 2 classes"),
         ([0, 1, 2], [0, 1, 2], {"scores": [1, 2, 3]}, "one column for"),
+        ([0, 1], [0, np.nan], {}, "y_pred: .*NaN"),
+        ([0, 1], ["a", "b"], {}, r"\(0 and 'a'\)"),
         ([0, 1], [0, 1], {"confidence": 95}, "confidence=95"),
         ([0, 1], [0, 1], {"proportion": "wald"}, "proportion='wald'"),
         ([0, 1], [0, 1], {"n_bootstrap": 0}, "n_bootstrap=0"),
@@ -368,6 +395,8 @@ def test_errors_are_sentences(y, guess, options, word):
         ({"matrix": [[0, 0], [0, 0]]}, "no samples"),
         ({"matrix": [[1, 2], [3, 4]], "classes": ["a", "a"]}, "different labels"),
         ({"matrix": [["a", "b"], ["c", "d"]]}, "counts"),
+        ({"matrix": [[1, 2], [3]]}, "differ in length"),
+        ({"matrix": [[1, 2], [3, 4]], "positive": "ill"}, "positive='ill'"),
     ],
 )
 def test_wrong_tables(arguments, word):

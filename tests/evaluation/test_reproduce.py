@@ -16,6 +16,7 @@ from tamiz.evaluation.recipes.base import (
     Recipe,
     central,
     claim,
+    interval_of_mean,
     is_inside,
     row,
 )
@@ -27,8 +28,8 @@ class Coin(Part):
     data = ()
     quick, full = 5, 50
 
-    def __init__(self, name="coin", *, stop_at=None, fixed=False):
-        self.name, self.stop_at, self.fixed = name, stop_at, fixed
+    def __init__(self, name="coin", *, stop_at=None, fixed=False, alone=False):
+        self.name, self.stop_at, self.fixed, self.alone = name, stop_at, fixed, alone
         self.calls = []
 
     def prepare(self, quick, seed):
@@ -89,6 +90,37 @@ def test_up_to_forty_values_the_interval_is_their_range():
 )
 def test_a_value_that_rounds_to_the_printed_number_is_inside(published, decimals, inside):
     assert is_inside(published, 77 / 93, 77 / 93, decimals) is inside
+
+
+@pytest.mark.parametrize(("n", "of"), [(3, 100), (20, 100), (100, 5)])
+def test_the_interval_of_a_mean_holds_such_means_in_95_of_100_cases(n, of):
+    rng = np.random.default_rng(n)
+    held = 0
+    for _ in range(2000):
+        low, high = interval_of_mean(rng.normal(7, 3, size=n), of)
+        held += low <= rng.normal(7, 3, size=of).mean() <= high
+    assert 0.95 - 4 * 0.0049 <= held / 2000 <= 0.95 + 4 * 0.0049
+
+
+def test_the_interval_of_a_mean_of_many_is_that_of_resampled_means():
+    values = np.random.default_rng(0).exponential(size=20_000)
+    drawn = np.random.default_rng(1).choice(values, size=(20_000, 100)).mean(axis=1)
+    assert interval_of_mean(values, 100) == pytest.approx(central(drawn), rel=0.03)
+
+
+def test_a_printed_mean_is_not_held_against_single_values():
+    values = np.linspace(0.0, 10.0, 101)
+    assert row("x", values, group="g", published=8.0).inside is True
+    line = row("x", values, group="g", published=8.0, of=100, why="far from the mean")
+    assert (line.inside, line.of, line.remark) == (False, 100, "far from the mean")
+    assert line.low + line.high == pytest.approx(2 * line.mean, rel=1e-12)
+    assert row("x", values, group="g", published=5.5, of=100).inside is True
+    assert row("x", [1.0], group="g", published=1.0, of=100).inside is None
+
+
+def test_what_is_not_judged_is_neither_inside_nor_outside():
+    line = row("x", [1.0, 2.0], group="g", published=9.0, why="because", judged=False)
+    assert line.inside is None and line.remark == "" and line.published == 9.0
 
 
 def test_row_moments_are_those_of_the_values():
@@ -161,7 +193,7 @@ def test_absurd_arguments_are_refused_in_a_sentence(coins, arguments, error, wor
 
 
 def test_the_result_says_what_was_done(coins):
-    part = coins(Coin(), thinned="Fewer.")
+    part = coins(Coin(), thinned="Thinner.")
     found = reproduce("C1", random_state=3)
     assert found.repeats == {"coin": 5} == {"coin": len(part.calls)}
     assert found.rows[0].n == 5 and not found.interrupted
@@ -169,9 +201,12 @@ def test_the_result_says_what_was_done(coins):
     assert repr(found) == "Reproduction(C1: 2 of 4 published numbers inside)"
     text = str(found)
     for words in ("Coins (quick form)", "central 95 %", "NO [1]", "[1] far away", "unexplained",
-                  "The quick form: Fewer.", "2 of 4 inside, 2 outside."):  # fmt: skip
+                  "The quick form: repeats coin 5 instead of 50. Thinner.",
+                  "2 of 4 inside, 2 outside."):  # fmt: skip
         assert words in text
-    assert "Fewer" not in str(reproduce("C1", quick=False))
+    assert "The quick form" not in str(reproduce("C1", quick=False))
+    own = str(reproduce("C1", repeats=3))
+    assert "The quick form: Thinner." in own and "instead of" not in own
     assert max(map(len, text.splitlines())) <= 110
 
 
@@ -179,6 +214,12 @@ def test_repeats_override_and_fixed_parts_keep_their_own(coins):
     coins(Coin("a"), Coin("b", fixed=True))
     assert reproduce("C1", repeats=2).repeats == {"a": 2, "b": 5}
     assert reproduce("C1", quick=False, repeats=3).repeats == {"a": 3, "b": 50}
+
+
+def test_repeats_that_measure_time_share_with_none(coins):
+    part = coins(Coin(alone=True))
+    reproduce("C1", repeats=3, n_jobs=2)
+    assert len(part.calls) == 3  # here: a worker would have counted in a copy
 
 
 def test_one_repeat_is_enough_for_a_table(coins):
@@ -291,4 +332,8 @@ def test_pictures_show_intervals_and_marks(coins):
     assert found.plot(group="other").get_xlabel() == "other"
     with pytest.raises(ValueError, match="group='no'"):
         found.plot(group="no")
+    labels = panels[0].get_legend_handles_labels()[1]
+    assert labels[2:] == ["published, inside", "published, outside"]
+    one = reproduce("C1", repeats=1).plot(group="number")  # one value judges nothing
+    assert one.get_legend_handles_labels()[1][2:] == ["published"]
     plt.close("all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -150,8 +151,9 @@ def test_corrected_interval_and_pvalue_agree():
         found = significance(runs(seed, k=2), test_fraction=1 / 9)
         low, high = found.pairs[0].interval
         assert (low <= 0 <= high) == (not found.significant)
-    edge = significance(runs(3, k=2), test_fraction=1 / 9, alpha=found.pvalue)
-    assert edge.alpha == found.pvalue
+        edge = significance(runs(seed, k=2), test_fraction=1 / 9, alpha=found.pvalue)
+        low, high = edge.pairs[0].interval  # touches zero
+        assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -247,6 +249,45 @@ def test_corrected_test_keeps_its_level_where_the_plain_one_does_not():
     assert 2 <= corrected <= 28 < 60 < plain
 
 
+def test_pvalues_of_few_rows_are_not_below_those_of_all_shuffles():
+    """F is infinite if all rows agree, however few they are; the shuffles of the rows know better.
+
+    The share of all shuffles with a statistic as large, by going through them.
+    """
+    for table in ([[1, 2, 3], [1, 2, 3]], [[1, 2, 3]] * 3, [[1, 1, 2]] * 3, [[1, 2, 3], [1, 3, 2]]):
+        found = significance(table)
+        largest = naive.friedman(table)
+        orders = [sorted(set(itertools.permutations(row))) for row in table]
+        shuffles = list(itertools.product(*orders))
+        as_large = sum(naive.friedman(rows) >= largest - 1e-9 for rows in shuffles)
+        least = max(map(len, orders)) / len(shuffles)
+        if found.statistic == math.inf:
+            assert found.pvalue == pytest.approx(as_large / len(shuffles)) == pytest.approx(least)
+        assert least - 1e-12 <= found.pvalue <= 1
+
+
+def test_rounding_makes_no_differences():
+    share = np.arange(1, 11) / 10
+    again = 1 - (1 - share)  # the same but for the last digits
+    assert (share != again).any()
+    found = significance(np.column_stack([share, again, share + 0.1]))
+    np.testing.assert_array_equal(found.ranks, [1.5, 1.5, 3.0])
+    d = np.array([0.3 - 0.2, 0.1, 0.2 - 0.3, 0.5 - 0.4, 0.25])
+    assert len(np.unique(np.abs(d))) > 2
+    assert wilcoxon(d, 0.95).pvalue == wilcoxon(np.array([0.1, 0.1, -0.1, 0.1, 0.25]), 0.95).pvalue
+    same = significance(np.column_stack([share, again]), test="wilcoxon")
+    assert same.pairs[0].difference == 0 and same.statistic == 10 * 11 / 4  # all are zeros
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_units_do_not_matter(size):
+    table = runs(5, k=2)
+    for options in ({"test_fraction": 0.1}, {"test": "wilcoxon"}):
+        usual, other = significance(table, **options), significance(size * table, **options)
+        assert other.pvalue == pytest.approx(usual.pvalue)
+        assert other.pairs[0].interval[0] / size == pytest.approx(usual.pairs[0].interval[0])
+
+
 # ------------------------------------------------------------------ invariance and form
 
 
@@ -296,7 +337,7 @@ def test_the_same_everywhere():
     assert not tied.significant and tied.groups == [["method 1", "method 2", "method 3"]]
     assert significance(np.full((5, 2), 0.2), test="wilcoxon").pvalue == 1.0
     perfect = significance(np.tile([1.0, 2.0, 3.0], (8, 1)))
-    assert perfect.statistic == math.inf and perfect.pvalue == 0.0
+    assert perfect.statistic == math.inf and perfect.pvalue == pytest.approx(6.0**-7)
     json.dumps(perfect.to_dict(), allow_nan=False)
 
 
@@ -314,6 +355,10 @@ def test_the_same_everywhere():
         (runs(), {"alpha": 5}, "alpha=5"),
         (runs(), {"names": ["a", "b"]}, "3 columns"),
         (runs(), {"names": "abc"}, "3 columns"),
+        (runs(), {"names": 5}, "3 columns"),
+        (pd.DataFrame(runs(), columns=["a", "a", "b"]), {}, "'a' more than once"),
+        (runs(), {"posthoc": 0}, "posthoc=0"),
+        (runs(k=2), {"posthoc": "nemenyi", "test": "wilcoxon"}, "goes with"),
         (runs(), {"names": ["a", "a", "b"]}, "more than once"),
         (runs(), {"control": "z"}, "control='z'"),
         (runs(), {"control": 7}, "control=7"),
@@ -410,7 +455,10 @@ def test_bars_join_what_does_not_differ(plt):
         (["a", "b"], {}, "finite"),
         ([1.2, 1.8], {"names": ["a"]}, "1 names"),
         ([1.2, 1.8], {"names": ["a", "a"]}, "more than once"),
+        ([1.2, 1.8], {"names": "ab"}, "must be a list"),
         ([1.2, 1.8], {"n_runs": 0}, "n_runs=0"),
+        (significance(RANKS, names=NAMES), {"alpha": 0.1}, "has its own"),
+        (significance(RANKS, names=NAMES), {"n_runs": 14}, "has its own"),
     ],
 )
 def test_wrong_ranks(plt, ranks, options, word):

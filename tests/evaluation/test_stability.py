@@ -125,6 +125,7 @@ def test_all_forms_of_selections_are_the_same():
         stability(PRINTED.astype(int)),
         stability(PRINTED.tolist()),
         stability(list(PRINTED)),
+        stability([pd.Series(mask) for mask in PRINTED]),
         stability(sparse.csr_matrix(PRINTED.astype(float))),
         stability(np.array(sets), n_features=10),
         stability([set(s.tolist()) for s in sets], n_features=10),
@@ -138,7 +139,7 @@ def test_all_forms_of_selections_are_the_same():
     for found in forms:
         assert found.nogueira == pytest.approx(-1 / 27)
         assert sorted(found.frequency) == pytest.approx(sorted(PRINTED.mean(axis=0)))
-    for found in forms[7:11]:
+    for found in forms[8:12]:
         assert found.names == names
         np.testing.assert_array_equal(found.masks, PRINTED)
 
@@ -198,6 +199,12 @@ def test_undefined_is_said_in_a_sentence(masks, word):
         (np.ones((2, 2), bool), {"confidence": 95}, ValueError, "0.95"),
         (np.ones((2, 2), bool), {"names": ["a", "a"]}, ValueError, "more than once"),
         ([PCA()], {}, TypeError, "boolean array"),
+        (PRINTED, {"n_features": 7}, ValueError, "about 10 features, but n_features is 7"),
+        (list(PRINTED), {"n_features": 7}, ValueError, "n_features is 7"),
+        (pd.DataFrame(PRINTED), {"n_features": 7}, ValueError, "n_features is 7"),
+        (pd.DataFrame(PRINTED), {"names": ["a", "b"]}, ValueError, "2 names for 10"),
+        ([[0], [1]], {"names": "abc"}, ValueError, "must be a list"),
+        ([[1, 0, 0], [1, 1, 0]], {"n_features": 3}, ValueError, "with True and False"),
     ],
 )
 def test_errors_are_sentences(selections, options, error, word):
@@ -221,6 +228,9 @@ def test_comparison_of_two_methods():
     assert same.compare(same).pvalue == 1.0
     with pytest.raises(TypeError, match="Stability"):
         a.compare(0.5)
+    for threshold in ("high", math.nan):
+        with pytest.raises(ValueError, match="threshold="):
+            a.above(threshold)
 
 
 def test_test_of_equal_methods_keeps_its_level():
@@ -340,6 +350,12 @@ def test_pipelines_that_change_the_features_are_refused():
         stability_of(make_pipeline(PCA(3), SelectKBest(k=2)), X, y, n_resamples=3)
     with pytest.raises(TypeError, match="get_support"):
         stability_of(StandardScaler(), X, y, n_resamples=3)
+    with pytest.raises(TypeError, match="SignalToNoise is a class"):
+        stability_of(SignalToNoise, X, y)
+    with pytest.raises(TypeError, match="selector=3"):
+        stability_of(3, X, y)
+    with pytest.raises(TypeError, match="n_jobs='two'"):
+        stability_of(SignalToNoise(2), X, y, n_jobs="two")
     with pytest.raises(ValueError, match="59 entries"):
         stability_of(SignalToNoise(2), X, y[:-1], n_resamples=3)
 
@@ -356,6 +372,18 @@ class Interrupted(SelectKBest):
         return super().fit(X, y)
 
 
+class Patient(SelectKBest):
+    """Keeps what it has at Ctrl-C in its fourth fit, as the long fits of this package do."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        super().fit(X, y)
+        self.status_ = "interrupted" if type(self).fits == 4 else "converged"
+        return self
+
+
 def test_an_interruption_keeps_what_was_computed():
     X, y = noisy()
     Interrupted.fits = 0
@@ -364,3 +392,8 @@ def test_an_interruption_keeps_what_was_computed():
     whole = stability_of(SelectKBest(k=2), X, y, n_resamples=10, random_state=0)
     np.testing.assert_array_equal(found.masks, whole.masks[:3])
     assert found.notes["interrupted"]
+    for selector in (Patient(k=2), make_pipeline(StandardScaler(), Patient(k=2))):
+        Patient.fits = 0
+        with pytest.warns(RuntimeWarning, match="3 of 10"):
+            found = stability_of(selector, X, y, n_resamples=10, random_state=0)
+        np.testing.assert_array_equal(found.masks, whole.masks[:3])

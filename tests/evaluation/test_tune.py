@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.evaluation import Tuning, tune
-from tamiz.evaluation._tune_result import Cell, choose_cell
+from tamiz.evaluation._tune_result import Cell, choose_cell, find_edges
 from tamiz.evaluation._tune_run import Board
 from tamiz.search import HoldOut
 from tamiz.svm import SVC, SVR
@@ -177,6 +177,16 @@ def test_a_best_cell_at_the_edge_is_told():
     assert found.edges and found.edges[0] in str(found)
 
 
+def test_words_among_numbers_are_no_edge():
+    made = [("scale", 0.4), (0.01, 0.3), (0.1, 0.2), (1.0, 0.1)]
+    cells = [Cell({"gamma": gamma}, np.full(3, error)) for gamma, error in made]
+    assert find_edges(cells, 3) == [
+        "The best gamma=1 is the greatest of the grid: try larger values too."
+    ]
+    cells[0].errors -= 0.35  # the word is best: nothing to say
+    assert find_edges(cells, 0) == []
+
+
 def test_ties_with_an_inner_cell_are_no_edge():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -312,6 +322,17 @@ def test_failing_cells_are_named_and_left_out():
     assert "in the cell C=10, on split 0" in caught.value.__notes__[0]
     with pytest.raises(ValueError, match=r"All 1 cells of the grid failed\..*not today"):
         tune(*IRIS, Moody(), {"C": [10.0]}, cv=3)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_metric_that_is_not_defined_is_told(fast):
+    X, y = IRIS[0][:100], IRIS[1][:100]
+    everyone, zeros = np.arange(100), np.arange(0, 50, 2)
+    cv = [(np.setdiff1d(everyone, zeros), zeros), (everyone[::2], everyone[1::2])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn's own words on it
+        with pytest.raises(ValueError, match="1 - roc_auc is not defined on split 0"):
+            tune(X, y, SVC(), {"C": [1.0]}, cv=cv, scoring="roc_auc", fast=fast)
 
 
 # ------------------------------------------------------------------------------ long runs

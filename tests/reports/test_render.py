@@ -333,7 +333,8 @@ def test_spanish_numbers_have_a_comma():
 def test_every_reason_of_a_study_has_words(lang):
     from tamiz.reports import study as room
 
-    source = files("tamiz.reports").joinpath("study.py").read_text(encoding="utf-8")
+    room_files = [files("tamiz.reports").joinpath(name) for name in ("study.py", "_recommend.py")]
+    source = "".join(file.read_text(encoding="utf-8") for file in room_files)
     codes = set(re.findall(r'Reason\(\s*"(\w+)"', source)) | {"stable", "fragile", "fairly_stable"}
     assert room.Reason and len(codes) > 5
     values = {"method": "m", "error": 0.1, "size": 3.0, "best_method": "b", "best_error": 0.2,

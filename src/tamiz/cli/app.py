@@ -23,7 +23,7 @@ from tamiz.cli import (
     select,
     tune,
 )
-from tamiz.cli.console import flush
+from tamiz.cli.console import flush, tolerate_encoding
 from tamiz.cli.problems import Problem
 
 app = typer.Typer(
@@ -31,7 +31,8 @@ app = typer.Typer(
     help=(
         "Find which features matter, and how well they separate the classes.\n\n"
         "DATA is a file (csv, tsv, parquet, arff, libsvm, npz; also .gz) or a name that "
-        "'tamiz datasets' lists. The target is the last column unless --target names another."
+        "'tamiz datasets' lists. The target is a column called target, class, label or y, else "
+        "the last one, unless --target names another."
     ),
     epilog="Start with:  tamiz select breast_cancer --out report.html",
     no_args_is_help=True,
@@ -69,6 +70,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
+    tolerate_encoding()
     sys.exit(_run(arguments))
 
 
@@ -77,13 +79,19 @@ def _run(arguments: list[str] | None) -> int:
         code = app(arguments, standalone_mode=False)
         flush()
     except KeyboardInterrupt:
-        print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
-        return 130
-    except typer.Exit as leaving:
-        return int(leaving.exit_code)
+        return _interrupted()
+    except typer.Exit as leaving:  # Ctrl-C, too, comes as one from inside a command
+        return _interrupted() if leaving.exit_code == 130 else int(leaving.exit_code)
     except Exception as error:
         return _explain(error)
+    if code == 130:
+        return _interrupted()
     return int(code) if isinstance(code, int) else 0
+
+
+def _interrupted() -> int:
+    print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
+    return 130
 
 
 def _explain(error: Exception) -> int:
@@ -91,13 +99,13 @@ def _explain(error: Exception) -> int:
     if os.environ.get("TAMIZ_TRACEBACK"):
         raise error
     if isinstance(error, typer.Abort):
-        print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
-        return 130
+        return _interrupted()
     message = getattr(error, "format_message", None)  # of the parser of the command line
     if message is not None:
         context = getattr(error, "ctx", None)
         hint = f" See: {context.command_path} --help" if context is not None else ""
-        print(f"tamiz: {_one_line(message())}{hint}", file=sys.stderr)
+        if message():  # none if there was no command: the help has been shown
+            print(f"tamiz: {_one_line(message())}{hint}", file=sys.stderr)
         return 2
     if isinstance(error, Problem):
         print(f"tamiz: {_one_line(str(error))}", file=sys.stderr)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import typer
+from tamiz.cli.problems import Problem
 
 
 def say(text: str = "") -> None:
@@ -27,13 +27,18 @@ def flush() -> None:
 
 @contextmanager
 def open_pipe() -> Iterator[None]:
-    """Leave quietly if the reader of a pipe has left: nothing is wrong then."""
+    """Go on in silence if the reader of a pipe has left: files may still have to be written."""
     try:
         yield
     except BrokenPipeError:
         # what is still buffered must not be written to the closed pipe when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(0) from None
+    except OSError as error:  # a full disk
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Problem(
+            f"standard output cannot be written ({error.strerror or error}); what is there is not "
+            "complete."
+        ) from None
 
 
 def tell(text: str) -> None:
@@ -44,7 +49,15 @@ def tell(text: str) -> None:
 
 def say_json(document: Any) -> None:
     """One JSON document; JSON knows no NaN and no infinity."""
-    say(json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False))
+    plain = (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8"
+    say(json.dumps(_finite(document), indent=2, ensure_ascii=plain, allow_nan=False))
+
+
+def tolerate_encoding() -> None:
+    """Signs that a terminal or a pipe cannot show become question marks, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> None:

@@ -58,12 +58,14 @@ def fit(
         quiet=quiet,
     )
     import numpy as np
-    from sklearn.base import clone
     from sklearn.model_selection import cross_val_score
 
     from tamiz import save as write_model
     from tamiz.cli.table_model import TableModel
+    from tamiz.cli.wording import tell_notes
+    from tamiz.evaluation._compare_judges import judge_name
     from tamiz.evaluation._plan import plan_parts
+    from tamiz.evaluation.methods import find_method
     from tamiz.reports.study import make_pipeline_for
 
     encoded = dataset.encode("onehot") if dataset.levels else dataset
@@ -73,6 +75,8 @@ def fit(
             raise ValueError("-k needs --method, which says how the features are selected.")
         if scale not in ("standard", "minmax", "none"):
             raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
+        judge = judge_name(judge)
+        method = None if method is None else find_method(method).name
         model = make_pipeline_for(
             encoded, method or "all", judge, k, None if scale == "none" else scale, seed
         )
@@ -80,12 +84,16 @@ def fit(
         last = model[-1][-1] if hasattr(model[-1], "steps") else model[-1]
         last.set_params(**params)
         kind = dataset.task or "classification"
-        parts = plan_parts(cv, 1, encoded.X, y, kind, seed, None) if cv > 0 else []
+        if cv < 0:
+            raise ValueError(f"--cv {cv} is not possible; use a number of folds from 2, or 0.")
+        parts = plan_parts(cv, 1, encoded.X, y, kind, seed, None) if cv else []
+        # first of all to everything, so that what it refuses is told in its own name
+        fitted = TableModel.fitted(dataset, model)
     error = spread = None
     if parts:
         scoring = "neg_root_mean_squared_error" if dataset.task == "regression" else "accuracy"
         scores = cross_val_score(
-            clone(model),
+            model,  # a copy of it
             encoded.X,
             y,
             cv=[(part.train, part.test) for part in parts],
@@ -94,13 +102,11 @@ def fit(
         )
         errors = -scores if dataset.task == "regression" else 1.0 - scores
         error, spread = float(np.mean(errors)), float(np.std(errors, ddof=1))
-    fitted = TableModel.fitted(dataset, model)
     write_model(fitted, save)
-    selected = [
-        name
-        for name, taken in zip(encoded.feature_names, model["select"].get_support(), strict=True)
-        if taken
-    ]
+    tell_notes(encoded, quiet)
+    selected = list(encoded.feature_names)
+    if "select" in model.named_steps:
+        selected = [selected[j] for j in model["select"].get_support(indices=True)]
     if json:
         say_json(
             {

@@ -91,9 +91,10 @@ def read(
     """Load what the options describe; warnings become lines on standard error."""
     import warnings
 
-    from tamiz.cli.console import tell
+    from tamiz.cli.wording import begin, tell_once
     from tamiz.data import load
 
+    begin()
     wanted: Any = False if without_target else _name_or_position(target)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -110,7 +111,7 @@ def read(
         )
     for one in caught:
         if not quiet:
-            tell(str(one.message))
+            tell_once(str(one.message))
     if not without_target and data.y is None:
         raise UsageProblem(f"{source} has no target; name one with --target COLUMN.")
     return data
@@ -152,6 +153,8 @@ def check_writable(path: str | None, name: str) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise UsageProblem(f"{name} {path!r} is a folder; name a file.")
+    if os.path.exists(path) and not os.path.isfile(path):  # it would be replaced by a file
+        raise UsageProblem(f"{name} {path!r} is a device or a pipe; name a file.")
     if not os.path.isdir(folder):
         raise UsageProblem(f"{name} {path!r}: the folder {folder!r} does not exist.")
     if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):

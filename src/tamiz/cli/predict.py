@@ -59,7 +59,7 @@ def predict(
         if scores is not None:
             document["scores"] = scores.tolist()
         say_json(document)
-    else:
+    if out is not None or not json:
         _write(fitted, found, scores, out)
     if truth is not None:
         _tell_error(fitted, found, truth)
@@ -90,11 +90,14 @@ def _read(fitted: Any, data: str, sep: str | None, decimal: str | None, quiet: b
 
 
 def _write(fitted: Any, found: Any, scores: Any, out: str | None) -> None:
+    import contextlib
     import csv
     import io
     import os
+    import tempfile
 
     from tamiz.cli.console import say
+    from tamiz.cli.problems import Problem
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -106,17 +109,48 @@ def _write(fitted: Any, found: Any, scores: Any, out: str | None) -> None:
     writer.writerow(head)
     writer.writerows(zip(*columns, strict=True))
     if out is None:
+        _refuse_loss(text.getvalue())
         say(text.getvalue().rstrip("\n"))
         return
-    whole = f"{out}.part"
+    place = os.path.realpath(out)  # of a link, what it points to is replaced
+    whole = None
     try:
-        with open(whole, "w", encoding="utf-8", newline="") as file:
+        handle, whole = tempfile.mkstemp(prefix=".tamiz-", dir=os.path.dirname(place))
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text.getvalue())
-        os.replace(whole, out)
-    except OSError:
-        if os.path.exists(whole):
-            os.remove(whole)
-        raise
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(whole, os.stat(place).st_mode & 0o777 if os.path.exists(place) else 0o666 & ~mask)
+        os.replace(whole, place)
+        whole = None
+    except OSError as error:
+        raise Problem(
+            f"the predictions cannot be written to {out!r} ({error.strerror or error}); a file "
+            "that was there before is unchanged."
+        ) from None
+    finally:
+        if whole is not None:
+            with contextlib.suppress(OSError):
+                os.remove(whole)
+
+
+def _refuse_loss(text: str) -> None:
+    """Names of classes must not be changed on their way out."""
+    import sys
+
+    from tamiz.cli.problems import Problem
+
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        letter = text[error.start]
+        raise Problem(
+            f"standard output ({encoding}) cannot show {letter!a}; use --out FILE, or set "
+            "PYTHONIOENCODING=utf-8."
+        ) from None
 
 
 def _tell_error(fitted: Any, found: Any, truth: Any) -> None:
@@ -124,14 +158,20 @@ def _tell_error(fitted: Any, found: Any, truth: Any) -> None:
 
     from tamiz.cli.console import number, percent, tell
     from tamiz.cli.table_model import _text
+    from tamiz.data.encoding import MISSING
 
     if fitted.labels is None:
         try:
-            wrong = np.sqrt(np.mean((np.asarray(truth, dtype=float) - found) ** 2))
+            wanted = np.array([np.nan if cell is None else cell for cell in truth], dtype=float)
         except (TypeError, ValueError):
             return
-        tell(f"root mean squared error on these rows: {number(float(wrong))}")
+        there = np.isfinite(wanted)
+        if there.any():
+            wrong = np.sqrt(np.mean((wanted[there] - found[there]) ** 2))
+            tell(f"root mean squared error on these rows: {number(float(wrong))}")
         return
-    names = np.array([_text(cell) for cell in truth])
-    wrong = np.mean(names != found)
-    tell(f"error on these rows: {percent(float(wrong))} of {len(found):,}")
+    names = np.array([_text(cell) for cell in truth], dtype=object)
+    there = names != MISSING
+    if there.any():
+        wrong = np.mean(names[there] != found[there])
+        tell(f"error on these rows: {percent(float(wrong))} of {int(there.sum()):,}")

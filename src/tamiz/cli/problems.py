@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tamiz.cli.wording import as_options
+
 
 class Problem(Exception):
     """Something that is told in one line."""
@@ -24,4 +26,4 @@ def usage() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError) as error:
-        raise UsageProblem(str(error)) from error
+        raise UsageProblem(as_options(str(error))) from error

@@ -50,6 +50,7 @@ def rank(
     """
     from tamiz.cli.console import number, say, say_json, table, tell
     from tamiz.cli.problems import usage
+    from tamiz.cli.wording import tell_notes
     from tamiz.evaluation.methods import find_method
 
     opt.check_language(lang)
@@ -70,7 +71,7 @@ def rank(
     )
     with usage():
         dataset, selector, X, notes = prepare(dataset, found, k, params, seed, jobs, quiet)
-    selector.fit(X, dataset.y)
+        selector.fit(X, dataset.y)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
     shown = len(selection.order) if k is None else k
@@ -102,6 +103,7 @@ def rank(
             }
         )
         return
+    tell_notes(dataset, quiet)
     for note in notes:
         tell(note)
     if k is None:

@@ -110,10 +110,13 @@ def select(
 
         write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
-    if save is not None and study.recommended is not None:
+    if save is not None:
         from tamiz import save as write_model
+        from tamiz.cli.problems import Problem
         from tamiz.cli.table_model import TableModel
 
+        if study.recommended is None:
+            raise Problem(f"nothing could be recommended, and so there is no model for {save}.")
         write_model(TableModel.fitted(dataset, study.pipeline()), save)
         tell(f"the model is in {save}; use it with: tamiz predict {save} NEW_DATA")
 
@@ -140,6 +143,7 @@ def run_study(
 
     from tamiz.cli.console import command_line, tell
     from tamiz.cli.problems import usage
+    from tamiz.cli.wording import tell_notes
     from tamiz.evaluation._compare_judges import judge_name
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
@@ -156,7 +160,8 @@ def run_study(
             raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
         if dataset.levels:
             dataset = dataset.encode("onehot")
-    with warnings.catch_warnings(record=True) as caught:
+    tell_notes(dataset, quiet)
+    with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = make_study(
             dataset,
@@ -179,7 +184,21 @@ def run_study(
     for message in dict.fromkeys(str(one.message) for one in caught):
         if not quiet:
             tell(message)
+    _refuse_nothing(study, time_budget)
     return study
+
+
+def _refuse_nothing(study: Study, time_budget: float | None) -> None:
+    """A run that was cut short before anything could be shown has failed."""
+    from tamiz.cli.problems import Problem
+
+    found = study.comparison
+    if found is None or any(one.n_splits for one in found.estimates()):
+        return
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    if found.status == "time budget":
+        raise Problem(f"--time-budget {time_budget:g} ended before any split was finished.")
 
 
 def show(study: Study, lang: str) -> None:

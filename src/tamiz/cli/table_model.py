@@ -102,35 +102,49 @@ class TableModel(BaseEstimator):
             if name in self.levels:
                 blocks.append(self._categories(name, column, notes))
             else:
-                blocks.append(_numbers(name, column)[:, None])
+                blocks.append(self._numbers(name, column, notes)[:, None])
         return np.hstack(blocks), notes
 
     def _categories(self, name: str, column: np.ndarray, notes: list[str]) -> np.ndarray:
         texts = np.array([_text(cell) for cell in column], dtype=object)
         labels = self.indicators_[name]
-        unseen = sorted(set(texts) - set(self.levels[name]) - {MISSING})
+        known = [*self.levels[name], *labels]
+        unseen = sorted(set(texts) - set(known))
         if unseen:
             shown = ", ".join(map(repr, unseen[:3])) + (", …" if len(unseen) > 3 else "")
+            # two levels have one indicator: what is not the second counts as the first
+            taken = repr(known[0]) if len(labels) == 1 else "none of its categories"
             notes.append(
-                f"column {name!r} holds {shown}, which the model never saw: taken as none of its "
-                "categories."
+                f"column {name!r} holds {shown}, which the model never saw: taken as {taken}."
             )
         return np.column_stack([(texts == label) for label in labels]).astype(np.float64)
 
-
-def _numbers(name: str, column: np.ndarray) -> np.ndarray:
-    try:
-        return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
-    except (TypeError, ValueError):
-        example = next(cell for cell in column if isinstance(cell, str))
-        raise ValueError(
-            f"column {name!r} held numbers when the model was fitted, and now {example!r}."
-        ) from None
+    def _numbers(self, name: str, column: np.ndarray, notes: list[str]) -> np.ndarray:
+        try:
+            found = np.array([np.nan if cell is None else cell for cell in column], dtype=float)
+        except (TypeError, ValueError):
+            example = next(cell for cell in column if not isinstance(cell, (int, float)))
+            raise ValueError(
+                f"column {name!r} held numbers when the model was fitted, and now {example!r}."
+            ) from None
+        if np.isinf(found).any():
+            row = int(np.flatnonzero(np.isinf(found))[0])
+            raise ValueError(
+                f"column {name!r} is infinite in row {row} (from 0); leave the cell empty if its "
+                "value is not known."
+            )
+        n_gaps = int(np.isnan(found).sum())
+        if n_gaps:
+            notes.append(
+                f"column {name!r} has {n_gaps} missing values: filled with the median of the "
+                "table that the model was fitted to."
+            )
+        return found
 
 
 def _text(cell: Any) -> str:
     if cell is None or (isinstance(cell, float) and np.isnan(cell)):
         return MISSING
-    if isinstance(cell, float) and cell == int(cell):
+    if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell)

@@ -45,6 +45,7 @@ def tune(
     """
     from tamiz.cli.console import command_line, number, say, say_json, table, tell
     from tamiz.cli.problems import usage
+    from tamiz.cli.wording import tell_notes
 
     opt.check_language(lang)
     opt.check_writable(out, "--out")
@@ -60,6 +61,7 @@ def tune(
         rows=rows,
         quiet=quiet,
     )
+    from sklearn.model_selection import KFold, StratifiedKFold
     from sklearn.pipeline import Pipeline
 
     from tamiz.evaluation import tune as run
@@ -70,18 +72,21 @@ def tune(
     machine = SVR() if dataset.task == "regression" else SVC()
     model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
     with usage():
+        # rows of a file are often sorted: folds are drawn, as in the other commands
+        folds = KFold if dataset.task == "regression" else StratifiedKFold
         found = run(
             dataset.X,
             dataset.y,
             model,
             grid,
-            cv=cv,
+            cv=folds(cv, shuffle=True, random_state=seed),
             choose=choose,
             search=search,
             random_state=seed,
             n_jobs=jobs,
             verbose=0 if quiet else 1,
         )
+    tell_notes(dataset, quiet)
     if out is not None:
         from tamiz.reports import Study, write_report
 
@@ -99,11 +104,12 @@ def tune(
         return
     best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.best_params.items())
     say(f"best: {best}")
-    say(f"error {number(found.best_error)} ± {number(found.best_std)} (spread over the folds)\n")
+    spread = number(found.best_std)
+    say(f"{found.metric} {number(found.best_error)} ± {spread} (spread over the folds)\n")
     cells = sorted(found.cells, key=lambda cell: cell.error)[:15]
     names = list(dict.fromkeys(name for cell in cells for name in cell.params))
     table(
-        [*names, "error", "spread"],
+        [*names, found.metric, "spread"],
         [
             [*[_shown(cell.params.get(n, "")) for n in names], number(cell.error), number(cell.std)]
             for cell in cells

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.column import Column, Table, distinct_names
-from tamiz.data.errors import DataError, listed
+from tamiz.data.errors import DataError, holds_zeros, listed
 from tamiz.data.frames import from_csr
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
@@ -23,6 +23,8 @@ _TOKEN = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,]*?)\s*(,|$)"
 _ENTRY = re.compile(
     r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,\s]+)\s*(,|$)""", re.DOTALL
 )
+LONGEST_LINE = 1 << 28  # bytes
+
 _ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -106,7 +108,6 @@ def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """Numbered lines, decoded."""
-    carry = b""
     number = 0
     encoding = source.encoding
 
@@ -118,14 +119,32 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
             encoding = "cp1252"
             return raw.decode(encoding, errors="replace")
 
+    def take(raw: bytes) -> tuple[int, str]:
+        nonlocal number
+        number += 1
+        if b"\0" in raw:
+            raise DataError(holds_zeros(source.shown, number))
+        return number, decode(raw).strip()
+
+    held: list[bytes] = []  # the beginning of a line that is not complete
     for piece in source.pieces():
-        parts = (carry + piece).split(b"\n")
-        carry = parts.pop()
-        for raw in parts:
-            number += 1
-            yield number, decode(raw).strip()
-    if carry:
-        yield number + 1, decode(carry).strip()
+        first, *rest = piece.split(b"\n")
+        held.append(first)
+        if not rest:
+            if b"\0" in first:
+                raise DataError(holds_zeros(source.shown, number + 1))
+            if sum(map(len, held)) > LONGEST_LINE:
+                raise DataError(
+                    f"{source.shown}, line {number + 1}: the line has no end; the file is no ARFF "
+                    "file, or it is damaged."
+                )
+            continue
+        yield take(b"".join(held))
+        for raw in rest[:-1]:
+            yield take(raw)
+        held = rest[-1:]
+    if any(held):
+        yield take(b"".join(held))
 
 
 def _read_header(lines: Iterator[tuple[int, str]], shown: str) -> list[Attribute]:

@@ -14,7 +14,15 @@ from tamiz.data.encoding import check_encoding
 from tamiz.data.errors import DataError, listed
 from tamiz.data.leak import leaks
 from tamiz.data.plan import Plan, find_columns
-from tamiz.data.roles import ASIDE, ROLES, duplicates, few_valued, numeric_roles, text_role
+from tamiz.data.roles import (
+    ASIDE,
+    ROLES,
+    duplicates,
+    few_valued,
+    numeric_roles,
+    perhaps_identifiers,
+    text_role,
+)
 
 TASKS = ("classification", "regression")
 
@@ -86,6 +94,13 @@ def build(
         }
     else:
         guessed = _guess(X, names, texts, given, notes, trusted)
+        plain = [j for j, f in enumerate(names) if guessed[f] == "numeric" and f not in given]
+        doubtful = [names[j] for j in perhaps_identifiers(X, names, plain)]
+        if doubtful and not trusted:
+            alarms.append(
+                f"Perhaps identifiers, but used as features: {listed(doubtful)} (the name says so, "
+                "and hardly any value returns). If they are, leave them out with drop=."
+            )
         codes = None if y is None else _codes(y, task)
         if codes is not None:
             _find_leaks(X, names, codes, task, guessed, given, alarms, notes)
@@ -108,21 +123,25 @@ def build(
         X, names = X[:, kept], [names[j] for j in kept]
         unasked = [feature for feature in aside if feature not in given]
         if unasked:
+            by_reason: dict[str, list[str]] = {}
+            for feature in unasked:
+                by_reason.setdefault(aside[feature], []).append(feature)
+            which = ", ".join(f"{listed(those)} ({why})" for why, those in by_reason.items())
             alarms.append(
-                f"Not used as features: {listed(unasked)} "
-                f"({'; '.join(dict.fromkeys(aside[feature] for feature in unasked))}). "
-                f"Keep one with roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'."
+                f"Not used as features: {which}. Keep one with "
+                f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'."
             )
     elif encode is None:
         aside = {}
-        if texts:
+        if texts and not sparse.issparse(X):
             X = np.column_stack(
                 [
                     texts[f].objects() if f in texts else Column(f, X[:, j]).objects()
                     for j, f in enumerate(names)
                 ]
             )
-    levels = {} if encode is None else {f: texts[f].levels for f in names if f in texts}
+    coded = encode is not None or sparse.issparse(X)
+    levels = {f: texts[f].levels for f in names if f in texts} if coded else {}
     extras = {
         key: array[rows] if rows is not None and len(array) == table.n_rows else array
         for key, array in table.extras.items()
@@ -172,8 +191,15 @@ def _matrix(
         X = table.matrix
         return (X if rows is None else X[rows]), texts
     if sparse.issparse(table.matrix):
-        place = {feature: j for j, feature in enumerate(table.matrix_names)}
-        X = table.matrix[:, [place[feature] for feature in plan.features]]
+        matrix, held = table.matrix, list(table.matrix_names)
+        beside = [feature for feature in plan.features if feature in by_name]
+        for feature in beside:  # the label of a file whose target is another column
+            column = by_name[feature]
+            if column.is_text:
+                texts[feature] = column.sort_levels()
+            matrix = sparse.hstack([matrix, column.numbers()[:, None]], format="csr")
+        place = {feature: j for j, feature in enumerate(held + beside)}
+        X = matrix[:, [place[feature] for feature in plan.features]]
         return (X if rows is None else X[rows]), texts
     place = {feature: j for j, feature in enumerate(table.matrix_names)}
     n = table.n_rows if rows is None else len(rows)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 
 import numpy as np
 
 from tamiz.data.column import Column, Table, distinct_names
 from tamiz.data.dialect import NAMES_OF, Dialect, guess_dialect
-from tamiz.data.errors import DataError, listed, ragged, unclosed
+from tamiz.data.errors import DataError, holds_zeros, listed, ragged, unclosed, uncut
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
 
@@ -27,6 +28,7 @@ def read_delimited(path: Path, shown: str, options: Options) -> tuple[Table, Pla
     if options.nrows is not None and options.nrows < 1:
         raise DataError(f"nrows={options.nrows} is not possible; read at least one row.")
     source = Source(path, shown, options.encoding)
+    source.lengthen()
     tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
     dialect = guess_dialect(source.text(), source.whole, options, shown, tabs)
     names, renamed = distinct_names(dialect.names)
@@ -124,9 +126,13 @@ def small_rows(text: str, dialect: Dialect, width: int, shown: str, nrows: int |
     to_skip = dialect.skip
     header = dialect.header
     start = line = 0
+    zero = text.find("\0")
+    zero_line = text.count("\n", 0, zero) + 1 if zero >= 0 else math.inf
     try:
         for row in reader:
             start, line = line + 1, reader.line_num
+            if line >= zero_line:
+                raise DataError(holds_zeros(shown, start))
             if to_skip:
                 to_skip -= 1
                 continue
@@ -148,10 +154,7 @@ def small_rows(text: str, dialect: Dialect, width: int, shown: str, nrows: int |
         if text.count('"') % 2:
             _refuse_open_quote(text, dialect, shown, start)
     except csv.Error as error:
-        raise DataError(
-            f"{shown}, line {reader.line_num}: {error}; look for a quotation mark that is not "
-            "closed."
-        ) from None
+        raise DataError(uncut(f"{shown}, line {line + 1}", str(error))) from None
 
 
 def _refuse_open_quote(text: str, dialect: Dialect, shown: str, line: int) -> None:

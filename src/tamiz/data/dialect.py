@@ -70,6 +70,11 @@ def guess_dialect(text: str, whole: bool, options: Options, shown: str, tabs: bo
     if separator is None:
         separator = guess_separator(lines[skip:], tabs)
     rows = list(split_rows(lines[skip:], separator, 200))
+    if not rows:
+        raise DataError(
+            f"{shown}: the first row cannot be cut into cells; look for a quotation mark that is "
+            "not closed, or a carriage return inside a row."
+        )
     if not whole and len(rows) > 2:
         rows = rows[:-1]  # a quoted cell of the last one may be cut
     dialect = Dialect(separator, skip=skip)

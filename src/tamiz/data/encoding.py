@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.errors import DataError
+from tamiz.data.errors import DataError, listed
 
 if TYPE_CHECKING:
     from tamiz.data.dataset import Dataset
@@ -56,6 +56,12 @@ def encode(data: Dataset, how: str) -> Dataset:
             groups.append(list(range(start, len(names))))
     earlier = [[moved[j] for j in group] for group in groups[: len(data.feature_groups)]]
     X = np.hstack(blocks)
+    coded = [name for name in data.feature_names if name in data.levels]
+    n_made = len(names) - len(data.feature_names) + len(coded)
+    note = (
+        f"Categories as indicators: {listed(coded)} became {n_made} columns of 0 and 1, with names "
+        f"such as {next(name for name in names if name.startswith(f'{coded[0]}='))!r}."
+    )
     return replace(
         data,
         X=X,
@@ -65,6 +71,7 @@ def encode(data: Dataset, how: str) -> Dataset:
         levels={},
         feature_groups=earlier + groups[len(data.feature_groups) :],
         roles=roles,
+        notes=[*data.notes, note],
     )
 
 

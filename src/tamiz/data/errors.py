@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 from collections.abc import Iterable
 
@@ -36,6 +37,35 @@ def ragged(shown: str, line: int, found: int, width: int) -> str:
         f"{shown}, line {line}: {found} fields where {width} are expected; put text that holds the "
         "separator in quotation marks, or name the separator with separator=."
     )
+
+
+def uncut(where: str, words: str) -> str:
+    """The sentence about a row that the csv module cannot cut into cells; ``words`` are its own."""
+    if "new-line" in words:
+        return (
+            f"{where}: a carriage return stands inside a row; save the table with line ends of one "
+            "kind."
+        )
+    if "limit" in words:
+        return (
+            f"{where}: a cell is longer than {csv.field_size_limit():,} characters; look for a "
+            "quotation mark that is not closed."
+        )
+    return f"{where}: a row cannot be cut into cells ({words}); correct it."
+
+
+def holds_zeros(shown: str, line: int) -> str:
+    """The sentence about bytes of value zero, which no text holds."""
+    return (
+        f"{shown}, line {line}: there are zero bytes here, which no text holds; the file is "
+        "damaged, or cut short while it was written. Fetch or write it again."
+    )
+
+
+def damaged(shown: str, error: BaseException, what: str = "", remedy: str = "write") -> str:
+    """The sentence about a file that some library could not read to its end."""
+    words = " ".join(str(error).split()).rstrip(".")[:100] or type(error).__name__
+    return f"{shown} is {what}damaged or cut short ({words}); {remedy} it again."
 
 
 def unclosed(shown: str, line: int) -> str:

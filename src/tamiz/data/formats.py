@@ -35,6 +35,9 @@ def read_file(path: Path, shown: str, options: Options, kind: str | None) -> tup
         return reader(path, shown, options)
     except PermissionError:
         raise DataError(f"{shown} may not be read by this user; change its permissions.") from None
+    except OSError as error:
+        why = error.strerror or " ".join(str(error).split())
+        raise DataError(f"{shown} cannot be read ({why}); check the file and its disk.") from None
     except MemoryError:
         raise DataError(
             f"{shown} does not fit into memory; read part of it with columns= or nrows=."

@@ -130,6 +130,8 @@ def from_csr(
     """A table from a sparse matrix and further columns."""
     if not matrix.shape[0]:
         raise DataError(f"{shown} holds no rows; a data set needs at least one.")
+    if not names and not columns:
+        raise DataError(f"{shown} has no columns; a data set needs at least one.")
     matrix = sparse.csr_matrix(matrix, dtype=np.float64)
     plan = make_plan([*names, *(column.name for column in columns)], options, shown, hint)
     all_names = [*names, *(column.name for column in columns)]

@@ -16,7 +16,7 @@ from tamiz.data._decimal import powers_of_five
 from tamiz.data._scan import SLOW, find_cells, read_numbers
 from tamiz.data.column import Column, Table
 from tamiz.data.dialect import Dialect
-from tamiz.data.errors import DataError, ragged, unclosed
+from tamiz.data.errors import DataError, holds_zeros, ragged, unclosed, uncut
 from tamiz.data.plan import Options, Plan
 from tamiz.data.source import PIECE, Source
 
@@ -82,13 +82,21 @@ class _Reading:
         ended = False
         pieces = self.source.pieces(PIECE)
         while not ended:
-            piece = next(pieces, None)
-            if piece is None:
-                ended = True
-                raw = carry if carry.endswith(b"\n") or not carry else carry + b"\n"
-            else:
-                raw = carry + piece
-                done += len(piece)
+            more: list[bytes] = []
+            wanted = max(
+                1, len(carry)
+            )  # as much again, so that a long row is not scanned too often
+            while wanted > 0 and not ended:
+                piece = next(pieces, None)
+                if piece is None:
+                    ended = True
+                else:
+                    more.append(piece)
+                    wanted -= len(piece)
+                    done += len(piece)
+            raw = b"".join([carry, *more])
+            if ended and raw and not raw.endswith(b"\n"):
+                raw += b"\n"
             while to_skip and raw:
                 taken = _line_end(raw, ended)
                 if taken is None:
@@ -100,11 +108,18 @@ class _Reading:
             if to_skip:
                 carry = raw
                 continue
+            first_line = line
             consumed, line = self._read(raw, line, ended)
+            full = self.limit is not None and self.n_rows >= self.limit
+            zero = raw.find(b"\0", 0, consumed if full else len(raw))
+            if zero >= 0:
+                raise DataError(
+                    holds_zeros(self.source.shown, first_line + raw.count(b"\n", 0, zero))
+                )
             carry = raw[consumed:]
             if len(carry) > LONGEST_ROW:
                 raise DataError(unclosed(self.source.shown, line))
-            if self.limit is not None and self.n_rows >= self.limit:
+            if full:
                 break
             progress.update(f"{done / 1e6:.0f} MB, {self.n_rows} rows")
         if not self.n_rows:
@@ -117,7 +132,7 @@ class _Reading:
     def _read(self, raw: bytes, line: int, ended: bool) -> tuple[int, int]:
         """Take in the complete rows of ``raw``; return how many bytes they are, and the line."""
         buffer = np.frombuffer(raw, dtype=np.uint8, count=raw.rfind(b"\n") + 1)
-        most = raw.count(b"\n") + 1
+        most = min(raw.count(b"\n"), len(raw) // self.width) + 1  # blank lines are no rows
         if self.limit is not None:
             most = min(most, self.limit - self.n_rows)
         if len(self.bounds[0]) < most:  # kept from piece to piece: fresh memory is slow
@@ -236,7 +251,11 @@ class _Reading:
                 self.encoding = "cp1252"
                 raise _ReadAgain from None
         if special:
-            text = next(csv.reader([text], delimiter=self.dialect.separator))[0]
+            try:
+                text = next(csv.reader([text], delimiter=self.dialect.separator))[0]
+            except csv.Error as error:
+                where = f"{self.source.shown}, column {name!r}"
+                raise DataError(uncut(where, str(error))) from None
         text = text.strip()
         if text in self.dialect.missing:
             return -1

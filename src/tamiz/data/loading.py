@@ -113,8 +113,7 @@ def load(
             table, plan, classes = _read_named(entry, options, download)
         else:
             shown = os.fspath(source)
-            path = Path(shown).expanduser()
-            _refuse_absent(path, shown)
+            path = _path(shown)
             table, plan = read_file(path, path.name, options, format)
             name = stem(path)
     else:
@@ -171,6 +170,23 @@ def _named(source: str) -> Named | None:
         return None
     key = canonical(source)
     return None if key is None else SETS[key]
+
+
+def _path(shown: str) -> Path:
+    """The file of this name; a sentence if there is none that can be read."""
+    try:
+        path = Path(shown).expanduser()
+        _refuse_absent(path, shown)
+        ordinary = path.is_file()
+    except (OSError, RuntimeError) as error:  # a folder without permission; no such user after ~
+        why = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise DataError(f"{shown!r} cannot be read ({why}); check the name.") from None
+    if not ordinary:
+        raise DataError(
+            f"{shown} is a pipe or a device, which can be read only once; save what it gives to a "
+            "file first."
+        )
+    return path
 
 
 def _refuse_absent(path: Path, shown: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,33 +20,92 @@ NAMES = ("feature_names", "columns", "names")
 def read_npz(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     """Read an archive without running code from it (``allow_pickle=False``)."""
     try:
-        archive = np.load(path, allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            return _from_arrays({"X": archive}, shown, options)
-        arrays = {}
-        with archive:
-            for key in archive.files:
-                try:
-                    arrays[key] = archive[key]
-                except ValueError:
-                    raise DataError(
-                        f"{shown}: the array {key!r} holds Python objects, which are not loaded "
-                        "because they can run code; save it as numbers or text (dtype str)."
-                    ) from None
-    except DataError:
+        with open(path, "rb") as file:
+            arrays = _read_arrays(file, shown, options.nrows)
+    except (DataError, FileNotFoundError, PermissionError, MemoryError):
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-        if isinstance(error, (FileNotFoundError, PermissionError)):
-            raise
+    except Exception as error:  # zipfile, zlib, tokenize and NumPy have kinds of their own
+        if "pickle" in str(error):  # what NumPy makes of any bytes that it does not know
+            raise DataError(f"{shown} is no NumPy archive; save it with numpy.savez.") from None
+        words = " ".join(str(error).split()).rstrip(".")[:80] or type(error).__name__
         raise DataError(
-            f"{shown} is no NumPy archive, or it is cut short ({_first_words(error)}); save it "
-            "again with numpy.savez."
+            f"{shown} is no NumPy archive, or it is cut short ({words}); save it again with "
+            "numpy.savez."
         ) from None
     return _from_arrays(arrays, shown, options)
 
 
-def _first_words(error: Exception) -> str:
-    return str(error).split("\n")[0].rstrip(".")[:80] or type(error).__name__
+def _read_arrays(file: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
+    if nrows is not None and file.read(6) == np.lib.format.MAGIC_PREFIX:
+        file.seek(0)
+        head = _read_head(file)
+        if head is not None and head[0] and not head[1]:
+            return {"X": _beginning(file, (min(nrows, head[0][0]), *head[0][1:]), head[2])}
+    file.seek(0)
+    archive = np.load(file, allow_pickle=False)
+    if isinstance(archive, np.ndarray):
+        return {"X": archive}
+    with archive:
+        return _read_members(archive, shown, nrows)
+
+
+def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
+    """All arrays; of those with one entry for each row only so many entries."""
+    found: dict[str, np.ndarray] = {}
+    heads = {} if nrows is None else {key: _head(archive, key) for key in archive.files}
+    known = {key: head for key, head in heads.items() if head is not None}
+    big = next((key for key in FEATURES if key in known), None)
+    if big is None:
+        big = next((key for key, head in known.items() if len(head[0]) == 2), None)
+    table = None if big is None or known[big][1] else known[big][0]
+    for key in archive.files:
+        head = known.get(key)
+        if head is not None and table is not None and nrows is not None:
+            shape, by_column, dtype = head
+            is_names = key in NAMES and shape == table[1:]
+            if shape[:1] == table[:1] and shape[0] > nrows and not is_names and not by_column:
+                with archive.zip.open(f"{key}.npy") as stream:
+                    _read_head(stream)
+                    found[key] = _beginning(stream, (nrows, *shape[1:]), dtype)
+                continue
+        try:
+            found[key] = archive[key]
+        except ValueError as error:
+            if "Object arrays" not in str(error):
+                raise
+            raise DataError(
+                f"{shown}: the array {key!r} holds Python objects, which are not loaded because "
+                "they can run code; save it as numbers or text (dtype str)."
+            ) from None
+        if not isinstance(found[key], np.ndarray):
+            raise DataError(f"{shown}: {key!r} is no NumPy array; save it with numpy.savez.")
+    return found
+
+
+def _head(archive: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype] | None:
+    """Shape, order and type of a member; None if they are not told in the usual way."""
+    if f"{key}.npy" not in archive.zip.namelist():
+        return None
+    with archive.zip.open(f"{key}.npy") as stream:
+        return _read_head(stream)
+
+
+def _read_head(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype] | None:
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        head = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        head = np.lib.format.read_array_header_2_0(stream)
+    else:
+        return None
+    return None if head[2].hasobject else head
+
+
+def _beginning(stream: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The first rows of an array whose head was read; what follows stays packed."""
+    count = math.prod(shape)
+    raw = stream.read(count * dtype.itemsize)
+    return np.frombuffer(raw, dtype, count).reshape(shape).copy()
 
 
 def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[Table, Plan]:
@@ -66,10 +124,10 @@ def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[
             f"{shown}: {key!r} has shape {X.shape}; it needs one row for each sample and one "
             "column for each feature."
         )
-    names_key = next((k for k in NAMES if k in arrays and len(arrays[k]) == X.shape[1]), None)
+    names_key = next((k for k in NAMES if k in arrays and arrays[k].shape == X.shape[1:]), None)
     names = [f"x{j}" for j in range(X.shape[1])]
     if names_key is not None:
-        names = [str(name) for name in arrays.pop(names_key)]
+        names = _names(arrays.pop(names_key), names_key, shown)
     names, renamed = distinct_names(names)
     warnings = [f"Names used twice were changed: {listed(renamed)}."] if renamed else []
     y_key = next((k for k in TARGETS if k in arrays and arrays[k].ndim == 1), None)
@@ -93,6 +151,25 @@ def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[
     return from_array(X[keep], names, columns, shown, options, hint, extras, warnings)
 
 
+def _names(array: np.ndarray, key: str, shown: str) -> list[str]:
+    if array.dtype.kind in "US":
+        return _texts(array, key, shown)
+    return [str(name) for name in array]
+
+
+def _texts(array: np.ndarray, name: str, shown: str) -> list[str]:
+    """Text from an array of text; its bytes may stand for no letters."""
+    try:
+        cells = (np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array).tolist()
+        "".join(cells).encode("utf-8")
+    except (ValueError, SystemError):
+        raise DataError(
+            f"{shown}: {name!r} holds bytes that are no text in UTF-8; save it again as text "
+            "(dtype str)."
+        ) from None
+    return cells
+
+
 def from_array(
     X: np.ndarray,
     names: list[str],
@@ -106,6 +183,8 @@ def from_array(
     """A table from a matrix of numbers (or text) and further columns."""
     if not len(X):
         raise DataError(f"{shown} holds no rows; a data set needs at least one.")
+    if not names and not columns:
+        raise DataError(f"{shown} has no columns; a data set needs at least one.")
     matrix = None
     all_names = [*names, *(column.name for column in columns)]
     if X.dtype.kind in "biuf":
@@ -129,13 +208,11 @@ def array_column(name: str, array: np.ndarray, shown: str) -> Column:
     """A column from a one-dimensional array of numbers, text or Python objects."""
     if array.dtype.kind in "biuf":
         return Column(name, array.astype(np.float64))
-    if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
     if array.dtype.kind in "Mm":
         cells = [None if np.isnat(cell) else str(cell) for cell in array]
         return Column.from_cells(name, cells, date=True)
-    if array.dtype.kind == "U":
-        return Column.from_cells(name, [cell or None for cell in array.tolist()])
+    if array.dtype.kind in "US":
+        return Column.from_cells(name, [cell or None for cell in _texts(array, name, shown)])
     if array.dtype.kind == "O":
         return object_column(name, array.tolist())
     raise DataError(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tamiz.data.column import Table
-from tamiz.data.errors import DataError
+from tamiz.data.errors import DataError, damaged
 from tamiz.data.frames import read_frame
 from tamiz.data.plan import Options, Plan, make_plan
 
@@ -28,18 +28,15 @@ def read_parquet(path: Path, shown: str, options: Options) -> tuple[Table, Plan]
         plan = make_plan(every, options, shown)
         wanted = set(plan.names)
         frame = read([name for name in every if name in wanted], options.nrows)
-    except DataError:
+        table, plan_read = read_frame(
+            frame, Options(target=plan.target if plan.target is not None else False), shown
+        )
+    except (DataError, PermissionError, MemoryError):
         raise
-    except Exception as error:  # each library has its own kinds
-        if isinstance(error, (PermissionError, MemoryError)):
-            raise
-        words = str(error).split("\n")[0].rstrip(".")[:100] or type(error).__name__
-        raise DataError(
-            f"{shown} is no Parquet file, or it is damaged or cut short ({words}); write it again."
-        ) from None
-    table, plan_read = read_frame(
-        frame, Options(target=plan.target if plan.target is not None else False), shown
-    )
+    except BaseException as error:  # each library has its own kinds
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise  # polars' panics are no exceptions in some versions
+        raise DataError(damaged(shown, error, "no Parquet file, or it is ")) from None
     plan_read.notes = plan.notes
     table.names = every
     return table, plan_read
@@ -53,6 +50,11 @@ def _with_pyarrow(path: Path) -> tuple[Any, Any]:
         return list(pq.ParquetFile(path).schema_arrow.names)
 
     def read(columns: list[str], nrows: int | None) -> Any:
+        frame = unchecked(columns, nrows)
+        frame.validate(full=True)  # text and codes of a damaged file are not checked on reading
+        return frame
+
+    def unchecked(columns: list[str], nrows: int | None) -> Any:
         file = pq.ParquetFile(path)
         if nrows is None:
             return file.read(columns=columns)

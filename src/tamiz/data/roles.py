@@ -40,6 +40,10 @@ FEW = 10  # a column of at most so many whole numbers may be codes of categories
 _ID_NAME = re.compile(
     r"(^|[\W_])(id|ids|uuid|guid|index|key|row_?(names?|num|number|id)|unnamed_\d+)$", re.IGNORECASE
 )
+_NUMBER_NAME = re.compile(
+    r"(^|[\W_])(number|numbers|num|nr|no|n[uú]mero|code|c[oó]digo|serial|account|phone)$",
+    re.IGNORECASE,
+)
 _ID_CAMEL = re.compile(r"[a-z](Id|ID)$")
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
@@ -112,6 +116,23 @@ def _is_identifier(column: np.ndarray, called: bool) -> bool:
         return len(np.unique(column)) >= 0.95 * len(column)
     steps = np.diff(column)
     return bool((steps > 0).all()) and (len(column) >= 20 or bool((steps == 1).all()))
+
+
+def perhaps_identifiers(X: np.ndarray, names: list[str], candidates: list[int]) -> list[int]:
+    """Columns called a number or a code, of whole numbers that hardly ever return.
+
+    Less sure than an identifier: an atomic number is a quantity, too. They stay features, and the
+    user is asked to look.
+    """
+    found = []
+    for j in candidates:
+        column = X[:, j]
+        if len(column) < 20 or not (_NUMBER_NAME.search(names[j]) or named_like_id(names[j])):
+            continue
+        whole = not np.isnan(column).any() and bool((column == np.floor(column)).all())
+        if whole and len(np.unique(column)) >= 0.9 * len(column):
+            found.append(j)
+    return found
 
 
 def duplicates(X: np.ndarray, candidates: list[int]) -> dict[int, int]:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from tamiz.data.errors import DataError
+from tamiz.data.errors import DataError, damaged
 
-HEAD = 1 << 18  # bytes that guesses may look at
+HEAD = 1 << 18  # bytes that guesses may look at ...
+LONG_HEAD = 1 << 26  # ... or more, up to here, if the first lines are longer
+LINES = 4  # so many lines a guess should see
 PIECE = 1 << 20  # bytes read at a time: what a processor's cache holds
 
 _BOMS = (
@@ -59,14 +61,7 @@ class Source:
             raise DataError(f"{shown} is empty; it should hold a header line and rows.")
         self._decoder = self._choose(first, encoding)
         self.mac = b"\r" in first[:-2] and b"\n" not in first  # line ends of old Macintoshes
-        head = b""
-        self.whole = True
-        for piece in self._pieces(HEAD):
-            head += piece
-            if len(head) > HEAD:
-                self.whole = False
-                break
-        self.head = head
+        head = self._read_head(0)
         self._refuse_binary(first, head)
         if self.encoding == "utf-8" and encoding is None and not _is_utf8(head, self.whole):
             self.encoding = "cp1252"
@@ -75,6 +70,11 @@ class Source:
     def size(self) -> int:
         """Bytes on disk."""
         return self.path.stat().st_size
+
+    def lengthen(self) -> None:
+        """Make the head longer if need be, so that guesses see some lines, however long."""
+        if not self.whole and self.head.count(b"\n") < LINES:
+            self._read_head(LINES)
 
     def pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The whole text from the beginning; pieces end anywhere."""
@@ -85,6 +85,20 @@ class Source:
         return self.head.decode(self.encoding, errors="replace")
 
     # ------------------------------------------------------------------------------- private
+
+    def _read_head(self, lines: int) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        self.whole = True
+        for piece in self._pieces(HEAD):
+            pieces.append(piece)
+            size += len(piece)
+            lines -= piece.count(b"\n")
+            if size > HEAD and (lines <= 0 or size > LONG_HEAD):
+                self.whole = False
+                break
+        self.head = b"".join(pieces)
+        return self.head
 
     def _choose(self, first: bytes, encoding: str | None) -> str | None:
         """Set ``encoding``; return the one to convert from, if the text must be converted."""
@@ -123,10 +137,7 @@ class Source:
                 try:
                     piece = file.read(size)
                 except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    words = str(error).rstrip(".").split("\n")[0]
-                    raise DataError(
-                        f"{self.shown} is damaged or cut short ({words}); fetch or pack it again."
-                    ) from None
+                    raise DataError(damaged(self.shown, error, remedy="fetch or pack")) from None
                 if not piece:
                     return
                 yield piece

@@ -80,7 +80,10 @@ def collect(
                 nested[m, j], nested_sizes[m, j] = by_other_folds(
                     errors[m, j, :, :-1], setting.sizes, repeat, setting.rule
                 )
-    notes = _notes(setting, failures, n_undefined, n_empty, runner)
+    no_choice = np.isfinite(errors[..., :-1]).any(axis=3) & np.isnan(nested)
+    sound = setting.nested and not failures and not n_undefined
+    n_small = int(no_choice.any(axis=(0, 1)).sum()) if sound else 0
+    notes = _notes(setting, failures, n_undefined, n_empty, n_small, runner)
     return Comparison(
         methods=methods,
         judges=judges,
@@ -125,7 +128,12 @@ def collect(
 
 
 def _notes(
-    setting: Setting, failures: list[str], n_undefined: int, n_empty: int, runner: Runner
+    setting: Setting,
+    failures: list[str],
+    n_undefined: int,
+    n_empty: int,
+    n_small: int,
+    runner: Runner,
 ) -> list[str]:
     notes = []
     if setting.gaps:
@@ -135,6 +143,11 @@ def _notes(
         notes.append(
             f"{n_empty} selections hold no feature and were judged by the {what} of the training "
             "part."
+        )
+    if n_small:
+        notes.append(
+            f"in {n_small} training parts no number of features could be chosen, since they are "
+            "too small for an inner cross-validation; nested=False does without."
         )
     if n_undefined:
         notes.append(f"{setting.metric.scoring} was not defined {n_undefined} times: left out.")

@@ -18,9 +18,10 @@ from tamiz._parallel import limit_threads
 from tamiz.base import choose_size
 from tamiz.evaluation._compare_fast import FastErrors, fast_errors
 from tamiz.evaluation._compare_judges import nothing_selected
-from tamiz.evaluation._compare_select import prepared, refuse_interrupted, seeded, try_to_rank
+from tamiz.evaluation._compare_select import prepared, seeded, try_to_rank
 from tamiz.evaluation._compare_setting import WHOLE, Failures, Ranking, Setting
 from tamiz.evaluation._plan import Part, inner_splits
+from tamiz.evaluation._workers import refuse_interrupted
 from tamiz.search.splits import Split
 
 # ------------------------------------------------------------------------------- two kinds of unit

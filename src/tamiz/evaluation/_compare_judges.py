@@ -107,6 +107,20 @@ def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
     return candidates
 
 
+#: How the names of those scores begin that lie between 0 and 1.
+_SHARES = (
+    "accuracy",
+    "average_precision",
+    "balanced_accuracy",
+    "f1",
+    "jaccard",
+    "precision",
+    "recall",
+    "roc_auc",
+    "top_k_accuracy",
+)
+
+
 class Metric:
     """A score of scikit-learn as an error: the smaller the better.
 
@@ -117,7 +131,6 @@ class Metric:
     def __init__(self, scoring: Any, task: str):
         self.scorer: Any = None
         self.direct = scoring is None or scoring == "accuracy"
-        self.shares = True  # whether errors lie between 0 and 1
         if scoring is None:
             scoring = "accuracy" if task == "classification" else "neg_root_mean_squared_error"
         self.direct &= task == "classification"
@@ -145,7 +158,8 @@ class Metric:
             self.name = self.scoring.removeprefix("neg_").replace("_", " ")
         else:
             self.name = f"1 − {self.scoring}"
-        self.shares = not self.loss and self.scoring != "r2"
+        # whether errors lie between 0 and 1; of a scorer of one's own nobody knows
+        self.shares = isinstance(scoring, str) and self.scoring.startswith(_SHARES)
 
     def __call__(self, machine: Any, X: Any, y: np.ndarray) -> float:
         if self.direct:

@@ -154,6 +154,7 @@ def _what(found: Comparison) -> str:
 
 def plot_bias(found: Comparison, judge: str | None, ax: Any) -> Any:
     """A line for each method from its apparent to its honest error."""
+    found._place(found.methods[0], judge)  # says so if there is none
     lines = [one for one in found.estimates() if judge is None or one.judge == judge]
     lines = [one for one in lines if np.isfinite(one.error)][::-1]
     ax = axes(ax, height=1.4 + 0.35 * len(lines))
@@ -199,7 +200,7 @@ def plot_stability(found: Comparison, methods: Sequence[str] | None, ax: Any) ->
 def plot_sizes(found: Comparison, judge: str | None, ax: Any) -> Any:
     """A point for each split."""
     ax = axes(ax, height=1.4 + 0.4 * len(found.methods))
-    j = 0 if judge is None else found.judges.index(judge)
+    _, j = found._place(found.methods[0], judge)
     names = [name for name in found.methods if name != "all"][::-1]
     rng = np.random.default_rng(0)
     for k, name in enumerate(names):

@@ -88,7 +88,7 @@ class Runner:
         whole = [Unit(name, WHOLE) for name in names] if apparent else []
         self._total = len(units) + len(whole)
         with warnings.catch_warnings(record=True) as caught:
-            _leave_out_known()
+            _filter_warnings()
             try:
                 self._work([unit for unit in whole if unit not in self.records])
                 self._recall_whole()
@@ -190,17 +190,18 @@ def timed(
     if not catch:  # catching is for the whole process, so that threads leave it to the caller
         return _record(setting, unit, threads), [], time.perf_counter() - began
     with warnings.catch_warnings(record=True) as caught:
-        _leave_out_known()
+        _filter_warnings()
         record = _record(setting, unit, threads)
     told = [(one.category, str(one.message)) for one in caught]
     return record, told, time.perf_counter() - began
 
 
-def _leave_out_known() -> None:
-    """What a comparison tells in its own words.
+def _filter_warnings() -> None:
+    """Count every warning, but for what a comparison tells in its own words.
 
     Here, and not where it happens: filters of warnings belong to the process, not to a thread.
     """
+    warnings.simplefilter("always")  # else Python itself drops all but the first of a place
     warnings.filterwarnings("ignore", category=UndefinedMetricWarning)
     warnings.filterwarnings("ignore", message="The least populated class in y")
 

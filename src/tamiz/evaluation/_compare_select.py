@@ -9,28 +9,34 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamiz.base import order_by
 from tamiz.evaluation._compare_setting import Failures, Ranking, Setting
+from tamiz.evaluation._workers import refuse_interrupted
 
 
 def prepared(setting: Setting, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
     """Both parts, gaps filled and features scaled by what the training part tells."""
     X, X_test = setting.X[train], setting.X[test]
-    steps: list[Any] = []
-    if setting.gaps:
-        steps.append(SimpleImputer(strategy="median", keep_empty_features=True))
-    is_sparse = sparse.issparse(setting.X)
-    if setting.scale == "standard":
-        steps.append(StandardScaler(with_mean=not is_sparse))
-    elif setting.scale == "minmax":
-        steps.append(MaxAbsScaler() if is_sparse else MinMaxScaler())
+    steps = preparing_steps(setting.gaps, setting.scale, sparse.issparse(setting.X))
     if not steps:
         return X, X_test
-    pipe = make_pipeline(*steps)
+    pipe = Pipeline(steps)
     return pipe.fit_transform(X), pipe.transform(X_test)
+
+
+def preparing_steps(gaps: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
+    """What is done to a table before selector and judge, by name; sparse ones are not centred."""
+    steps: list[tuple[str, Any]] = []
+    if gaps:
+        steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
+    if scale == "standard":
+        steps.append(("scale", StandardScaler(with_mean=not is_sparse)))
+    elif scale == "minmax":
+        steps.append(("scale", MaxAbsScaler() if is_sparse else MinMaxScaler()))
+    return steps
 
 
 def try_to_rank(
@@ -88,9 +94,3 @@ def seeded(estimator: Any, seed: int) -> Any:
     return (
         estimator.set_params(**dict.fromkeys(sorted(unset), seed % 2**31)) if unset else estimator
     )
-
-
-def refuse_interrupted(fitted: Any) -> None:
-    """A long fit ends at Ctrl-C with what it reached: here that is no answer, but a Ctrl-C."""
-    if getattr(fitted, "status_", None) == "interrupted":
-        raise KeyboardInterrupt

@@ -42,8 +42,13 @@ class Setting:
 
     def seed_of(self, *what: Any) -> int:
         """A seed that depends on what it is for, and not on what else is run."""
-        words = [zlib.crc32(str(word).encode()) for word in what]
-        return int(np.random.SeedSequence([self.seed, *words]).generate_state(1)[0])
+        return seed_for(self.seed, *what)
+
+
+def seed_for(seed: int, *what: Any) -> int:
+    """The seed of a piece of a run."""
+    words = [zlib.crc32(str(word).encode()) for word in what]
+    return int(np.random.SeedSequence([seed, *words]).generate_state(1)[0])
 
 
 class Ranking(NamedTuple):

@@ -74,8 +74,12 @@ def _table(found: Comparison, estimates: list[Estimate]) -> list[str]:
 def _explained(found: Comparison) -> list[str]:
     how = "an inner cross-validation" if found.nested else "the other folds of the repeat"
     rule = "least error" if found.rule == "best" else "one standard error"
+    if found.nested:
+        what = "gaps, scale, ranking and number of features come from the training part alone;"
+    else:  # the samples that judge helped to train the machines that chose
+        what = "gaps, scale and ranking come from the training part alone; of the features"
     return [
-        "Honest: gaps, scale, ranking and number of features come from the training part alone;",
+        f"Honest: {what}",
         f"the number is chosen by {how} (rule: {rule}). Size: chosen on all splits.",
         "Apparent: the same steps with the features ranked on all data first. Intervals: of the",
         "mean, corrected for overlapping training parts (Nadeau, Bengio). Seconds: one selection.",

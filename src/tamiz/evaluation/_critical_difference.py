@@ -7,15 +7,16 @@ for each, so that names never meet, whatever the ranks.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tamiz._selection_plot import axes
+from tamiz.evaluation._intervals import check_names
 from tamiz.evaluation.significance import Significance, critical_difference
 
+_ALPHA = 0.05
 _LINE = 0.30  # inches for a line of text
 _BAR = 0.13  # inches for a bar
 _GAP = 0.15  # inches between the line of ranks and the names
@@ -27,7 +28,7 @@ def critical_difference_diagram(
     *,
     names: Any = None,
     n_runs: int | None = None,
-    alpha: float = 0.05,
+    alpha: float = _ALPHA,
     ax: Any = None,
 ) -> Any:
     """Draw mean ranks on a line and join the methods that do not differ.
@@ -56,6 +57,11 @@ def critical_difference_diagram(
     >>> ax = critical_difference_diagram({"svm": 1.4, "tree": 2.6, "k-NN": 2.0}, n_runs=20)
     """
     if isinstance(ranks, Significance):
+        if names is not None or n_runs is not None or alpha not in (_ALPHA, ranks.alpha):
+            raise ValueError(
+                "names, n_runs and alpha go with ranks; a Significance has its own. Hand them to "
+                "significance(...)."
+            )
         mean, named = ranks.ranks, ranks.names
         critical, bars = ranks.critical_difference, _spans(ranks)
     else:
@@ -81,12 +87,9 @@ def _read(ranks: Any, names: Any) -> tuple[np.ndarray, list[str]]:
         )
     if mean.min() < 1 or mean.max() > len(mean):
         raise ValueError(f"ranks must lie between 1 and the number of methods, {len(mean)}.")
-    named = [f"method {j + 1}" for j in range(len(mean))] if names is None else list(names)
-    if len(named) != len(mean):
-        raise ValueError(f"names holds {len(named)} names for {len(mean)} ranks.")
-    if max(Counter(named).values()) > 1:
-        raise ValueError("names holds a name more than once.")
-    return mean, [str(name) for name in named]
+    if names is None:
+        return mean, [f"method {j + 1}" for j in range(len(mean))]
+    return mean, check_names(names, len(mean), "ranks")
 
 
 def _spans(found: Significance) -> list[tuple[float, float]]:

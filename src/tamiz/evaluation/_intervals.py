@@ -15,6 +15,8 @@ single samples, which follow from ranks in O(n log n) (Sun and Xu).
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -39,6 +41,20 @@ def check_count(name: str, value: Any, least: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
         return int(value)
     raise ValueError(f"{name}={value!r} must be a whole number from {least}.")
+
+
+def check_names(names: Any, n: int | None, of: str) -> list[str]:
+    """Different names, one for each of the ``n`` things (None: as many as there are)."""
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        each = of if n is None else f"{n} {of}"
+        raise ValueError(f"names={names!r} must be a list, one name for each of the {each}.")
+    own = [str(name) for name in names]
+    if n is not None and len(own) != n:
+        raise ValueError(f"names holds {len(own)} names for {n} {of}.")
+    twice = [name for name, count in Counter(own).items() if count > 1]
+    if twice:
+        raise ValueError(f"names holds {twice[0]!r} more than once.")
+    return own
 
 
 def quantile(confidence: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.base import Selection
-from tamiz.evaluation._intervals import check_count
+from tamiz.evaluation._intervals import check_count, check_names
 
 FORMS = (
     "a boolean array with one row for each selection, a list of Selection, a list of fitted "
@@ -24,16 +23,18 @@ def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray
     """Return the masks, (selections, features), and the names of the features."""
     if n_features is not None:
         n_features = check_count("n_features", n_features, 1)
-    own = None if names is None else _check_names(names, n_features)
+    own = None if names is None else check_names(names, n_features, "features")
     if nw.dependencies.is_into_dataframe(selections):
         frame = nw.from_native(selections, eager_only=True)
         masks = _as_masks(frame.to_numpy())
-        return masks, own or [str(name) for name in frame.columns]
+        _refuse_width(masks, n_features)
+        return masks, _names_for(own or [str(name) for name in frame.columns], masks.shape[1])
     if sparse.issparse(selections):
         selections = selections.toarray()
     if isinstance(selections, np.ndarray) and selections.ndim == 2:
         if _holds_masks(selections, n_features):
             masks = _as_masks(selections)
+            _refuse_width(masks, n_features)
             return masks, _names_for(own, masks.shape[1])
     elif isinstance(selections, (str, bytes, Selection)) or not isinstance(selections, Iterable):
         raise TypeError(f"selections is {selections!r}; hand over {FORMS}.")
@@ -41,9 +42,9 @@ def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray
     if not items:
         raise ValueError(f"selections is empty; hand over {FORMS}.")
     if all(isinstance(item, Selection) or _is_selector(item) for item in items):
-        return _of_selectors(items, own)
+        return _of_selectors(items, n_features, own)
     if all(_is_mask(item) for item in items):
-        return _of_masks(items, own)
+        return _of_masks(items, n_features, own)
     return _of_collections(items, n_features, own)
 
 
@@ -79,8 +80,13 @@ def _is_selector(item: Any) -> bool:
 
 
 def _is_mask(item: Any) -> bool:
-    values = np.asarray(item) if isinstance(item, (np.ndarray, list, tuple)) else None
-    return values is not None and values.ndim == 1 and values.dtype == bool
+    if not isinstance(item, (list, tuple)) and not hasattr(item, "__array__"):
+        return False
+    try:
+        values = np.asarray(item)
+    except ValueError:  # lists of lists of different lengths
+        return False
+    return values.ndim == 1 and values.dtype == bool
 
 
 def _holds_masks(table: np.ndarray, n_features: int | None) -> bool:
@@ -100,13 +106,15 @@ def _as_masks(table: np.ndarray) -> np.ndarray:
             strange = table.ravel()
         if len(strange):
             raise ValueError(
-                f"selections holds {strange[0]!r} where a mask has True or False (1 or 0). For "
-                "positions of features, give n_features."
+                f"selections holds {strange.tolist()[0]!r} where a mask has True or False (1 or "
+                "0). For positions of features, give n_features."
             )
     return table.astype(bool)
 
 
-def _of_selectors(items: list[Any], own: list[str] | None) -> tuple[np.ndarray, list[str]]:
+def _of_selectors(
+    items: list[Any], n_features: int | None, own: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
     pairs = [mask_and_names(item) for item in items]
     _refuse_lengths([mask for mask, _ in pairs])
     for k, (_, names) in enumerate(pairs):
@@ -116,13 +124,17 @@ def _of_selectors(items: list[Any], own: list[str] | None) -> tuple[np.ndarray, 
                 f"{_first_difference(pairs[0][1], names)}); compare selections of the same table."
             )
     masks = np.array([mask for mask, _ in pairs])
+    _refuse_width(masks, n_features)
     return masks, _names_for(own or pairs[0][1], masks.shape[1])
 
 
-def _of_masks(items: list[Any], own: list[str] | None) -> tuple[np.ndarray, list[str]]:
-    masks = [np.asarray(item, dtype=bool) for item in items]
-    _refuse_lengths(masks)
-    return _as_masks(np.array(masks)), _names_for(own, len(masks[0]))
+def _of_masks(
+    items: list[Any], n_features: int | None, own: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    _refuse_lengths([np.asarray(item) for item in items])
+    masks = _as_masks(np.array([np.asarray(item) for item in items]))
+    _refuse_width(masks, n_features)
+    return masks, _names_for(own, masks.shape[1])
 
 
 def _of_collections(
@@ -155,7 +167,10 @@ def _of_collections(
                 )
             masks[k, int(j)] = True
         if masks[k].sum() != len(members):
-            raise ValueError(f"selection {k} names a feature more than once.")
+            raise ValueError(
+                f"selection {k} names a feature more than once; if it is a mask, write it with "
+                "True and False."
+            )
     return masks, _names_for(own, d)
 
 
@@ -173,16 +188,6 @@ def _pad(found: list[str], d: int) -> list[str]:
     return found + [f"(never selected {k})" for k in range(1, d - len(found) + 1)]
 
 
-def _check_names(names: Any, n_features: int | None) -> list[str]:
-    own = [str(name) for name in names]
-    if n_features is not None and len(own) != n_features:
-        raise ValueError(f"names holds {len(own)} names, but n_features is {n_features}.")
-    twice = [name for name, count in Counter(own).items() if count > 1]
-    if twice:
-        raise ValueError(f"names holds {twice[0]!r} more than once.")
-    return own
-
-
 def _names_for(own: list[str] | None, d: int) -> list[str]:
     if own is None:
         return [f"x{j}" for j in range(d)]
@@ -198,6 +203,14 @@ def _refuse_lengths(masks: Sequence[np.ndarray]) -> None:
                 f"selection 0 is about {len(masks[0])} features and selection {k} about "
                 f"{len(mask)}; compare selections of the same table."
             )
+
+
+def _refuse_width(masks: np.ndarray, n_features: int | None) -> None:
+    if n_features is not None and masks.shape[1] != n_features:
+        raise ValueError(
+            f"selections are about {masks.shape[1]} features, but n_features is {n_features}; "
+            "masks have an entry for every feature."
+        )
 
 
 def _first_difference(a: list[str], b: list[str]) -> str:

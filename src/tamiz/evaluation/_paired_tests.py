@@ -46,16 +46,20 @@ def corrected_t(d: np.ndarray, test_fraction: float, confidence: float) -> Paire
     would; the second term of the variance makes up for it. Without it, it is the paired t-test.
     """
     J = len(d)
-    mean, variance = float(d.mean()), float(d.var(ddof=1))
-    error = math.sqrt((1 / J + test_fraction) * variance)
-    if error <= 1e-14 * float(np.abs(d).max()):  # the same difference in every run
-        if mean == 0:
-            return PairedTest(0.0, (0.0, 0.0), 0.0, J - 1, 1.0)
-        return PairedTest(mean, (mean, mean), math.copysign(math.inf, mean), J - 1, 0.0)
+    size = float(np.abs(d).max())
+    if size == 0:
+        return PairedTest(0.0, (0.0, 0.0), 0.0, J - 1, 1.0)
+    part = d / size  # squares of very large or very small numbers are lost
+    mean = float(part.mean())
+    error = math.sqrt((1 / J + test_fraction) * float(part.var(ddof=1)))
+    if error <= 1e-14:  # the same difference in every run
+        whole = mean * size
+        return PairedTest(whole, (whole, whole), math.copysign(math.inf, mean), J - 1, 0.0)
     half = float(stats.t.isf((1 - confidence) / 2, J - 1)) * error
     statistic = mean / error
     pvalue = float(2 * stats.t.sf(abs(statistic), J - 1))
-    return PairedTest(mean, (mean - half, mean + half), statistic, J - 1, pvalue)
+    ends = (mean - half) * size, (mean + half) * size
+    return PairedTest(mean * size, ends, statistic, J - 1, pvalue)
 
 
 def wilcoxon(d: np.ndarray, confidence: float) -> PairedTest:
@@ -66,7 +70,7 @@ def wilcoxon(d: np.ndarray, confidence: float) -> PairedTest:
     pseudo-median (Hodges and Lehmann), the median of the means of all pairs of differences.
     """
     n = len(d)
-    ranks = stats.rankdata(np.abs(d))
+    ranks = ranked(np.abs(d)[None], 1e-10)[0]
     zeros = float(ranks[d == 0].sum()) / 2
     plus = float(ranks[d > 0].sum())
     signed = ranks[d != 0]
@@ -123,13 +127,38 @@ def friedman(ranks: np.ndarray, correct_ties: bool) -> FriedmanTest:
             ties += float((count**3 - count).sum())
         rest = 1 - ties / (N * (k**3 - k))
         chi = chi / rest if rest > 1e-12 else math.nan
-    room = N * (k - 1) - chi
-    F = (N - 1) * chi / room if room > 1e-9 else math.inf
     if math.isnan(chi):
         return FriedmanTest(math.nan, 1.0, k - 1, math.nan, df, 1.0)
-    return FriedmanTest(
-        chi, float(stats.chi2.sf(chi, k - 1)), k - 1, F, df, float(stats.f.sf(F, *df))
-    )
+    room = N * (k - 1) - chi
+    F = (N - 1) * chi / room if room > 1e-9 * N * (k - 1) else math.inf
+    pvalue = max(float(stats.f.sf(F, *df)), _least_pvalue(ranks))
+    return FriedmanTest(chi, float(stats.chi2.sf(chi, k - 1)), k - 1, F, df, pvalue)
+
+
+def _least_pvalue(ranks: np.ndarray) -> float:
+    """Chance that all rows agree if every row is shuffled: no p-value is smaller.
+
+    A row has ``k! / (t_1! t_2! ...)`` orders with ties of those sizes. The one with most orders may
+    have any of them; the others have to follow.
+    """
+    k = ranks.shape[1]
+    logs = [
+        math.lgamma(k + 1)
+        - sum(math.lgamma(int(t) + 1) for t in np.unique(row, return_counts=True)[1])
+        for row in ranks
+    ]
+    return math.exp(max(logs) - sum(logs))
+
+
+def ranked(table: np.ndarray, slack: float = 1e-12) -> np.ndarray:
+    """Ranks within each row, the mean for ties; numbers that only rounding tells apart are tied."""
+    order = np.argsort(table, axis=1, kind="stable")
+    row = np.take_along_axis(table, order, axis=1)
+    size = np.maximum(np.abs(row[:, 1:]), np.abs(row[:, :-1]))
+    steps = np.cumsum(np.diff(row, axis=1) > slack * size, axis=1)
+    level = np.zeros(table.shape)
+    np.put_along_axis(level, order[:, 1:], steps.astype(float), axis=1)
+    return np.asarray(stats.rankdata(level, axis=1))
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:

@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from tamiz._validation import as_vector
+from tamiz.search.judges import last_step
+
 _PARTNERS: dict[Any, Any] = {0: 1, 1: 0, -1: 1}  # the other class, where only one is met
+
+
+def read_labels(name: str, y: Any) -> np.ndarray:
+    """The labels as a vector; what is wrong with them is said of ``name``."""
+    try:
+        return as_vector(y)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def all_classes(truth: np.ndarray, guess: np.ndarray, labels: Any) -> list[Any]:
@@ -14,9 +25,9 @@ def all_classes(truth: np.ndarray, guess: np.ndarray, labels: Any) -> list[Any]:
     if truth.dtype.kind in "OUS" and guess.dtype.kind in "biuf":
         truth, guess = guess, truth  # one message for both ways round
     if guess.dtype.kind in "OUS" and truth.dtype.kind in "biuf":
+        pair = f"{truth.tolist()[0]!r} and {guess.tolist()[0]!r}"
         raise ValueError(
-            f"y_true and y_pred mix text and numbers ({truth[0]!r} and {guess[0]!r}); use the same "
-            "labels in both."
+            f"y_true and y_pred mix text and numbers ({pair}); use the same labels in both."
         )
     for name, y in (("y_true", truth), ("y_pred", guess)):
         if y.dtype.kind == "f" and not (y == np.round(y)).all():
@@ -83,7 +94,10 @@ def column_of(table: np.ndarray, c: int, classes: list[Any]) -> np.ndarray:
 
 def check_counts(matrix: Any) -> np.ndarray:
     """A square table of counts."""
-    counts = np.asarray(matrix)
+    try:
+        counts = np.asarray(matrix)
+    except ValueError:  # rows of different lengths
+        raise ValueError("matrix must be square; its rows differ in length.") from None
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
         raise ValueError(f"matrix has shape {counts.shape}; it must be square, 2 x 2 or more.")
     if counts.dtype.kind not in "iufb" or not np.isfinite(counts).all() or (counts < 0).any():
@@ -95,7 +109,10 @@ def check_counts(matrix: Any) -> np.ndarray:
 
 def scores_of(estimator: Any, X: Any, k: int) -> np.ndarray | None:
     """Decision values or probabilities, where the estimator has them for every class."""
-    for name in ("decision_function", "predict_proba"):
+    inner = last_step(getattr(estimator, "best_estimator_", estimator))
+    # as many pairs as classes if there are three, but a column is not a class
+    pairs = k > 2 and getattr(inner, "decision_function_shape", None) == "ovo"
+    for name in ("predict_proba",) if pairs else ("decision_function", "predict_proba"):
         method = getattr(estimator, name, None)
         if method is not None:
             scores = np.asarray(method(X))

@@ -138,13 +138,14 @@ def one_against_rest(table: Confusion, c: int) -> Confusion:
     """The table of two classes: all others, and class ``c``."""
     label = table.labels[c]
     return table._replace(
-        counts=_collapse(table.counts, c),
-        squares=_collapse(table.squares, c),
+        counts=collapse(table.counts, c),
+        squares=collapse(table.squares, c),
         labels=(f"other than {label}", label),
     )
 
 
-def _collapse(counts: np.ndarray, c: int) -> np.ndarray:
+def collapse(counts: np.ndarray, c: int) -> np.ndarray:
+    """Counts of two classes: all others, and class ``c``."""
     TP = counts[c, c]
     FN, FP = counts[c].sum() - TP, counts[:, c].sum() - TP
     return np.array([[counts.sum() - TP - FN - FP, FP], [FN, TP]])

@@ -31,8 +31,10 @@ class Curve:
         self.area = delong(scores[positive], scores[~positive])
         self.value = self.area.value
         self.influence = np.empty(len(scores))
-        self.influence[positive] = (self.area.of_positive - self.value) / positive.sum()
-        self.influence[~positive] = (self.area.of_negative - self.value) / (~positive).sum()
+        # scaled so that their squares add up to DeLong's variance
+        for part, shares in ((positive, self.area.of_positive), (~positive, self.area.of_negative)):
+            n = int(part.sum())
+            self.influence[part] = (shares - self.value) / math.sqrt(n * max(1, n - 1))
 
     def metric(self, confidence: float, labels: tuple[str, str]) -> Metric:
         if not self.both:
@@ -58,7 +60,7 @@ def macro_area(
     if not all(curve.both for curve in curves):
         return missing(reasons[0] or "", method)
     value = sum(curve.value for curve in curves) / len(curves)
-    if any(curve.weighted for curve in curves):
+    if any(curve.weighted or math.isnan(curve.area.variance) for curve in curves):
         return Metric(value, UNKNOWN, method, reasons[0])
     influence = np.mean([curve.influence for curve in curves], axis=0)
     spread = float((influence**2).sum())

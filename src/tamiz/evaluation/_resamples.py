@@ -7,11 +7,18 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from tamiz._validation import as_vector, guess_task
 from tamiz.evaluation._intervals import check_count
+
+
+def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
+    """Rows of a table; of a kernel matrix, their values with the training samples."""
+    if get_tags(machine).input_tags.pairwise:
+        return np.asarray(X)[np.ix_(rows, train)]
+    return _safe_indexing(X, rows)
 
 
 class Table:
@@ -21,7 +28,11 @@ class Table:
     """
 
     def __init__(self, X: Any, y: Any = None):
-        self.X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
+        try:
+            known = X if hasattr(X, "shape") else np.asarray(X)
+        except ValueError:
+            raise ValueError("X must be a table; its rows differ in length.") from None
+        self.X = known.tocsr() if hasattr(known, "tocsr") else known
         if len(self.X.shape) != 2:
             raise ValueError(f"X must be a table of two axes; its shape is {self.X.shape}.")
         self.n, self.n_features = int(_num_samples(self.X)), int(self.X.shape[1])

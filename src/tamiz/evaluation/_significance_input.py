@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from tamiz.evaluation._intervals import check_count
+from tamiz.evaluation._intervals import check_count, check_names
 
 
 def check_errors(errors: Any, names: Any) -> tuple[np.ndarray, list[str]]:
     own: list[str] | None = None
     if nw.dependencies.is_into_dataframe(errors):
+        own = check_names(errors.columns, None, "columns")
         frame = nw.from_native(errors, eager_only=True)
-        own = [str(name) for name in frame.columns]
         text = [n for n, kind in zip(own, frame.schema.values(), strict=True) if not _numeric(kind)]
         if text:
             raise ValueError(
@@ -35,7 +34,10 @@ def check_errors(errors: Any, names: Any) -> tuple[np.ndarray, list[str]]:
             f"errors has shape {table.shape}; it needs two or more rows (runs) and two or more "
             "columns (methods)."
         )
-    named = _check_names(names, own, table.shape[1])
+    k = table.shape[1]
+    named = own or [f"method {j + 1}" for j in range(k)]
+    if names is not None:
+        named = check_names(names, k, "columns")
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         i, j = bad[0]
@@ -48,18 +50,6 @@ def check_errors(errors: Any, names: Any) -> tuple[np.ndarray, list[str]]:
 
 def _numeric(kind: Any) -> bool:
     return bool(kind.is_numeric() or kind == nw.Boolean)
-
-
-def _check_names(names: Any, own: list[str] | None, k: int) -> list[str]:
-    if names is None:
-        return own or [f"method {j + 1}" for j in range(k)]
-    if isinstance(names, str) or len(names) != k:
-        raise ValueError(f"names={names!r} must hold one name for each of the {k} columns.")
-    named = [str(name) for name in names]
-    twice = [name for name, count in Counter(named).items() if count > 1]
-    if twice:
-        raise ValueError(f"names holds {twice[0]!r} more than once.")
-    return named
 
 
 def check_name(what: str, given: Any, allowed: tuple[str, ...]) -> str:

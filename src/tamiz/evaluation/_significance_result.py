@@ -44,7 +44,7 @@ class Significance:
         Level of the tests.
     statistic, pvalue : float
         Of the hypothesis that all methods are equal. After Friedman's test the F of Iman and
-        Davenport; for several corrected t-tests the largest and its adjusted p-value.
+        Davenport; of several pairs those with the smallest p-value, which is adjusted.
     means, ranks : array of shape (n_methods,)
         Mean error and mean rank of each method, 1 for the best.
     pairs : list of Pair
@@ -140,7 +140,7 @@ class Significance:
         lines = [
             f"{self.test} over {self.n_runs} runs: statistic {number(self.statistic)}, "
             f"p = {self._p()}",
-            f"  {'method':<{width}}  mean rank  mean error",
+            f"  {'method':<{width}}  mean rank        mean",
         ]
         lines += [
             f"  {self.names[j]:<{width}}  {self.ranks[j]:9.3f}  {self.means[j]:10.4g}"

@@ -75,7 +75,7 @@ def agreement_test(
     half = quantile(confidence) * math.sqrt(variance)
     if variance > 0:
         statistic = difference / math.sqrt(variance)
-    else:  # both are certain: equal, or different beyond doubt
+    else:  # no spread was seen: the limit of small spreads
         statistic = 0.0 if difference == 0 else math.copysign(math.inf, difference)
     tail = stats.norm.sf(abs(statistic) if sides == 2 else statistic)
     return StabilityTest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +131,9 @@ class Stability:
         Nogueira and others call values below 0.4 poor, 0.4 to 0.75 intermediate to good, above
         excellent, as is usual for measures of agreement.
         """
-        return agreement_test(self.nogueira - threshold, self.variance, self.confidence, 1)
+        if not isinstance(threshold, Real) or not math.isfinite(threshold):
+            raise ValueError(f"threshold={threshold!r} must be a number, such as 0.4 or 0.75.")
+        return agreement_test(self.nogueira - float(threshold), self.variance, self.confidence, 1)
 
     def __repr__(self) -> str:
         if math.isnan(self.nogueira):

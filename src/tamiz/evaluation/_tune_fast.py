@@ -284,7 +284,7 @@ class Fast:
             score = plain.metric.measure(answers, np.arange(len(test))[:, None], truth, weight)
         except Exception:
             raise Doubt from None
-        if answers.asked and answer.ranks_in_doubt:
+        if np.isnan(score) or (answers.asked and answer.ranks_in_doubt):
             raise Doubt
         return score
 

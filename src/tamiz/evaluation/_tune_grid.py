@@ -92,7 +92,7 @@ class Grid:
         Only estimators of this package are asked; others have their say when they are fitted.
         """
         for cell, params in zip(self.cells, self.full, strict=True):
-            machine = last_step(_candidate(estimator, params))
+            machine = last_step(with_params(estimator, params))
             if type(machine).__module__.partition(".")[0] != "tamiz":
                 continue
             try:
@@ -220,7 +220,9 @@ def _plain_number(value: Any) -> Any:
     return value
 
 
-def _candidate(estimator: Any, params: Mapping[str, Any]) -> Any:
+def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """The estimator with the parameters of a cell, not fitted."""
+    # values that are estimators must not be shared between fits
     fresh = {name: clone(value, safe=False) for name, value in params.items()}
     return clone(estimator).set_params(**fresh)
 

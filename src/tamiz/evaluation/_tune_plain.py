@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing, get_tags
 
+from tamiz.evaluation._resamples import rows_for
+from tamiz.evaluation._tune_grid import with_params
 from tamiz.evaluation._tune_metric import Metric
-from tamiz.search.judges import fit_arguments, last_step
+from tamiz.evaluation._workers import fit_to_the_end, preferred_workers
+from tamiz.search.judges import fit_arguments
 from tamiz.search.splits import Split
-from tamiz.solvers import Status
 
 
 class Outcome(NamedTuple):
@@ -58,8 +58,7 @@ class Plain:
         self.splits = list(splits)
         self.metric = metric
         self.strict = strict
-        home = type(last_step(estimator)).__module__.partition(".")[0]
-        self.prefer = "threads" if home == "tamiz" else "processes"
+        self.prefer = preferred_workers(estimator)
 
     def score(self, params: Mapping[str, Any], split: int) -> Outcome:
         """Fit and measure; a failure is told in words, unless ``strict``."""
@@ -68,13 +67,16 @@ class Plain:
         try:
             machine = self.candidate(params)
             weight = None if self.weight is None else self.weight[train]
-            fit_part = self._part(machine, train, train)
-            machine.fit(fit_part, self.y[train], **fit_arguments(machine, weight))
-            if getattr(last_step(machine), "status_", None) == str(Status.INTERRUPTED):
-                raise KeyboardInterrupt  # the solver kept what it had; the cell is not done
+            fit_part = rows_for(machine, self.X, train, train)
+            fit_to_the_end(machine, fit_part, self.y[train], **fit_arguments(machine, weight))
             held_out = None if self.weight is None else self.weight[test]
-            judge_part = self._part(machine, test, train)
+            judge_part = rows_for(machine, self.X, test, train)
             value = self.metric.measure(machine, judge_part, self.y[test], held_out)
+            if np.isnan(value):
+                raise ValueError(
+                    f"{self.metric.name} is not defined on split {split}; it may hold one class "
+                    "only."
+                )
         except (MemoryError, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -86,11 +88,4 @@ class Plain:
 
     def candidate(self, params: Mapping[str, Any]) -> Any:
         """The estimator with the parameters of a cell, not fitted."""
-        # values that are estimators must not be shared between fits
-        fresh = {name: clone(value, safe=False) for name, value in params.items()}
-        return clone(self.estimator).set_params(**fresh)
-
-    def _part(self, machine: Any, rows: np.ndarray, train: np.ndarray) -> Any:
-        if get_tags(machine).input_tags.pairwise:
-            return np.asarray(self.X)[np.ix_(rows, train)]
-        return _safe_indexing(self.X, rows)
+        return with_params(self.estimator, params)

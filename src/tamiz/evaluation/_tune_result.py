@@ -33,7 +33,7 @@ SIMPLER = {
 _SHOWN = 10
 
 
-@dataclass
+@dataclass(eq=False)
 class Cell:
     """One combination of parameters.
 
@@ -244,7 +244,7 @@ class Tuning:
     ) -> Any:
         """Draw the error over the parameters.
 
-        One number that varies: a line with the deviation over the splits. Two: filled contours, on
+        One number that varies: a line with the standard error of the mean. Two: filled contours, on
         logarithmic axes where the candidates are spaced that way, with the chosen cell marked. Of
         more, two are drawn, and each point is the least error over the rest; each kernel (or other
         choice that is no number) gets a panel if no ``ax`` is given.
@@ -336,10 +336,12 @@ def find_edges(cells: Sequence[Cell], best: int) -> list[str]:
     for name, value in own.items():
         if not is_number(value):
             continue
-        others = [k for k, c in enumerate(cells) if c.params.keys() == own.keys()]
-        known = sorted(
-            {float(cells[k].params[name]) for k in others if is_number(cells[k].params[name])}
-        )
+        others = [
+            k
+            for k, cell in enumerate(cells)
+            if cell.params.keys() == own.keys() and is_number(cell.params[name])
+        ]
+        known = sorted({float(cells[k].params[name]) for k in others})
         if len(known) < 3 or float(value) not in (known[0], known[-1]):
             continue
         if name.rpartition("__")[2] == "degree" and float(value) == 1.0:

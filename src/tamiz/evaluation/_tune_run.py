@@ -121,11 +121,7 @@ def run_cells(
 
 
 def _for_threads(workers: int) -> AbstractContextManager[None]:
-    """Hold BLAS to one thread while several of ours work.
-
-    From the thread that starts them: some versions of threadpoolctl heed only the first thread that
-    ever set a limit.
-    """
+    """Hold BLAS to one thread while several of ours work, from the first job to the last."""
     return one_blas_thread() if workers > 1 else nullcontext()
 
 

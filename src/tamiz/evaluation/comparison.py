@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -206,6 +207,12 @@ class Comparison:
             By whose errors the number is chosen.
         """
         m, j = self._place(method, judge)
+        whole = isinstance(size, Integral) and not isinstance(size, bool)
+        if size not in ("chosen", "own") and not (whole and 1 <= int(size) <= self.n_features):
+            raise ValueError(
+                f"size={size!r} is not understood; use a number from 1 to {self.n_features}, "
+                "'chosen' or 'own'."
+            )
         if size == "chosen":
             chosen = chosen_size(self.errors[m, j], self.sizes, self.rule)
             size = "own" if chosen is None else chosen

@@ -46,6 +46,9 @@ class Method:
         Whether it stops by itself, and so says how many features.
     greedy : bool
         Whether it ranks step by step only as far as it is asked to select.
+    ranks : bool
+        Whether the first k features of its ranking are what it selects if asked for k. A search
+        among subsets may find quite others.
     defaults : mapping
         Parameters that :meth:`make` sets where the class has others.
     for_regression : mapping
@@ -68,6 +71,7 @@ class Method:
     non_negative: bool = False
     own_size: bool = False
     greedy: bool = False
+    ranks: bool = True
     defaults: Mapping[str, Any] = field(default_factory=dict)
     for_regression: Mapping[str, Any] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
@@ -166,7 +170,9 @@ _LIST = [
     _counted("mrmr", "MRMR", "relevance less redundancy, one by one", _STEPS, greedy=True),
     _counted("jmi", "JMI", "joint information with those selected", _STEPS, greedy=True),
     _counted("cmim", "CMIM", "least information given any selected", _STEPS, greedy=True),
-    _counted("maxdep", "MaxDep", "information of the whole subset", _STEPS, own_size=True),
+    _counted(
+        "maxdep", "MaxDep", "information of the whole subset", _STEPS, own_size=True, ranks=False
+    ),
     _counted(
         "cfs",
         "CFS",
@@ -319,6 +325,7 @@ _LIST = [
         "both ways, from the best subset so far",
         "p fits for each step",
         sparse=True,
+        ranks=False,
     ),
     _wrapper(
         "exhaustive",
@@ -326,12 +333,14 @@ _LIST = [
         "every subset",
         "2^p fits: few features only",
         sparse=True,
+        ranks=False,
     ),
     _wrapper(
         "branch-and-bound",
         "BranchAndBound",
         "every subset that can still win",
         "up to 2^p values of a criterion",
+        ranks=False,
     ),
     _wrapper(
         "annealing",
@@ -339,6 +348,7 @@ _LIST = [
         "a random walk that cools down",
         "one fit for each step",
         sparse=True,
+        ranks=False,
     ),
     _wrapper(
         "genetic",
@@ -347,6 +357,7 @@ _LIST = [
         "one fit for each new subset",
         sparse=True,
         aliases=("ga",),
+        ranks=False,
     ),
     Method(
         "random",

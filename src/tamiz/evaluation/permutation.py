@@ -10,162 +10,26 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from tamiz._checkpoint import _said, identity
 from tamiz._journal import Journal
-from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
-from tamiz._selection_plot import axes
-from tamiz.base import Stopwatch, _plain
-from tamiz.evaluation._intervals import (
-    Interval,
-    between,
-    check_count,
-    check_level,
-    clopper_pearson,
-    frames,
-    pvalue_text,
-)
-from tamiz.evaluation._resamples import Table
+from tamiz.base import Stopwatch
+from tamiz.evaluation._intervals import check_count, check_level, clopper_pearson
+from tamiz.evaluation._permutation_result import PermutationTest, count_as_high
+from tamiz.evaluation._resamples import Table, rows_for
+from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
 from tamiz.search.base import seeded
-from tamiz.search.judges import last_step, make_scorer
+from tamiz.search.judges import make_scorer
 from tamiz.search.splits import Split, make_splits
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _BATCH = 10  # early stopping looks after so many permutations, whatever the number of workers
-
-
-@dataclass(repr=False)
-class PermutationTest:
-    """The score of a method beside those under shuffled labels.
-
-    Attributes
-    ----------
-    score : float
-        Mean score over the splits with the labels as they are; higher is better.
-    permuted : array of shape (n_permutations,)
-        Mean scores with shuffled labels.
-    pvalue : float
-        ``(1 + count) / (1 + n)`` with the number of shuffles that score as high or higher. The one
-        is for the labels as they are, which are a permutation, too; without it the test would
-        reject too often.
-    interval : tuple of float
-        Where the p-value of all permutations lies: the exact interval of the share of shuffles
-        that score as high.
-    confidence : float
-        Confidence of the interval.
-    metric : str
-        Name of the score.
-    stopped : str or None
-        Why fewer shuffles were made than asked for.
-    notes : dict
-        The estimator and the number of splits.
-    """
-
-    score: float
-    permuted: np.ndarray
-    pvalue: float
-    interval: Interval
-    confidence: float
-    metric: str = "score"
-    stopped: str | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def n_permutations(self) -> int:
-        """Number of shuffles made."""
-        return len(self.permuted)
-
-    @property
-    def n_as_high(self) -> int:
-        """Number of shuffles that score as high as the labels, or higher."""
-        return _as_high(self.permuted, self.score)
-
-    def __repr__(self) -> str:
-        return (
-            f"<PermutationTest: {self.metric} {self.score:.3f}, p = {pvalue_text(self.pvalue)} "
-            f"({self.n_permutations} permutations)>"
-        )
-
-    def __str__(self) -> str:
-        low, middle, high = np.quantile(self.permuted, [0.025, 0.5, 0.975])
-        lines = [
-            f"{self.metric} with the labels as they are   {self.score:.4f}",
-            f"{self.metric} with labels shuffled          {middle:.4f} (median; 95 % between "
-            f"{low:.4f} and {high:.4f})",
-            f"as high in {self.n_as_high} of {self.n_permutations} shuffles: "
-            f"p = {pvalue_text(self.pvalue)} ({100 * self.confidence:g} % interval "
-            f"{between(self.interval, 4)})",
-        ]
-        return "\n".join(lines + ([self.stopped] if self.stopped else []))
-
-    def to_frame(self) -> pd.DataFrame:
-        """The scores with shuffled labels, one row each."""
-        return frames().DataFrame({self.metric: self.permuted})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, fit for JSON."""
-        return _plain(
-            {
-                "score": self.score,
-                "metric": self.metric,
-                "pvalue": self.pvalue,
-                "interval": self.interval,
-                "confidence": self.confidence,
-                "n_permutations": self.n_permutations,
-                "n_as_high": self.n_as_high,
-                "permuted": self.permuted,
-                "stopped": self.stopped,
-                "notes": self.notes,
-            }
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the scores with shuffled labels as a histogram, and the score of the labels.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ax : matplotlib axes
-        """
-        ax = axes(ax, height=3.8)
-        different = len(np.unique(self.permuted))
-        bins = max(1, min(30, different, math.isqrt(self.n_permutations) + 5))
-        label = f"{self.n_permutations} shuffles"
-        ax.hist(self.permuted, bins=bins, color="0.75", edgecolor="white", label=label)
-        middle = float(np.median(self.permuted))
-        top = 0.8  # the legend stands above the lines
-        ax.axvline(middle, ymax=top, color="0.35", ls="--", lw=1, label=f"median {middle:.3f}")
-        label = f"labels as they are {self.score:.3f}"
-        ax.axvline(self.score, ymax=top, color="tab:red", lw=2, label=label)
-        ax.set(xlabel=self.metric.replace("_", " "), ylabel="shuffles")
-        ax.set_title(f"p = {pvalue_text(self.pvalue)} ({between(self.interval, 3)})", size="medium")
-        ax.margins(x=0.08)
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, 1.3 * high)
-        ax.legend(
-            fontsize="small",
-            ncols=3,
-            loc="upper center",
-            frameon=False,
-            columnspacing=1.2,
-            handlelength=1.6,
-        )
-        return ax
 
 
 def permutation_test(
@@ -249,22 +113,28 @@ def permutation_test(
     >>> permutation_test(GaussianNB(), X, y, n_permutations=50, random_state=0)
     <PermutationTest: score 0.953, p = 0.0196 (50 permutations)>
     """
-    refuse_no_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
+    check_estimator(estimator)
     watch = Stopwatch()
     n_permutations = check_count("n_permutations", n_permutations, 1)
     confidence = check_level("confidence", confidence)
     level = None if early_stop is None else check_level("early_stop", early_stop)
     if y is None:
         raise ValueError("y is None; a permutation test needs labels to shuffle.")
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
     table = Table(X, y)
     random = check_random_state(random_state)
     seed = int(random.randint(2**31 - 1))
-    scorer, metrics = make_scorer(estimator, scoring)
-    if len(metrics) > 1 or isinstance(scoring, (list, tuple, set, dict)):
+    if isinstance(scoring, (list, tuple, set, dict)):
         raise ValueError(f"scoring={scoring!r} names several metrics; a test needs one.")
+    try:
+        scorer, metrics = make_scorer(estimator, scoring)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"scoring={scoring!r} cannot be used: {error}") from None
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
-        raise ValueError(f"y holds {labels[0]!r} only; there is nothing to shuffle.")
+        raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
     blocks = _blocks(groups, labels)
     journal = None
     if checkpoint is not None:
@@ -280,13 +150,13 @@ def permutation_test(
         permuted = known[1 : n_permutations + 1]
         begun = len(permuted)
         shuffles = (
-            _shuffled(labels, blocks, np.random.default_rng([seed, k]))
+            (_shuffled(labels, blocks, np.random.default_rng([seed, k])),)
             for k in range(begun, n_permutations)
         )
         stopped = None
         with Progress("permutation test", verbose) as progress:
             try:
-                for value in work.scores(shuffles, n_jobs, n_permutations - begun):
+                for value in run_jobs(work.score, shuffles, n_jobs, work.machine):
                     permuted.append(value)
                     if journal is not None:
                         journal.append([value])
@@ -307,7 +177,7 @@ def permutation_test(
         if journal is not None:
             journal.close()
     scores = np.array(permuted)
-    low, high = clopper_pearson(_as_high(scores, score), len(scores), confidence)
+    low, high = clopper_pearson(count_as_high(scores, score), len(scores), confidence)
     return PermutationTest(
         score=score,
         permuted=scores,
@@ -364,9 +234,10 @@ class _Work:
     def score(self, labels: np.ndarray) -> float:
         found = []
         for train, test in self.splits(labels):
-            fitted = clone(self.machine)
-            fitted.fit(self.table.part(train)[0], labels[train])
-            found.append(float(self.scorer(fitted, self.table.part(test)[0], labels[test])))
+            X, machine = self.table.X, clone(self.machine)
+            fit_to_the_end(machine, rows_for(machine, X, train, train), labels[train])
+            judged = rows_for(machine, X, test, train)
+            found.append(float(self.scorer(machine, judged, labels[test])))
         mean = float(np.mean(found))
         if not math.isfinite(mean):
             raise ValueError(
@@ -374,15 +245,6 @@ class _Work:
                 "another scoring."
             )
         return mean
-
-    def scores(self, shuffles: Iterator[np.ndarray], n_jobs: int | None, n: int) -> Iterator[float]:
-        if effective_n_jobs(n_jobs) == 1 or n == 1:
-            yield from map(self.score, shuffles)
-            return
-        home = type(last_step(self.machine)).__module__.partition(".")[0]
-        prefer = "threads" if home == "tamiz" else "processes"
-        parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-        yield from parallel(delayed(self.score)(labels) for labels in shuffles)
 
 
 def _blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
@@ -411,19 +273,13 @@ def _shuffled(
     return shuffled
 
 
-def _as_high(permuted: Any, score: float) -> int:
-    """How many are as high, sums of equal numbers in another order taken as equal."""
-    slack = 1e-12 * max(1.0, abs(score))
-    return int((np.asarray(permuted) >= score - slack).sum())
-
-
 def _pvalue(permuted: Any, score: float) -> float:
-    return (1 + _as_high(permuted, score)) / (1 + len(permuted))
+    return (1 + count_as_high(permuted, score)) / (1 + len(permuted))
 
 
 def _decided(permuted: list[float], score: float, level: float, wanted: int) -> bool:
     """Whether more shuffles would hardly move the p-value across the level."""
     if len(permuted) % _BATCH or len(permuted) == wanted:
         return False
-    low, high = clopper_pearson(_as_high(permuted, score), len(permuted), 0.999)
+    low, high = clopper_pearson(count_as_high(permuted, score), len(permuted), 0.999)
     return not low <= level <= high

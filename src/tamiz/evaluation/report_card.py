@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz._validation import as_vector, check_sample_weight
+from tamiz._validation import check_sample_weight
 from tamiz.base import _plain
 from tamiz.evaluation import _report_plot
 from tamiz.evaluation._intervals import (
@@ -28,12 +28,14 @@ from tamiz.evaluation._report_input import (
     check_scores,
     codes_of,
     column_of,
+    read_labels,
     scores_of,
 )
 from tamiz.evaluation._report_metrics import (
     Confusion,
     Metric,
     binary_metrics,
+    collapse,
     one_against_rest,
     several_metrics,
 )
@@ -103,7 +105,11 @@ class ReportCard:
         FN: int | None = None,
         TN: int | None = None,
         classes: Any = None,
-        **options: Any,
+        positive: Any = None,
+        confidence: float = 0.95,
+        proportion: str = "wilson",
+        n_bootstrap: int = 2000,
+        random_state: int = 0,
     ) -> ReportCard:
         """From a published table.
 
@@ -116,9 +122,10 @@ class ReportCard:
             The four counts of two classes, instead.
         classes : list, optional
             Labels.
-        **options
-            ``confidence``, ``proportion``, ``n_bootstrap``, ``random_state`` of
-            :func:`report_card`.
+        positive : label, optional
+            The positive class. With more than two classes, that class against all others.
+        confidence, proportion, n_bootstrap, random_state
+            As in :func:`report_card`.
         """
         four = (TN, FP, FN, TP)
         if matrix is None:
@@ -131,7 +138,13 @@ class ReportCard:
         labels = list(range(len(counts))) if classes is None else list(classes)
         if len(set(labels)) != len(counts):
             raise ValueError(f"classes must hold {len(counts)} different labels; got {labels}.")
-        return _make(labels, counts, counts, [], _Options(**options))
+        if positive is not None:
+            _refuse_unknown(positive, labels)
+            c = labels.index(positive)
+            other = labels[1 - c] if len(labels) == 2 else f"other than {positive}"
+            labels, counts = [other, positive], collapse(counts, c)
+        options = _Options(confidence, proportion, n_bootstrap, random_state)
+        return _make(labels, counts, counts, [], options)
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, **options: Any) -> ReportCard:
@@ -148,6 +161,8 @@ class ReportCard:
         **options
             Those of :func:`report_card`.
         """
+        if not hasattr(estimator, "predict"):
+            raise TypeError(f"estimator={estimator!r} has no predict; pass a fitted classifier.")
         predicted = estimator.predict(X)
         known = getattr(estimator, "classes_", None)
         if "scores" not in options and known is not None:
@@ -169,7 +184,8 @@ class ReportCard:
                 f"with {len(self.classes)} classes {name} is a number of each class: see "
                 f"per_class[label][{name!r}]."
             )
-        raise KeyError(f"{name!r} is not one of {', '.join(self.metrics)}.")
+        hint = " It needs scores=..." if name == "roc_area" else ""
+        raise KeyError(f"{name!r} is not one of {', '.join(self.metrics)}.{hint}")
 
     @property
     def sensitivity(self) -> float:
@@ -363,7 +379,7 @@ def report_card(
     (0.667, 0.889)
     """
     options = _Options(confidence, proportion, n_bootstrap, random_state)
-    truth, guess = as_vector(y_true), as_vector(y_pred)
+    truth, guess = read_labels("y_true", y_true), read_labels("y_pred", y_pred)
     if len(truth) != len(guess):
         raise ValueError(
             f"y_true has {len(truth)} entries but y_pred has {len(guess)}; they must be equal."
@@ -374,10 +390,7 @@ def report_card(
     classes = all_classes(truth, guess, labels)
     table = None if scores is None else check_scores(scores, len(truth))
     codes, guesses = codes_of(truth, classes), codes_of(guess, classes)
-    if positive is not None and positive not in classes:
-        raise ValueError(
-            f"positive={positive!r} is not one of the classes {', '.join(map(repr, classes))}."
-        )
+    _refuse_unknown(positive, classes)
     if len(classes) > 2 and positive is not None:
         c = classes.index(positive)
         if table is not None and table.ndim == 2:
@@ -406,6 +419,13 @@ def report_card(
         own = None if sample_weight is None else weight
         areas = [Curve(m, s, own) for m, s in zip(marks, columns, strict=True)]
     return _make(classes, counts, squares, areas, options)
+
+
+def _refuse_unknown(positive: Any, classes: list[Any]) -> None:
+    if positive is not None and positive not in classes:
+        raise ValueError(
+            f"positive={positive!r} is not one of the classes {', '.join(map(repr, classes))}."
+        )
 
 
 # ------------------------------------------------------------------ putting it together

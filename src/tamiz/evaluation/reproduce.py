@@ -25,7 +25,7 @@ from tamiz.evaluation.recipes import RECIPES
 from tamiz.evaluation.recipes._show import draw, table
 from tamiz.evaluation.recipes.base import Found, Part, Recipe, Row
 
-_RECORDS = 1  # what a record of the journal looks like
+_RECORDS = 2  # what a record of the journal looks like
 
 
 @dataclass(repr=False)
@@ -40,7 +40,8 @@ class Reproduction:
         What was done, and with which data, in words.
     rows : list of Row
         One for each published number or claim: ``what``, our ``mean``, ``sd``, central 95 %
-        (``low``, ``high``) over ``n`` repeats, ``published``, ``inside``, ``remark``.
+        (``low``, ``high``) over ``n`` repeats, ``published``, ``inside``, ``remark``, and ``of``:
+        how many values the published one is the mean of.
     repeats : dict
         Repeats done of each part of the recipe.
     quick : bool
@@ -89,6 +90,12 @@ class Reproduction:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)
+
+    def to_markdown(self) -> str:
+        """The tables of a page, the long ones folded."""
+        from tamiz.evaluation.recipes._page import markdown
+
+        return markdown(self)
 
     def plot(self, ax: Any = None, group: str | None = None) -> Any:
         """Draw our intervals, with the published numbers as marks.
@@ -165,9 +172,9 @@ def reproduce(
 
     Notes
     -----
-    The published value of a single split is compared with our single splits. Where a mean over many
-    splits was printed, it is held against the same interval, which is wide for a mean: look at the
-    means, too.
+    Like is compared with like. The published value of a single split is held against our single
+    splits. A published mean over many is held against where the mean of as many of ours would lie,
+    which allows for our having done fewer (``of`` in the rows).
 
     Examples
     --------
@@ -213,7 +220,7 @@ def reproduce(
         random_state=int(random_state),
         seconds=round(time.perf_counter() - started, 3),
         interrupted=run.interrupted,
-        notes=_notes(recipe, quick, run.interrupted),
+        notes=_notes(recipe, quick, repeats, run.interrupted),
     )
 
 
@@ -260,7 +267,7 @@ class _Run:
     def _work(self, part: Part, todo: list[int], seeds: np.ndarray) -> Iterator[tuple[int, Found]]:
         with limit_threads(1):
             ready = part.prepare(self.quick, int(seeds[-1]))
-        workers = min(self.workers, len(todo))
+        workers = 1 if part.alone else min(self.workers, len(todo))
         if workers == 1:
             for k in todo:
                 yield k, _once(part, ready, int(seeds[k]))
@@ -276,7 +283,7 @@ class _Run:
             self.journal.append([[part.name, k, values]])
         self._new += 1
         spent = time.perf_counter() - self._began
-        left = self._due - len(self._found)
+        left = max(self._due - len(self._found), 0)  # the file may hold more than is due
         self.progress.update(
             f"{part.name}, {len(self._found)} of {self._due} repeats, about "
             f"{spent / self._new * left:.0f} s left"
@@ -296,10 +303,17 @@ def _seeds(random_state: int, part: int, n: int) -> np.ndarray:
     return np.append(seeds[1:], seeds[0])  # the last one is for what is prepared once
 
 
-def _notes(recipe: Recipe, quick: bool, interrupted: bool) -> list[str]:
+def _notes(recipe: Recipe, quick: bool, repeats: int | None, interrupted: bool) -> list[str]:
+    """What the reader of the table must know of this run."""
     notes = []
-    if quick and recipe.thinned:
-        notes.append(f"The quick form: {recipe.thinned}")
+    fewer = [
+        f"{part.name} {part.quick} instead of {part.full}"
+        for part in recipe.parts
+        if part.quick < part.full and (repeats is None or part.fixed)
+    ]
+    if quick and (fewer or recipe.thinned):
+        left_out = [f"repeats {', '.join(fewer)}." if fewer else "", recipe.thinned]
+        notes.append(f"The quick form: {' '.join(filter(None, left_out))}")
     if interrupted:
         notes.append("Interrupted: the table is made of the repeats that were done.")
     return notes

@@ -28,6 +28,7 @@ from tamiz.evaluation._paired_tests import (
     nemenyi_quantile,
     pairs_of,
     rank_error,
+    ranked,
     wilcoxon,
 )
 from tamiz.evaluation._significance_input import (
@@ -78,7 +79,8 @@ def significance(
     n_train, n_test : int, optional
         The numbers that make ``test_fraction``.
     alpha : float, default=0.05
-        Level of the tests; intervals have the confidence ``1 - alpha``.
+        Level of the tests. Intervals have the confidence ``1 - alpha``: after Nemenyi all of them
+        together, else each for itself, so that one may leave out zero where Holm finds nothing.
     higher_is_better : bool, default=False
         Whether ``errors`` holds scores such as accuracies.
     correct_ties : bool, default=True
@@ -119,7 +121,9 @@ def significance(
         alpha=alpha,
         fraction=fraction,
         control=check_control(control, named),
-        posthoc=check_name("posthoc", posthoc, ("nemenyi", "holm")) if posthoc else None,
+        posthoc=check_name("posthoc", posthoc, ("nemenyi", "holm"))
+        if posthoc is not None
+        else None,
         correct_ties=bool(correct_ties),
     )
     chosen = check_name("test", test, ("auto", *_TESTS))
@@ -149,7 +153,7 @@ class _Question(NamedTuple):
             statistic=statistic,
             pvalue=pvalue,
             means=self.table.mean(axis=0),
-            ranks=stats.rankdata(self.table, axis=1).mean(axis=0),
+            ranks=ranked(self.table).mean(axis=0),
             pairs=pairs,
             control=None if self.control is None else self.names[self.control],
             **more,
@@ -185,7 +189,7 @@ def _corrected_t(question: _Question) -> Significance:
 
 
 def _wilcoxon(question: _Question) -> Significance:
-    if len(question.names) > 2 and question.posthoc == "nemenyi":
+    if question.posthoc == "nemenyi":
         raise ValueError("posthoc='nemenyi' goes with test='friedman'; use 'holm' here.")
     return _by_pairs(question, "Wilcoxon", lambda d: wilcoxon(d, 1 - question.alpha), {})
 
@@ -198,7 +202,7 @@ def _by_pairs(
 ) -> Significance:
     """A test for each pair, Holm if there are several."""
     chosen = pairs_of(len(question.names), question.control)
-    tests = [test(question.table[:, i] - question.table[:, j]) for i, j in chosen]
+    tests = [test(_difference(question.table[:, i], question.table[:, j])) for i, j in chosen]
     adjusted = holm(np.array([found.pvalue for found in tests]))
     pairs = [
         Pair(
@@ -224,11 +228,18 @@ def _by_pairs(
     )
 
 
+def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """``a - b``, zero where only rounding tells them apart."""
+    d = a - b
+    d[np.abs(d) <= 1e-12 * np.maximum(np.abs(a), np.abs(b))] = 0.0
+    return d
+
+
 def _friedman(question: _Question) -> Significance:
     N, k = question.table.shape
     if k < 3:
         raise ValueError("test='friedman' needs three methods or more; for two use 'wilcoxon'.")
-    ranks = stats.rankdata(question.table, axis=1)
+    ranks = ranked(question.table)
     found = friedman(ranks, question.correct_ties)
     posthoc = question.posthoc or ("nemenyi" if question.control is None else "holm")
     if posthoc == "nemenyi" and question.control is not None:

@@ -14,21 +14,19 @@ be compared.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz.evaluation._intervals import check_count, check_level
 from tamiz.evaluation._masks import mask_and_names, read_masks
 from tamiz.evaluation._resamples import Table, make_sampling
 from tamiz.evaluation._stability_measures import StabilityTest
 from tamiz.evaluation._stability_result import Stability, measure
+from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
 from tamiz.search.base import seeded
 
 __all__ = ["Stability", "StabilityTest", "stability", "stability_of"]
@@ -140,7 +138,8 @@ def stability_of(
     >>> found.nogueira > 0.7, found.to_frame()["name"][0]
     (True, 'mean concave points')
     """
-    refuse_no_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
+    check_estimator(selector, "selector")
     confidence = check_level("confidence", confidence)
     n_resamples = check_count("n_resamples", n_resamples, 2)
     sampling = make_sampling(sample, fraction, n_folds)
@@ -158,7 +157,8 @@ def stability_of(
     names: list[str] = []
     with Progress("stability", verbose) as progress:
         try:
-            for mask, found_names in _selections(machine, table, rows, n_jobs):
+            jobs = ((machine, table, part) for part in rows)
+            for mask, found_names in run_jobs(_select, jobs, n_jobs, machine):
                 masks.append(mask)
                 names = found_names
                 progress.update(f"{len(masks)} of {n_resamples} resamples")
@@ -177,21 +177,7 @@ def stability_of(
     return found
 
 
-def _selections(
-    machine: Any, table: Table, rows: list[np.ndarray], n_jobs: int | None
-) -> Iterator[tuple[np.ndarray, list[str]]]:
-    if effective_n_jobs(n_jobs) == 1:
-        for part in rows:
-            yield _select(machine, table, part)
-        return
-    home = type(machine).__module__.partition(".")[0]
-    prefer = "threads" if home == "tamiz" else "processes"
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    yield from parallel(delayed(_select)(machine, table, part) for part in rows)
-
-
 def _select(machine: Any, table: Table, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    fitted = clone(machine)
     X, y = table.part(rows)
-    fitted.fit(X) if y is None else fitted.fit(X, y)
+    fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)))
     return mask_and_names(fitted, table.n_features)

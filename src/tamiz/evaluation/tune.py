@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from tamiz._checkpoint import digest, identity
 from tamiz._journal import Journal
-from tamiz._parallel import limit_threads, refuse_no_jobs
+from tamiz._parallel import limit_threads
 from tamiz._progress import Progress
 from tamiz._validation import (
     as_vector,
@@ -32,6 +32,7 @@ from tamiz.evaluation._tune_metric import make_metric
 from tamiz.evaluation._tune_plain import Plain
 from tamiz.evaluation._tune_result import Cell, Tuning, choose_cell, find_edges
 from tamiz.evaluation._tune_run import Board, run_cells
+from tamiz.evaluation._workers import check_estimator, check_jobs
 from tamiz.search.base import seeded
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split, make_splits
@@ -128,7 +129,8 @@ def tune(
     -------
     tuning : Tuning
         The chosen parameters, their error, the fitted estimator, and every cell; ``plot()`` draws
-        the map of errors. After Ctrl-C it holds what was complete, with ``interrupted`` set.
+        the map of errors. After Ctrl-C it holds what was complete, with ``interrupted`` set;
+        a search by halving keeps nothing.
 
     See Also
     --------
@@ -289,9 +291,7 @@ def _check_options(
         raise ValueError(f"error_score={error_score!r} must be a number, nan or 'raise'.")
     if not isinstance(memory_mb, Real) or not float(memory_mb) >= 0:
         raise ValueError(f"memory_mb={memory_mb!r} must be a number of MiB, zero or more.")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
-        raise TypeError(f"n_jobs={n_jobs!r} must be a whole number or None.")
-    refuse_no_jobs(None if n_jobs is None else int(n_jobs))
+    check_jobs(n_jobs)
     if resume and checkpoint is None:
         raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
 
@@ -316,13 +316,8 @@ def _target_and_estimator(
     target = as_vector(y)
     if estimator is None:
         estimator = default_estimator(X, guess_task(target) == "regression")
-    elif isinstance(estimator, type):
-        raise TypeError(f"estimator={estimator.__name__} is a class; pass an object of it.")
-    elif not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
-        raise TypeError(
-            f"estimator={estimator!r} is no estimator; it needs fit and get_params, as those of "
-            "scikit-learn have."
-        )
+    else:
+        check_estimator(estimator)
     classifier = is_classifier(estimator)
     if classifier:
         check_classes(target, n, weight=weight)

@@ -137,13 +137,19 @@ def _number_axis(drawing: Drawing, page: Page, x: Linear, bottom: float) -> None
 
 
 def draw_levels(
-    drawing: Drawing, page: Page, column: np.ndarray, levels: list[str], groups: Groups
+    drawing: Drawing,
+    page: Page,
+    column: np.ndarray,
+    levels: list[str],
+    groups: Groups,
+    by_count: bool = True,
 ) -> None:
-    """Bars for each level: its share in each class."""
+    """Bars for each level: its share in each class; the commonest first, or as they come."""
     there = np.isfinite(column)
     codes = column[there].astype(int)
     counts = np.bincount(codes, minlength=len(levels))
-    kept = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
+    order = np.argsort(-counts, kind="stable") if by_count else np.arange(len(counts))
+    kept = [int(c) for c in order if counts[c]]
     shown = kept if len(kept) <= MOST_LEVELS else kept[: MOST_LEVELS - 1]
     rest = [c for c in kept if c not in shown]
     entries = [(levels[c], [c]) for c in shown]

@@ -83,6 +83,11 @@ class Page:
         return sorted(known, key=lambda name: name != lead)
 
     @property
+    def only_tuned(self) -> bool:
+        """Whether parameters were chosen, but no features."""
+        return self.study.tuning is not None and self.found is None and not self.methods
+
+    @property
     def lead(self) -> str | None:
         """The recommended method, or the first one."""
         return self.methods[0] if self.methods else None

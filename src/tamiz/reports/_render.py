@@ -153,7 +153,8 @@ def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:
             )
     page = Page(study, language)
     sections = list(_build(page))
-    heading = visible(title or language("title", name=page.data.name or language("a_table")))
+    key = "title_tuning" if page.only_tuned else "title"
+    heading = visible(title or language(key, name=page.data.name or language("a_table")))
     return "<!doctype html>\n" + _page(page, heading, sections)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from tamiz.data.roles import perhaps_identifiers
 from tamiz.reports._chart import TEXT, Drawing, figure
 from tamiz.reports._html import Markup, tag, visible
 from tamiz.reports._page import Page, Section, style
@@ -33,6 +34,14 @@ def _facts(page: Page) -> Markup:
     roles = Counter(data.roles.get(name, "numeric") for name in data.feature_names)
     kinds = ", ".join(f"{lang.whole(n)} {lang.of('role', role)}" for role, n in roles.most_common())
     entries.append((lang("features"), f"{lang.whole(data.n_features)} ({kinds})"))
+    coded = _indicators(page)
+    if coded:
+        columns = lang.count("column", len(coded))
+        n = lang.whole(sum(map(len, coded.values())))
+        example = visible(next(iter(coded.values()))[0])
+        entries.append(
+            (lang("indicators"), lang("indicators_of", n=n, columns=columns, name=example))
+        )
     if data.y is not None:
         task = lang.of("task", str(data.task)) if data.task else ""
         entries.append(
@@ -43,6 +52,15 @@ def _facts(page: Page) -> Markup:
     share = f" ({lang.share(cells / total, 1)})" if cells and total else ""
     entries.append((lang("missing_cells"), lang.whole(cells) + share))
     return pairs(entries)
+
+
+def _indicators(page: Page) -> dict[str, list[str]]:
+    """Columns of categories that are no features themselves, and the indicators made of them."""
+    data = page.data
+    features = set(data.feature_names)
+    stems = [s for s in data.roles if s not in features and s not in data.aside and s]
+    made = {stem: [f for f in data.feature_names if f.startswith(f"{stem}=")] for stem in stems}
+    return {stem: names for stem, names in made.items() if names}
 
 
 # ---------------------------------------------------------------------------------- warnings
@@ -63,11 +81,16 @@ def _warnings(page: Page) -> Markup | None:
 def _found_in_columns(page: Page) -> list[str]:
     data, lang = page.data, page.lang
     texts = []
+    made = {name for names in _indicators(page).values() for name in names}
     for role in ("leak", "constant", "duplicate", "empty", "id", "text", "date"):
-        names = [visible(name) for name, its in data.roles.items() if its == role]
+        names = [visible(n) for n, its in data.roles.items() if its == role and n not in made]
         if names:
             key = f"warn_{role}"
             texts.append(lang(key, n=lang.count("column", len(names)), names=lang.listed(names)))
+    doubtful = _doubtful(page)
+    if doubtful:
+        n = lang.count("column", len(doubtful))
+        texts.append(lang("warn_doubtful", n=n, names=lang.listed(doubtful)))
     counts = data.class_counts
     if counts:
         small = min(counts.values())
@@ -86,6 +109,16 @@ def _found_in_columns(page: Page) -> list[str]:
             lang("warn_wide", features=lang.whole(data.n_features), rows=lang.whole(data.n_samples))
         )
     return texts
+
+
+def _doubtful(page: Page) -> list[str]:
+    """Features that may be identifiers."""
+    data = page.data
+    if not isinstance(data.X, np.ndarray) or data.X.dtype == object:
+        return []
+    names = [str(name) for name in data.feature_names]
+    plain = [j for j, name in enumerate(names) if data.roles.get(name, "numeric") == "numeric"]
+    return [visible(names[j]) for j in perhaps_identifiers(data.X, names, plain)]
 
 
 # ------------------------------------------------------------------------------------- charts

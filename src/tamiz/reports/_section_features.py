@@ -8,6 +8,7 @@ import numpy as np
 
 from tamiz.reports._chart import Drawing, figure
 from tamiz.reports._chart_columns import (
+    MOST_LEVELS,
     WIDTH,
     Groups,
     draw_levels,
@@ -46,7 +47,8 @@ def build(page: Page) -> Section | None:
     parts.append(tag("div", panels[:FIRST], class_="panels"))
     if len(panels) > FIRST:
         more = tag("div", panels[FIRST:], class_="panels")
-        parts.append(folded(lang("more_features", n=lang.whole(len(panels) - FIRST)), more))
+        n = lang.count("feature", len(panels) - FIRST)
+        parts.append(folded(lang("more_features", n=n), more))
     return Section("features", Markup("".join(parts)))
 
 
@@ -68,7 +70,16 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     name = data.feature_names[j]
     column = np.asarray(page.column(j), dtype=np.float64)
     draw: Callable[[Drawing], None]
-    if name in data.levels and bool(data.categorical[j]):
+    coded = name in data.levels and bool(data.categorical[j])
+    few = None if coded or regression else _few_numbers(column)
+    if few is not None:
+        levels = [lang.number(value) for value in few.tolist()]
+        codes = np.where(np.isfinite(column), np.searchsorted(few, column), np.nan)
+        title, finding = page.names[j], _levels_finding(page, codes, levels, groups)
+
+        def draw(drawing: Drawing) -> None:
+            draw_levels(drawing, page, codes, levels, groups, by_count=False)
+    elif coded:
         levels = [visible(level) for level in data.levels[name]]
         title, finding = page.names[j], _levels_finding(page, column, levels, groups)
 
@@ -90,6 +101,13 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     chart = figure(page, draw, title, finding, widths=(WIDTH,), caption=False)
     heading = tag("h3", page.feature(j))
     return tag("div", heading, chart, note, class_="panel")
+
+
+def _few_numbers(column: np.ndarray) -> np.ndarray | None:
+    """The values of a column that has a few whole numbers only: a density would invent others."""
+    values = np.unique(column[np.isfinite(column)])
+    few = 0 < len(values) <= MOST_LEVELS and bool((values == np.floor(values)).all())
+    return values if few and int(np.isfinite(column).sum()) >= 3 * len(values) else None
 
 
 def _medians(page: Page, column: np.ndarray, groups: Groups) -> str:

@@ -116,7 +116,7 @@ def _map(page: Page, known: dict[str, Any], lead: str, rows: list[int]) -> Marku
         ever=lang.whole(ever),
         n=lang.whole(one.n_selections),
     )
-    title = lang("map_title", method=lead, n=lang.whole(len(rows)))
+    title = lang("map_title", method=lead, n=lang.count("feature", len(rows)))
     return figure(page, lambda drawing: draw_masks(drawing, page, one, rows), title, finding)
 
 

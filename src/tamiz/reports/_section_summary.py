@@ -21,6 +21,7 @@ def build(page: Page) -> Section:
     """The first section."""
     parts = [
         tag("p", _question(page), class_="lede"),
+        _cut_short(page),
         _tiles(page),
         _advice(page),
         _sentences(page),
@@ -53,12 +54,24 @@ def _question(page: Page) -> Markup:
         "rows": tag("b", lang.count("row", data.n_samples)),
         "target": tag("bdi", data.target or "y"),
     }
+    if page.only_tuned:
+        return lang.rich("question_tuning", **values)
     if data.y is None:
         return lang.rich("question_none", **values)
     if data.class_counts:
         classes = tag("b", lang.count("class", len(data.class_counts)))
         return lang.rich("question_classes", classes=classes, **values)
     return lang.rich("question_numbers", **values)
+
+
+def _cut_short(page: Page) -> Markup | None:
+    """That a comparison was not finished, before anything is read from it."""
+    found, lang = page.found, page.lang
+    if found is None or getattr(found, "status", "complete") == "complete":
+        return None
+    parts = np.isfinite(found.select_seconds)
+    words = lang("cut_short", done=lang.whole(parts.sum()), all=lang.whole(parts.size))
+    return tag("div", tag("p", words), class_="warn")
 
 
 # ------------------------------------------------------------------------------------- tiles
@@ -82,6 +95,10 @@ def _tiles(page: Page) -> Markup:
         if line is not None and np.isfinite(line.bias):
             promised = lang("tile_promised", error=page.error(line.apparent))
             tiles.append(_tile(lang("selection_bias"), page.points(line.bias), promised))
+    elif page.only_tuned:
+        tuning = page.study.tuning
+        cells = lang("tile_cells", n=lang.whole(len(tuning.cells)))
+        tiles.append(_tile(lang("tile_tuned"), lang.number(tuning.best_error, 3), cells))
     else:
         tiles.append(_tile(lang("tile_ranked"), lang.whole(page.data.n_features), page.lead or ""))
     measure = page.study.stability.get(page.lead) if page.study.stability else None
@@ -118,14 +135,22 @@ def _estimate(page: Page) -> Any:
 # --------------------------------------------------------------------------------- sentences
 
 
+def advice_key(page: Page) -> str:
+    """Key of the words before the features."""
+    if page.recommended is None:
+        return "advice_ranking"
+    return "advice_one" if len(page.chosen) == 1 else "advice"
+
+
 def _advice(page: Page) -> Markup | None:
     """The features themselves."""
     chosen = page.chosen
     if not chosen:
         return None
-    key = "advice" if page.recommended is not None else "advice_ranking"
     words = page.lang.rich(
-        key, n=tag("b", page.lang.count("feature", len(chosen))), method=tag("b", page.lead)
+        advice_key(page),
+        n=tag("b", page.lang.count("feature", len(chosen))),
+        method=tag("b", page.lead),
     )
     first = tag("ol", [tag("li", page.feature(j)) for j in chosen[:FIRST_NAMES]], class_="names")
     rest = chosen[FIRST_NAMES:]
@@ -145,6 +170,8 @@ def _sentences(page: Page) -> Markup | None:
 
 def _expected(page: Page) -> list[Markup]:
     best, lang = page.recommended, page.lang
+    if page.only_tuned:
+        return [lang.rich("only_tuned")]
     if best is None:
         return [lang.rich("no_comparison")] if page.found is None else []
     texts = []

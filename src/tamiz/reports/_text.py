@@ -46,9 +46,10 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
     lines = textwrap.wrap(_plain(words._question(page)), width)
     chosen = page.chosen
     if chosen:
-        key = "advice" if page.recommended is not None else "advice_ranking"
         said = page.lang.rich(
-            key, n=page.lang.count("feature", len(chosen)), method=page.lead or ""
+            words.advice_key(page),
+            n=page.lang.count("feature", len(chosen)),
+            method=page.lead or "",
         )
         names = ", ".join(_plain(page.feature(j)) for j in chosen[:_FIRST_NAMES])
         rest = f", … (+{len(chosen) - _FIRST_NAMES})" if chosen[_FIRST_NAMES:] else ""

@@ -11,68 +11,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import cross_val_predict
+from scipy import sparse
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
+from tamiz._progress import Progress
 from tamiz.base import Selection, Stopwatch, _plain
 from tamiz.data import Dataset
-from tamiz.evaluation import compare, permutation_test, report_card
+from tamiz.evaluation import compare, permutation_test
 from tamiz.evaluation._compare_judges import judge_name, make_judge
-from tamiz.evaluation._plan import plan_parts
-from tamiz.evaluation.comparison import Comparison, Estimate
-from tamiz.evaluation.methods import METHODS, find_method
+from tamiz.evaluation._compare_select import preparing_steps
+from tamiz.evaluation._compare_text import BASELINES
+from tamiz.evaluation._intervals import check_count
+from tamiz.evaluation.comparison import Comparison
+from tamiz.evaluation.methods import find_method
+from tamiz.reports._predictions import card_of
+from tamiz.reports._recommend import Reason, Recommendation, recommend
 
-_BASELINES = ("random", "all")
-#: Selections this much alike are called stable (Nogueira, Sechidis and Brown: "excellent" above).
-_STABLE = 0.75
-_FRAGILE = 0.40
-
-
-class Reason(NamedTuple):
-    """Why something is recommended: a code that a report has words for, and the numbers in them."""
-
-    code: str
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """The subset that a study recommends.
-
-    Attributes
-    ----------
-    method, judge : str
-        How it was found, and whose error it is.
-    kind : {"chosen", "own"}
-        Whether the number of features comes from cross-validation or from the method itself.
-    size : int
-        Number of features.
-    features : list of str
-        Names, best first.
-    error, low, high : float
-        Honest error with its interval.
-    apparent : float
-        What ranking on all data would have promised.
-    reasons : list of Reason
-        Why.
-    """
-
-    method: str
-    judge: str
-    kind: str
-    size: int
-    features: list[str]
-    error: float
-    low: float
-    high: float
-    apparent: float
-    reasons: list[Reason]
+__all__ = [
+    "Reason",
+    "Recommendation",
+    "Study",
+    "make_pipeline_for",
+    "make_study",
+    "preparation",
+    "rank_all",
+    "recommend",
+    "versions",
+]
 
 
 @dataclass(repr=False)
@@ -90,7 +58,8 @@ class Study:
     recommended : Recommendation or None
         The subset to use.
     card : ReportCard or None
-        Cross-validated predictions of the recommended subset, judged.
+        Predictions of the recommended method before the recommended judge, in one repeat of the
+        comparison: features, their number and parameters come from the training parts.
     tuning : Tuning or None
         The map of the judge's parameters.
     stability : dict of str to Stability
@@ -134,14 +103,19 @@ class Study:
         return f"<Study of {self.dataset.name or 'a table'}: {len(self.selections)} methods{said}>"
 
     def pipeline(self) -> Pipeline:
-        """The recommended way from a table to predictions, not fitted."""
+        """The recommended way from a table to predictions, not fitted.
+
+        Fitted to all data, it selects the recommended features.
+        """
         if self.recommended is None:
             raise ValueError("the study recommends nothing, since it compared nothing.")
         best = self.recommended
         size = None if best.kind == "own" else best.size
-        return make_pipeline_for(
+        model = make_pipeline_for(
             self.dataset, best.method, best.judge, size, self.params.get("scale"), self.seed
         )
+        model["judge"].set_params(**best.params)
+        return model
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -230,11 +204,12 @@ def make_study(
     --------
     >>> from tamiz.data import load
     >>> from tamiz.reports import make_study
-    >>> study = make_study(load("iris"), ["fisher"], sizes=[1, 2, 4], repeats=1)
+    >>> study = make_study(load("iris"), ["fisher"], sizes=[2, 4], repeats=1)
     >>> study.recommended.features
     ['petal length (cm)', 'petal width (cm)']
     """
     watch = Stopwatch()
+    permutations = check_count("permutations", permutations, 0)
     if dataset.y is None:
         raise ValueError("a study needs a target; load the table with target=NAME.")
     judge = judge_name(judge)
@@ -258,11 +233,11 @@ def make_study(
         verbose=verbose,
     )
     found.names = list(dataset.feature_names)
+    notes = list(found.notes)
+    ranked = [name for name in found.methods if name not in BASELINES]
     study = Study(
         dataset=dataset,
-        selections=rank_all(
-            dataset, [m for m in found.methods if m not in _BASELINES], scale, random_state
-        ),
+        selections=rank_all(dataset, ranked, scale, random_state, verbose=verbose, notes=notes),
         comparison=found,
         params={
             "methods": found.methods,
@@ -276,170 +251,96 @@ def make_study(
         },
         command=command,
         seed=random_state,
-        notes=list(found.notes),
+        notes=notes,
     )
     _add_agreement(study)
-    study.recommended = recommend(study)
-    if study.recommended is not None and dataset.task == "classification":
-        _add_predictions(study, cv, permutations, n_jobs, random_state, verbose)
+    study.recommended = best = recommend(study)
+    if best is not None and best.kind == "own":  # what is recommended is what is told of
+        study.stability[best.method] = found.stability(best.method, "own")
+    if best is not None and dataset.task == "classification":
+        study.card = card_of(study, cv, repeats)
+        if permutations:
+            _add_permutations(study, cv, permutations, n_jobs, random_state, verbose)
     study.seconds = watch.seconds
     return study
-
-
-# ------------------------------------------------------------------------------ recommending
-
-
-def recommend(study: Study) -> Recommendation | None:
-    """The smallest subset that cannot be told from the best one, with the reasons.
-
-    Among all methods, that of least honest error is found. Those whose error is within one
-    standard error of it count as equally good; of them the one with fewest features is taken, then
-    the most stable. A method whose selections hardly agree is only taken if all others are so too.
-    """
-    found = study.comparison
-    if found is None:
-        return None
-    lines = [e for e in found.estimates() if np.isfinite(e.error) and np.isfinite(e.size)]
-    rivals = [e for e in lines if e.method not in _BASELINES and e.size >= 1]
-    if not rivals:
-        return None
-    best = min(rivals, key=lambda e: (e.error, e.size))
-    limit = best.error + _standard_error(best, found.confidence)
-    equals = [e for e in rivals if e.error <= limit]
-
-    def preference(line: Estimate) -> tuple[bool, float, float, float]:
-        measure = study.stability.get(line.method)
-        agreement = -1.0 if measure is None or np.isnan(measure.nogueira) else measure.nogueira
-        return agreement < _FRAGILE, line.size, -agreement, line.error
-
-    chosen = min(equals, key=preference)
-    size = round(chosen.size)
-    if chosen.kind == "own" and np.isfinite(chosen.apparent_size) and chosen.apparent_size >= 1:
-        size = round(chosen.apparent_size)  # what the method selects of all data
-    selection = study.selections[chosen.method]
-    order = selection.order
-    if chosen.kind == "own" and selection.support.sum() == size:
-        order = np.array([j for j in order if selection.support[j]])
-    return Recommendation(
-        method=chosen.method,
-        judge=chosen.judge,
-        kind=chosen.kind,
-        size=size,
-        features=[selection.names[j] for j in order[:size]],
-        error=chosen.error,
-        low=chosen.low,
-        high=chosen.high,
-        apparent=chosen.apparent,
-        reasons=_reasons(study, lines, best, chosen, equals),
-    )
-
-
-def _reasons(
-    study: Study, lines: list[Estimate], best: Estimate, chosen: Estimate, equals: list[Estimate]
-) -> list[Reason]:
-    found = study.comparison
-    assert found is not None
-    reasons = []
-    if chosen is best:
-        reasons.append(Reason("least_error", {"method": best.method, "error": best.error}))
-    else:
-        reasons.append(
-            Reason(
-                "fewest_within_interval",
-                {
-                    "method": chosen.method,
-                    "size": chosen.size,
-                    "error": chosen.error,
-                    "best_method": best.method,
-                    "best_error": best.error,
-                    "best_size": best.size,
-                    "n_equal": len(equals),
-                },
-            )
-        )
-    measure = study.stability.get(chosen.method)
-    if measure is not None and np.isfinite(measure.nogueira):
-        value = float(measure.nogueira)
-        code = "stable" if value >= _STABLE else "fragile" if value < _FRAGILE else "fairly_stable"
-        reasons.append(Reason(code, {"nogueira": value}))
-    everything = next((e for e in lines if e.method == "all"), None)
-    if everything is not None:
-        values = {"error": everything.error, "size": everything.size, "chosen": chosen.error}
-        if everything.error < chosen.low:
-            reasons.append(Reason("all_features_better", values))
-        elif chosen.error <= everything.error:
-            reasons.append(Reason("not_worse_than_all", values))
-        else:
-            reasons.append(Reason("near_all", values))
-    chance = next((e for e in lines if e.method == "random"), None)
-    if chance is not None and chance.error <= chosen.high and chance.size <= 2 * chosen.size:
-        reasons.append(Reason("no_better_than_random", {"error": chance.error}))
-    if found.shares and study.dataset.task == "classification":
-        counts = np.array(list(study.dataset.class_counts.values()), dtype=float)
-        majority = 1.0 - counts.max() / counts.sum()
-        if chosen.high >= majority:
-            reasons.append(Reason("no_signal", {"majority_error": float(majority)}))
-    if np.isfinite(chosen.bias):
-        reasons.append(Reason("selection_bias", {"bias": chosen.bias, "apparent": chosen.apparent}))
-    return reasons
-
-
-def _standard_error(line: Estimate, confidence: float) -> float:
-    """Of the honest error, from its interval."""
-    from scipy.stats import t
-
-    half = line.high - line.error  # the lower end may have been cut at zero
-    if not np.isfinite(half) or line.n_splits < 2:
-        return 0.0
-    return float(half / t.ppf(0.5 + 0.5 * confidence, line.n_splits - 1))
 
 
 # -------------------------------------------------------------------------------- the parts
 
 
 def rank_all(
-    dataset: Dataset, methods: Sequence[str], scale: str | None, random_state: int
+    dataset: Dataset,
+    methods: Sequence[str],
+    scale: str | None,
+    random_state: int,
+    *,
+    verbose: bool | int = 0,
+    notes: list[str] | None = None,
 ) -> dict[str, Selection]:
-    """The ranking of all data by each method, in a table prepared as the judges get it."""
-    steps = preparation(dataset, scale)
+    """The ranking of all data by each method, in a table prepared as the judges get it.
+
+    With a list of ``notes``, a method that fails is noted there and left out, and so are those that
+    Ctrl-C leaves no time for: what was compared before is not lost.
+    """
     X = dataset.X
-    for _, step in steps:
+    for _, step in preparation(dataset, scale):
         X = step.fit_transform(X)
-    found = {}
-    for name in methods:
-        selector = _selector(dataset, name, None, random_state)
-        selector.fit(X, dataset.y)
-        selection = selector.selection_
-        selection.names = list(dataset.feature_names)
-        found[name] = selection
+    found: dict[str, Selection] = {}
+    with Progress("rank", verbose) as progress:
+        for name in methods:
+            progress.update(f"{len(found)} of {len(methods)} methods on all data ({name})")
+            try:
+                selector = _selector(dataset, name, None, random_state)
+                selector.fit(X, dataset.y)
+            except KeyboardInterrupt:
+                if notes is None:
+                    raise
+                notes.append(f"Interrupted in the ranking of all data by {name}.")
+                break
+            except Exception as error:
+                if notes is None:
+                    raise
+                notes.append(f"The ranking of all data by {name} failed: {error}")
+                continue
+            selector.selection_.names = list(dataset.feature_names)
+            found[name] = selector.selection_
     return found
 
 
 def make_pipeline_for(
     dataset: Dataset, method: str, judge: str, size: int | None, scale: str | None, seed: int | None
 ) -> Pipeline:
-    """Preparation, selector and judge in a row; ``size=None`` leaves the number to the method."""
+    """Preparation, selector and judge in a row; ``size=None`` leaves the number to the method.
+
+    Gaps are filled even if the table has none, since new tables may have some. Without selection
+    (``method="all"``) there is no step for it.
+    """
     task = dataset.task or "classification"
-    steps = preparation(dataset, scale)
-    steps.append(("select", _selector(dataset, method, size, seed)))
-    steps.append(("judge", make_judge(judge_name(judge), task, scale is not None)))
-    return Pipeline(steps)
+    dense = not sparse.issparse(dataset.X)
+    steps = preparation(dataset, scale, gaps=dense or None)
+    if find_method(method).name != "all":
+        steps.append(("select", _selector(dataset, method, size, seed)))
+    elif size is not None:
+        raise ValueError(f"{method!r} takes every feature; leave out the number {size}.")
+    last = make_judge(judge_name(judge), task, scale is not None)
+    if "random_state" in last.get_params():
+        last.set_params(random_state=seed)
+    return Pipeline([*steps, ("judge", last)])
 
 
-def preparation(dataset: Dataset, scale: str | None) -> list[tuple[str, Any]]:
-    """What happens to a table before a selector sees it: gaps filled, features scaled."""
-    steps: list[tuple[str, Any]] = []
-    if np.sum(dataset.missing):
-        steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
-    if scale is not None:
-        sparse = not isinstance(dataset.X, np.ndarray)
-        scaler = MinMaxScaler() if scale == "minmax" else StandardScaler()
-        steps.append(("scale", MaxAbsScaler() if sparse else scaler))
-    return steps
+def preparation(
+    dataset: Dataset, scale: str | None, *, gaps: bool | None = None
+) -> list[tuple[str, Any]]:
+    """What happens to a table before a selector sees it: gaps filled, features scaled.
+
+    ``gaps`` says whether gaps are filled; by default if there are some.
+    """
+    has_gaps = bool(np.sum(dataset.missing))
+    return preparing_steps(has_gaps if gaps is None else gaps, scale, sparse.issparse(dataset.X))
 
 
 def _selector(dataset: Dataset, name: str, size: int | None, seed: int | None) -> Any:
-    method = METHODS[find_method(name).name]
+    method = find_method(name)
     params: dict[str, Any] = {} if size is None else {"n_features_to_select": int(size)}
     selector = method.make(
         task=dataset.task or "classification", n_features=dataset.n_features, **params
@@ -456,7 +357,7 @@ def _add_agreement(study: Study) -> None:
     found = study.comparison
     assert found is not None
     for name in found.methods:
-        if name in _BASELINES:
+        if name in BASELINES:
             continue
         try:
             study.stability[name] = found.stability(name)
@@ -468,43 +369,24 @@ def _add_agreement(study: Study) -> None:
         study.notes.append(f"Significance: {error}")
 
 
-def _add_predictions(
-    study: Study, cv: int, permutations: int, n_jobs: int | None, seed: int, verbose: bool | int
+def _add_permutations(
+    study: Study, cv: Any, permutations: int, n_jobs: int | None, seed: int, verbose: bool | int
 ) -> None:
-    """The report card of cross-validated predictions, and the permutation test."""
-    data = study.dataset
-    assert data.y is not None
-    model = study.pipeline()
-    splits = [
-        (part.train, part.test)
-        for part in plan_parts(cv, 1, data.X, data.y, "classification", seed, None)
-    ]
-    predicted = cross_val_predict(clone(model), data.X, data.y, cv=splits)
-    scores = None
-    if hasattr(model[-1], "decision_function") and len(data.class_counts) == 2:
-        scores = cross_val_predict(
-            clone(model), data.X, data.y, cv=splits, method="decision_function"
-        )
-    labels = np.unique(data.y)
-    names = np.array(data.target_names if data.target_names is not None else labels.astype(str))
-    study.card = report_card(
-        names[np.searchsorted(labels, data.y)],
-        names[np.searchsorted(labels, predicted)],
-        scores=scores,
-        positive=names[-1] if len(names) == 2 else None,
-        labels=names.tolist(),
+    """Whether the recommended pipeline does better than with shuffled labels."""
+    study.permutation = permutation_test(
+        study.pipeline(),
+        study.dataset.X,
+        study.dataset.y,
+        cv=cv,
+        n_permutations=permutations,
+        n_jobs=n_jobs,
+        random_state=seed,
+        verbose=verbose,
     )
-    if permutations:
-        study.permutation = permutation_test(
-            model,
-            data.X,
-            data.y,
-            cv=cv,
-            n_permutations=permutations,
-            n_jobs=n_jobs,
-            random_state=seed,
-            verbose=verbose,
-        )
+    study.notes.append(
+        "The permutation test selects features anew for every shuffle, but the method and the "
+        "number of features were chosen with the true labels: its p-value is a little too small."
+    )
 
 
 def versions() -> dict[str, str]:

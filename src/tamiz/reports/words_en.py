@@ -9,6 +9,7 @@ from __future__ import annotations
 WORDS: dict[str, str] = {
     # ---------------------------------------------------------------------------- the page
     "title": "Feature selection: {name}",
+    "title_tuning": "Parameters of a machine: {name}",
     "a_table": "a table",
     "made": "made with tamiz {version}",
     "contents": "Contents",
@@ -102,18 +103,25 @@ WORDS: dict[str, str] = {
     ),
     "question_numbers": "Which of {features} predict “{target}”? Studied on {rows}.",
     "question_none": "Which of {features} matter? Studied on {rows}, without a target.",
+    "question_tuning": (
+        "With which parameters does a machine best predict “{target}” from {features}? Studied on "
+        "{rows}."
+    ),
     "tile_error": "Error to expect on new data",
     "tile_interval": "{level} interval: {between}",
     "tile_features": "Features recommended",
     "tile_of": "of {n}",
     "tile_promised": "a naive estimate would promise {error}",
     "tile_ranked": "Features ranked",
+    "tile_tuned": "Cross-validated error",
+    "tile_cells": "the chosen one of {n} combinations",
     "agreement_poor": "poor agreement",
     "agreement_fair": "fair agreement",
     "agreement_good": "good agreement",
     "signal_yes": "more than chance",
     "signal_no": "no more than chance",
     "advice": "Recommended: these {n}, best first, in the order of {method}.",
+    "advice_one": "Recommended: {n}, the first in the order of {method}.",
     "advice_ranking": "The method {method} selects {n}, best first:",
     "more_names": "{n} more",
     "expect_share": (
@@ -175,11 +183,24 @@ WORDS: dict[str, str] = {
         "Features were ranked, but no error was measured: how well they predict is not known "
         "from this report."
     ),
+    "only_tuned": (
+        "Parameters were chosen, features were not. The error of the chosen combination is the one "
+        "that looked best among many, and so a little too good: to state what the machine will do "
+        "on new data, keep samples apart that took no part in choosing."
+    ),
+    "cut_short": (
+        "The comparison was cut short: {done} of its {all} parts were done, and all means are over "
+        "those."
+    ),
     "why": "Why these",
     "reason_least_error": "{method} has the least honest error of all methods: {error}.",
     "reason_fewest_within_interval": (
         "{method} needs few features ({size})[[, and its error, {error}, cannot be told from the "
         "least one, {best_error} of {best_method}]][[ with {best_size}]]."
+    ),
+    "reason_steadier": (
+        "The selections of {method} agree more from split to split than those of {best_method}, "
+        "and its error, {error}, cannot be told from the least one, {best_error}."
     ),
     "reason_stable": "The selection is stable[[: index {nogueira}]].",
     "reason_fairly_stable": "The selection is fairly stable[[: index {nogueira}]].",
@@ -207,6 +228,8 @@ WORDS: dict[str, str] = {
     # -------------------------------------------------------------------------------- data
     "data_name": "Name",
     "data_source": "Source",
+    "indicators": "Indicators",
+    "indicators_of": "{n} of the features stand for levels of {columns}, as “{name}” does",
     "missing_cells": "Missing cells",
     "warnings": "Worth knowing",
     "no_warnings": "Nothing conspicuous was found in the columns.",
@@ -219,6 +242,10 @@ WORDS: dict[str, str] = {
     "warn_id": "Looks like an identifier, set aside: {n}: {names}.",
     "warn_text": "Free text, set aside: {n}: {names}.",
     "warn_date": "Dates or times, set aside: {n}: {names}.",
+    "warn_doubtful": (
+        "Perhaps identifiers ({n}): {names}. The name says so, and hardly any value returns; if "
+        "they are, leave them out."
+    ),
     "warn_small_class": "The class “{name}” has only {n}: what is said about it is very uncertain.",
     "warn_unbalanced": (
         "The classes are far from balanced: “{name}” has {share} of the rows. Look at "
@@ -263,14 +290,15 @@ WORDS: dict[str, str] = {
     "js_no": "–",
     # ---------------------------------------------------------------------------- features
     "features_intro": (
-        "Where the values of each selected feature lie, by class; the upright line is the "
-        "median. The further apart the classes, the more the feature tells on its own; some "
-        "features only tell together with others."
+        "Where the values of each selected feature lie, by class: a curve with its median as an "
+        "upright line, or bars with the share of the class that has a value. The further apart "
+        "the classes, the more the feature tells on its own; some features only tell together "
+        "with others."
     ),
     "features_intro_numbers": "The target over each selected feature, one point for each row.",
     "features_first": "The first {n} of {all} are shown.",
     "largest_classes": "The {n} largest classes are drawn.",
-    "more_features": "{n} more features",
+    "more_features": "{n} more",
     "n_missing": "{n} missing",
     "no_values": "no values",
     "all_rows": "all rows",
@@ -343,7 +371,7 @@ WORDS: dict[str, str] = {
     "selections": "Selections",
     "mark_poor": "fair from",
     "mark_good": "good from",
-    "map_title": "The {n} features that {method} selects most often, split by split",
+    "map_title": "The {n} that {method} selects most often, split by split",
     "map_finding": "In all {n} splits: {always}; in at least one: {ever}.",
     "selected_in": "selected in {n} of {all} splits ({share})",
     "splits_axis": "{n} splits, one column each",

@@ -5,6 +5,7 @@ from __future__ import annotations
 WORDS: dict[str, str] = {
     # ---------------------------------------------------------------------------- the page
     "title": "Selección de características: {name}",
+    "title_tuning": "Parámetros de una máquina: {name}",
     "a_table": "una tabla",
     "made": "hecho con tamiz {version}",
     "contents": "Contenido",
@@ -98,18 +99,25 @@ WORDS: dict[str, str] = {
     ),
     "question_numbers": "De {features}, ¿cuáles predicen «{target}»? Estudiado con {rows}.",
     "question_none": "De {features}, ¿cuáles importan? Estudiado con {rows}, sin objetivo.",
+    "question_tuning": (
+        "¿Con qué parámetros predice mejor una máquina «{target}» a partir de {features}? "
+        "Estudiado con {rows}."
+    ),
     "tile_error": "Error que cabe esperar con datos nuevos",
     "tile_interval": "intervalo del {level}: {between}",
     "tile_features": "Características recomendadas",
     "tile_of": "de {n}",
     "tile_promised": "una estimación ingenua prometería {error}",
     "tile_ranked": "Características ordenadas",
+    "tile_tuned": "Error de validación cruzada",
+    "tile_cells": "la combinación elegida entre {n}",
     "agreement_poor": "concordancia pobre",
     "agreement_fair": "concordancia aceptable",
     "agreement_good": "concordancia buena",
     "signal_yes": "más que azar",
     "signal_no": "no más que azar",
     "advice": "Recomendación: estas {n}, la mejor primero, en el orden de {method}.",
+    "advice_one": "Recomendación: {n}, la primera en el orden de {method}.",
     "advice_ranking": "El método {method} selecciona {n}, la mejor primero:",
     "more_names": "{n} más",
     "expect_share": (
@@ -176,11 +184,24 @@ WORDS: dict[str, str] = {
         "Las características se ordenaron, pero no se midió ningún error: este informe no dice "
         "cuánto aciertan."
     ),
+    "only_tuned": (
+        "Se eligieron parámetros, no características. El error de la combinación elegida es el que "
+        "mejor pareció entre muchos, y por eso algo optimista: para decir qué hará la máquina con "
+        "datos nuevos, reserve muestras que no intervengan en la elección."
+    ),
+    "cut_short": (
+        "La comparación se interrumpió: se hicieron {done} de sus {all} partes, y todas las medias "
+        "son sobre esas."
+    ),
     "why": "Por qué estas",
     "reason_least_error": "{method} tiene el menor error honesto de todos los métodos: {error}.",
     "reason_fewest_within_interval": (
         "{method} necesita pocas características ({size})[[, y su error, {error}, no se "
         "distingue del menor, {best_error} de {best_method}]][[ con {best_size}]]."
+    ),
+    "reason_steadier": (
+        "Las selecciones de {method} coinciden más de una partición a otra que las de "
+        "{best_method}, y su error, {error}, no se distingue del menor, {best_error}."
     ),
     "reason_stable": "La selección es estable[[: índice {nogueira}]].",
     "reason_fairly_stable": "La selección es bastante estable[[: índice {nogueira}]].",
@@ -209,6 +230,8 @@ WORDS: dict[str, str] = {
     # -------------------------------------------------------------------------------- data
     "data_name": "Nombre",
     "data_source": "Origen",
+    "indicators": "Indicadoras",
+    "indicators_of": "{n} de las características representan niveles de {columns}, como «{name}»",
     "missing_cells": "Celdas ausentes",
     "warnings": "Conviene saber",
     "no_warnings": "No se encontró nada llamativo en las columnas.",
@@ -221,6 +244,10 @@ WORDS: dict[str, str] = {
     "warn_id": "Parece un identificador, apartada: {n}: {names}.",
     "warn_text": "Texto libre, apartada: {n}: {names}.",
     "warn_date": "Fechas u horas, apartada: {n}: {names}.",
+    "warn_doubtful": (
+        "Quizá identificadores ({n}): {names}. Lo dice el nombre, y casi ningún valor se "
+        "repite; si lo son, déjelos fuera."
+    ),
     "warn_small_class": "La clase «{name}» solo tiene {n}: lo que se diga de ella es muy incierto.",
     "warn_unbalanced": (
         "Las clases están lejos del equilibrio: «{name}» tiene el {share} de las filas. Fíjese "
@@ -265,16 +292,17 @@ WORDS: dict[str, str] = {
     "js_no": "–",
     # ---------------------------------------------------------------------------- features
     "features_intro": (
-        "Dónde están los valores de cada característica seleccionada, por clase; la línea "
-        "vertical es la mediana. Cuanto más separadas las clases, más dice la característica por "
-        "sí sola; algunas solo dicen algo junto con otras."
+        "Dónde están los valores de cada característica seleccionada, por clase: una curva con "
+        "la mediana como línea vertical, o barras con la parte de la clase que tiene cada "
+        "valor. Cuanto más separadas las clases, más dice la característica por sí sola; "
+        "algunas solo dicen algo junto con otras."
     ),
     "features_intro_numbers": (
         "El objetivo frente a cada característica seleccionada, un punto por fila."
     ),
     "features_first": "Se muestran las primeras {n} de {all}.",
     "largest_classes": "Se dibujan las {n} clases mayores.",
-    "more_features": "{n} características más",
+    "more_features": "{n} más",
     "n_missing": "{n} ausentes",
     "no_values": "sin valores",
     "all_rows": "todas las filas",
@@ -353,7 +381,7 @@ WORDS: dict[str, str] = {
     "selections": "Selecciones",
     "mark_poor": "aceptable desde",
     "mark_good": "buena desde",
-    "map_title": "Las {n} características que {method} selecciona más a menudo, por particiones",
+    "map_title": "Lo que {method} selecciona más a menudo, por particiones: {n}",
     "map_finding": "En las {n} particiones: {always}; en al menos una: {ever}.",
     "selected_in": "seleccionada en {n} de {all} particiones ({share})",
     "splits_axis": "{n} particiones, una columna cada una",

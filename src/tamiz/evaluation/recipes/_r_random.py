@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_TO_UNIT = 2.3283064365386963e-10  # 1 / (2^32 - 1)
+_TO_UNIT = 2.0**-32
 
 
 class RGenerator:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tamiz.evaluation.reproduce import Reproduction
 
 _WIDTH = 100
+#: Colour and words for a published number.
+_VERDICTS = {True: ("0.1", ", inside"), False: ("C3", ", outside"), None: ("0.6", "")}
 _HEADS = ("", "ours", "central 95 %", "published", "inside?")
 
 
@@ -30,10 +32,12 @@ def table(reproduction: Reproduction) -> str:
     for text in about:
         lines += textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
     marks: dict[str, int] = {}  # one footnote for a remark, however many rows share it
-    cells = [_cells(row, marks) for row in reproduction.rows]
-    widths = [max(len(head), *(len(row[k]) for row in cells)) for k, head in enumerate(_HEADS)]
+    body = [
+        [f"  {line[0]}", *line[1:]] for line in (cells(row, marks) for row in reproduction.rows)
+    ]
+    widths = [max(len(head), *(len(line[k]) for line in body)) for k, head in enumerate(_HEADS)]
     lines += ["", _line(_HEADS, widths), _line(["-" * w for w in widths], widths)]
-    rows = iter(cells)
+    rows = iter(body)
     for group, members in groupby(reproduction.rows, key=lambda row: row.group):
         lines += ["", group, *(_line(next(rows), widths) for _ in members)]
     judged = sum(row.inside is not None for row in reproduction.rows)
@@ -44,7 +48,8 @@ def table(reproduction: Reproduction) -> str:
     return "\n".join(lines)
 
 
-def _cells(row: Row, marks: dict[str, int]) -> list[str]:
+def cells(row: Row, marks: dict[str, int]) -> list[str]:
+    """The five cells of a row; its remark gets a number among the ``marks``."""
     digits = row.decimals
     finer = max(digits, 1)  # of counts the mean is none
     ours = f"{row.mean:.{finer}f}"
@@ -59,7 +64,7 @@ def _cells(row: Row, marks: dict[str, int]) -> list[str]:
     said = {True: "yes", False: "NO", None: ""}[row.inside]
     if row.remark:
         said += f" [{marks.setdefault(row.remark, len(marks) + 1)}]"
-    return [f"  {row.what}", ours, between, published, said.strip()]
+    return [row.what, ours, between, published, said.strip()]
 
 
 def _line(cells: Any, widths: list[int]) -> str:
@@ -124,9 +129,8 @@ def _panel(ax: Any, group: str, rows: list[Row]) -> None:
         )  # fmt: skip
         ax.plot(row.mean, k, "|", color="C0", ms=9, mew=2, label=_once("our mean", labelled))
         if row.published is not None:
-            where = "inside" if row.inside else "outside"
-            color = "0.1" if row.inside else "C3"
-            label = _once(f"published, {where}", labelled)
+            color, where = _VERDICTS[row.inside]
+            label = _once(f"published{where}", labelled)
             ax.plot(row.published, k, "D", color=color, ms=4.5, label=label)
         if row.claim:
             said = f"{row.claim}: {'yes' if row.inside else 'no'}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 UNEXPLAINED = "unexplained"
 
@@ -31,7 +32,8 @@ class Row:
     mean, sd : float
         Of our values; ``sd`` is None with a single one.
     low, high : float
-        Our central 95 %: of our own values, those that leave out at most 2.5 % at each end.
+        Our central 95 %: of our own values, those that leave out at most 2.5 % at each end; with
+        ``of`` above 1 where the mean of so many values would lie.
     n : int
         Number of our values, one for each repeat.
     published : float or None
@@ -44,9 +46,11 @@ class Row:
         What is claimed in words, instead of a printed number.
     inside : bool or None
         Whether the published number is inside our central 95 %, or the claim holds; None where
-        nothing is published.
+        nothing is published, or nothing can be judged.
     remark : str
         Why not, or what to know.
+    of : int
+        How many values the printed number is the mean of; 1 for a single one.
     """
 
     what: str
@@ -62,6 +66,7 @@ class Row:
     claim: str = ""
     inside: bool | None = None
     remark: str = ""
+    of: int = 1
 
 
 def central(values: Sequence[float]) -> tuple[float, float]:
@@ -72,6 +77,21 @@ def central(values: Sequence[float]) -> tuple[float, float]:
     low = np.quantile(values, 0.025, method="lower")
     high = np.quantile(values, 0.975, method="higher")
     return float(low), float(high)
+
+
+def interval_of_mean(values: Sequence[float], of: int) -> tuple[float, float]:
+    """Where the mean of ``of`` more such values lies in 95 of 100 cases.
+
+    Single values spread far wider than means of many, so that nearly any mean is among them. Both
+    means are uncertain, that of the ``of`` values and ours: their difference has the deviation
+    ``s sqrt(1 / of + 1 / n)``, and Student's t counts for ``s`` being estimated.
+    """
+    mean, sd = _moments(values)
+    if sd is None:
+        return mean, mean
+    n = len(values)
+    reach = float(stats.t.ppf(0.975, n - 1)) * sd * float(np.sqrt(1 / of + 1 / n))
+    return mean - reach, mean + reach
 
 
 def is_inside(published: float, low: float, high: float, decimals: int) -> bool:
@@ -92,21 +112,23 @@ def row(
     why: str = "",
     note: str = "",
     random: bool = True,
+    of: int = 1,
+    judged: bool = True,
 ) -> Row:
-    """Our values beside a printed number.
+    """Our values beside a printed number, which is the mean ``of`` so many.
 
     ``why`` is the explanation if it lies outside, ``note`` is said in any case. A single value of a
-    ``random`` repeat is no interval, and nothing can be inside.
+    ``random`` repeat is no interval, and nothing can be inside; nor is it asked if not ``judged``.
     """
     inside, remark = None, note
-    low, high = central(values)
-    if published is not None and (len(values) > 1 or not random):
+    low, high = central(values) if of == 1 else interval_of_mean(values, of)
+    if judged and published is not None and (len(values) > 1 or not random):
         inside = is_inside(published, low, high, decimals)
         if not inside:
             remark = "; ".join(filter(None, [note, why])) or UNEXPLAINED
     return Row(
         what, group, *_moments(values), low, high, len(values),
-        published, published_sd, decimals, "", inside, remark,
+        published, published_sd, decimals, "", inside, remark, of,
     )  # fmt: skip
 
 
@@ -151,6 +173,8 @@ class Part(ABC):
         Numbers of repeats.
     fixed : bool
         Whether the numbers stand whatever ``repeats`` says, because more would add nothing.
+    alone : bool
+        Whether its repeats must not share the machine, because they measure time.
     """
 
     name: str
@@ -158,6 +182,7 @@ class Part(ABC):
     quick: int
     full: int
     fixed: bool = False
+    alone: bool = False
 
     def n_repeats(self, quick: bool, repeats: int | None) -> int:
         """How many repeats are due."""

@@ -72,7 +72,7 @@ def error_map(
 class Maps(Part):
     """The map over random folds."""
 
-    name, data, quick, full = "random folds", ("usps",), 10, 100
+    name, data, quick, full = "random folds", ("usps",), 20, 100
 
     def prepare(self, quick: bool, seed: int) -> Any:
         return digits()

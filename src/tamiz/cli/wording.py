@@ -1,0 +1,67 @@
+"""Sentences of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tamiz.data import Dataset
+
+_OPTIONS = {
+    "drop": "--drop",
+    "target": "--target",
+    "task": "--task",
+    "separator": "--sep",
+    "decimal": "--decimal",
+}
+_ROLES = re.compile(r"\broles=\{'([^']*)': '(\w+)'\}( or '(\w+)')?")
+# not inside a name or a quotation: a column may be called 'target=1'
+_ARGUMENT = re.compile(rf"(?<![\w'\"=-])({'|'.join(_OPTIONS)})=(?:\.\.\.)?(?=(\S?))")
+
+_said: set[str] = set()
+
+
+def as_options(text: str) -> str:
+    """Arguments of the library as the options that stand for them.
+
+    >>> as_options("leave them out with drop=.")
+    'leave them out with --drop.'
+    >>> as_options("say roles={'zip': 'categorical'}.")
+    'say --role zip=categorical.'
+    """
+    return _ARGUMENT.sub(_option, _ROLES.sub(_role, text))
+
+
+def _role(match: re.Match[str]) -> str:
+    name, role, _, other = match.groups()
+    shown = f"--role {shlex.quote(f'{name}={role}')}"
+    return f"{shown} or {shlex.quote(f'{name}={other}')}" if other else shown
+
+
+def _option(match: re.Match[str]) -> str:
+    name, after = match.groups()
+    given = after.isalnum() or (after != "" and after in "'\"-[")
+    return _OPTIONS[name] + (" " if given else "")
+
+
+def tell_once(text: str) -> None:
+    """A line beside the result, unless it was told already."""
+    from tamiz.cli.console import tell
+
+    line = as_options(text)
+    if line not in _said:
+        _said.add(line)
+        tell(line)
+
+
+def begin() -> None:
+    """Another table: nothing has been told of it."""
+    _said.clear()
+
+
+def tell_notes(data: Dataset, quiet: bool = False) -> None:
+    """What was decided while the table was read, once it is known that the rest is in order."""
+    for note in [] if quiet else data.notes:
+        tell_once(note)

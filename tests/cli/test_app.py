@@ -1,0 +1,185 @@
+"""Exit codes and sentences, in this process: quick enough for many."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from tamiz.cli.app import _run
+from tests.cli.programs import is_one_line, valid
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("app")
+    rng = np.random.default_rng(0)
+    with open(folder / "t.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["colour", "a", "b", "c", "y"])
+        for k in range(40):
+            row = [f"{rng.normal() + 2 * (k % 2):.3f}", f"{rng.normal():.3f}", k % 5]
+            writer.writerow([("rød", "grün")[k % 3 == 0], *row, ("nein", "ja")[k % 2]])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+
+def run(capsys, *arguments):
+    code = _run([str(one) for one in arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+QUICK = ["-m", "fisher", "--repeats", "1", "--cv", "2", "-j", "1", "--sizes", "1,2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["select", "t.csv", *QUICK[:-1], "99"], "sizes holds 99"),
+        (["select", "t.csv", "-m", "fisher", "--repeats", "0"], "repeats=0"),
+        (["select", "t.csv", "-m", "fisher", "--cv", "1"], "cv=1"),
+        (["compare", "t.csv", "-m", "fisher", "--jobs", "0"], "n_jobs=0"),
+        (["select", "t.csv", "-m", "fisher", "--time-budget", "-1"], "time_budget=-1"),
+        (["select", "t.csv", "-m", "fisher", "--permutations", "-3"], "permutations=-3"),
+        (["rank", "t.csv", "-m", "mrmr", "-p", "n_bins=-3"], "'n_bins' parameter of MRMR"),
+        (["rank", "t.csv", "--out", os.devnull], "a device or a pipe"),
+        (["fit", "t.csv", "--save", "m", "-m", "fisher", "-k", "99"], "99 exceeds the 4 features"),
+        (["fit", "t.csv", "--save", "m", "-m", "all", "-k", "2"], "takes every feature"),
+        (["fit", "t.csv", "--save", "m", "-p", "C=-1"], "'C' parameter of SVC"),
+        (["fit", "t.csv", "--save", "m", "--cv", "-2"], "--cv -2"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2(capsys, arguments, words):
+    code, out, err = run(capsys, *arguments, "-q")
+    assert code == 2, err
+    assert is_one_line(err) and words in err
+    assert out == "" and not os.path.exists("m")
+
+
+def test_no_command_shows_the_help_and_no_empty_sentence(capsys):
+    code, out, err = run(capsys)
+    assert "Usage" in out + err
+    assert code in (0, 2) and "tamiz:  See" not in err
+
+
+def test_fit_without_a_method_keeps_a_model_of_all_features(capsys):
+    code, out, err = run(capsys, "fit", "t.csv", "--save", "all.tamiz", "--json")
+    assert code == 0, err
+    assert valid("fit", out)["features"] == ["colour=rød", "a", "b", "c"]
+    code, out, err = run(capsys, "predict", "all.tamiz", "t.csv", "--json", "--out", "p.csv")
+    assert code == 0, err
+    document = valid("predict", out)  # one document, and nothing else
+    with open("p.csv", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert [row[0] for row in rows[1:]] == document["predictions"]
+    assert "p.csv" in err and "error on these rows" in err
+
+
+def test_rows_without_the_target_are_not_counted_as_wrong(capsys):
+    run(capsys, "fit", "t.csv", "--save", "f.tamiz", "-m", "fisher", "-k", "1", "--cv", "0")
+    with open("t.csv", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    with open("some.csv", "w", encoding="utf-8") as file:
+        file.write("\n".join([*lines[:5], *[line.rpartition(",")[0] + "," for line in lines[5:]]]))
+    code, out, err = run(capsys, "predict", "f.tamiz", "some.csv")
+    assert code == 0 and len(out.splitlines()) == 41
+    assert "% of 4\n" in err
+    with open("none.csv", "w", encoding="utf-8") as file:
+        file.write("\n".join(line.rpartition(",")[0] for line in lines))
+    code, out, err = run(capsys, "predict", "f.tamiz", "none.csv")
+    assert code == 0 and "error" not in err
+
+
+def test_a_budget_that_allows_nothing_fails_and_a_model_is_not_forgotten(capsys, monkeypatch):
+    code, out, err = run(capsys, "select", "t.csv", *QUICK, "--time-budget", "1e-9")
+    assert (code, out) == (1, "") and "ended before any split was finished" in err
+    monkeypatch.setattr("tamiz.reports.study.recommend", lambda study: None)
+    code, out, err = run(capsys, "select", "t.csv", *QUICK, "--save", "none.tamiz")
+    assert code == 1 and "no model for none.tamiz" in err and not os.path.exists("none.tamiz")
+
+
+def test_ctrl_c_before_anything_is_code_130(capsys, monkeypatch):
+    from tamiz.filters import FisherScore
+
+    def stop(self, X, y=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FisherScore, "fit", stop)
+    for command in ("select", "compare"):
+        code, out, err = run(capsys, command, "t.csv", *QUICK)
+        assert (code, out) == (130, "") and "nothing was finished" in err
+    code, out, err = run(capsys, "rank", "t.csv", "-m", "fisher")
+    assert (code, out) == (130, "")
+
+
+def test_warnings_stay_off_standard_output(capsys, monkeypatch):
+    import warnings
+
+    from tamiz.filters import FisherScore
+
+    before = FisherScore.fit
+
+    def doubt(self, X, y=None):
+        warnings.warn("I have doubts", UserWarning, stacklevel=2)
+        return before(self, X, y)
+
+    monkeypatch.setattr(FisherScore, "fit", doubt)
+    code, out, err = run(capsys, "select", "t.csv", *QUICK, "--json")
+    assert code == 0, err
+    valid("select", out)
+    assert "I have doubts" in err
+
+
+class Narrow:
+    """Standard output that can show ASCII only."""
+
+    def __init__(self):
+        import io
+
+        self.raw = io.BytesIO()
+        self.stream = io.TextIOWrapper(self.raw, encoding="ascii")
+
+    def text(self):
+        self.stream.flush()
+        return self.raw.getvalue().decode("ascii")
+
+
+def narrowed(monkeypatch):
+    """In the body of a test: between its phases pytest sets standard output anew."""
+    from tamiz.cli.console import tolerate_encoding
+
+    found = Narrow()
+    monkeypatch.setattr(sys, "stdout", found.stream)
+    tolerate_encoding()
+    return found
+
+
+def test_a_terminal_without_the_signs_gets_others(monkeypatch):
+    narrow = narrowed(monkeypatch)
+    assert _run(["select", "t.csv", *QUICK]) == 0
+    assert "Recommended" in narrow.text()
+
+
+def test_json_is_exact_in_any_encoding(monkeypatch):
+    narrow = narrowed(monkeypatch)
+    assert _run(["rank", "t.csv", "-m", "fisher", "--json"]) == 0
+    assert "colour=rød" in [f["name"] for f in json.loads(narrow.text())["features"]]
+
+
+def test_classes_are_not_changed_by_the_encoding(monkeypatch, capsys):
+    narrow = narrowed(monkeypatch)
+    fit = ["fit", "t.csv", "--save", "n.tamiz", "-t", "colour", "-m", "fisher", "-k", "1"]
+    assert _run([*fit, "--cv", "0"]) == 0
+    told = narrow.text()
+    assert _run(["predict", "n.tamiz", "t.csv"]) == 1
+    assert narrow.text() == told
+    assert "use --out FILE" in capsys.readouterr().err

@@ -1,0 +1,54 @@
+"""Sentences of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tamiz.cli.wording import as_options, begin, tell_notes, tell_once
+from tamiz.data import load
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("leave them out with drop=.", "leave them out with --drop."),
+        ("is the target (target=... changes it).", "is the target (--target changes it)."),
+        ("(task='classification' takes", "(--task 'classification' takes"),
+        ("target=99 is beyond", "--target 99 is beyond"),
+        ("target=-3 is beyond", "--target -3 is beyond"),
+        ("name it with separator=.", "name it with --sep."),
+        (
+            "Keep one with roles={'my id': 'numeric'} or 'categorical'.",
+            "Keep one with --role 'my id=numeric' or 'my id=categorical'.",
+        ),
+        ("say roles={'zip': 'categorical'}.", "say --role zip=categorical."),
+        ("columns such as 'target=1' and 'drop=yes'", "columns such as 'target=1' and 'drop=yes'"),
+        ("a raindrop=3, n_target=2", "a raindrop=3, n_target=2"),
+        ("nothing to say", "nothing to say"),
+    ],
+)
+def test_arguments_become_options(text, said):
+    assert as_options(text) == said
+
+
+def test_a_line_is_told_once_for_each_table(capsys):
+    begin()
+    tell_once("look at drop=.")
+    tell_once("look at drop=.")
+    assert capsys.readouterr().err == "tamiz: look at --drop.\n"
+    begin()
+    tell_once("look at drop=.")
+    assert capsys.readouterr().err == "tamiz: look at --drop.\n"
+
+
+def test_notes_of_a_table_are_told_unless_it_should_be_quiet(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;sold\n" + "1,5;2,5;yes\n2,5;2,5;no\n1,5;1,5;no\n" * 10)
+    data = load(path)
+    begin()
+    tell_notes(data, quiet=True)
+    assert capsys.readouterr().err == ""
+    tell_notes(data)
+    told = capsys.readouterr().err
+    assert "'sold', is taken as the target (--target changes it)" in told
+    assert "decimal comma" in told

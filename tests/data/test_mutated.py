@@ -1,0 +1,466 @@
+"""Damaged files of every kind: a data set or one sentence, never anything else.
+
+The damage is what happens to files: bits flip, ends get lost, pieces come twice, editors save in
+another encoding. Every file is made from a seed, so a failure names a file that can be made again.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import sys
+import time
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+
+import tamiz.data.delimited
+import tamiz.data.large
+import tamiz.data.parquet
+from tamiz.data import DataError, Dataset, DataWarning, load
+
+COUNT = 200
+SECONDS = 10  # that one small file may take: no file that is read takes a hundredth of it
+BYTES = 1 << 28  # that one small file may take of memory
+
+
+# ----------------------------------------------------------------------------------- the files
+
+
+def rows(n=60):
+    """A header and rows of numbers, words, gaps and a target."""
+    rng = np.random.default_rng(7)
+    yield ["code", "size", "colour", "note", "weight", "kind"]
+    for i in range(n):
+        size = "" if i % 9 == 4 else f"{rng.normal():.4f}"
+        note = ('a "quoted" word', "one, two", "café", "?")[i % 4]
+        yield [str(i % 7), size, ("red", "blue", "grün")[i % 3], note, f"{rng.random():.3e}",
+               ("yes", "no")[int(rng.random() < 0.5)]]  # fmt: skip
+
+
+def csv_bytes(separator=","):
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerows(rows())
+    return text.getvalue().encode()
+
+
+def parquet_bytes():
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    names, *cells = rows()
+    columns = {name: [row[j] for row in cells] for j, name in enumerate(names)}
+    columns["size"] = [float(cell) if cell else None for cell in columns["size"]]
+    columns["code"] = [int(cell) for cell in columns["code"]]
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def arff_bytes():
+    head = [
+        "% what was measured", "@relation 'a set'", "@attribute code numeric",
+        "@attribute size REAL", "@attribute colour {red, blue, 'grün'}", "@attribute note string",
+        "@attribute weight numeric", "@attribute kind {yes, no}", "@data",
+    ]  # fmt: skip
+    body = []
+    for code, size, colour, note, weight, kind in list(rows())[1:]:
+        quoted = "'" + note.replace("'", "\\'") + "'"
+        body.append(",".join([code, size or "?", f"'{colour}'", quoted, weight, kind]))
+    return "\n".join([*head, *body, ""]).encode()
+
+
+def sparse_arff_bytes():
+    head = ["@relation s", *(f"@attribute f{j} numeric" for j in range(9)), "@attribute y {a,b}"]
+    rng = np.random.default_rng(3)
+    body = []
+    for i in range(60):
+        at = sorted(rng.choice(9, 3, replace=False).tolist())
+        body.append(
+            "{" + ", ".join(f"{j} {rng.random():.2f}" for j in at) + ", 9 b" * (i % 2) + "}"
+        )
+    return "\n".join([*head, "@data", *body, ""]).encode()
+
+
+def libsvm_bytes():
+    rng = np.random.default_rng(5)
+    lines = ["# made for a test"]
+    for _ in range(60):
+        at = sorted((1 + rng.choice(30, 5, replace=False)).tolist())
+        lines.append(
+            " ".join([f"{rng.choice([-1, 1]):+d}", *(f"{j}:{rng.normal():.3f}" for j in at)])
+        )
+    return "\n".join([*lines, ""]).encode()
+
+
+def npz_bytes(packed=True):
+    rng = np.random.default_rng(2)
+    buffer = io.BytesIO()
+    (np.savez_compressed if packed else np.savez)(
+        buffer,
+        X=rng.normal(size=(40, 5)),
+        y=np.arange(40) % 2,
+        feature_names=np.array(["a", "b", "c", "d", "é"]),
+    )
+    return buffer.getvalue()
+
+
+FILES = {
+    "csv": csv_bytes,
+    "csv.gz": lambda: gzip.compress(csv_bytes(), mtime=0),
+    "tsv": lambda: csv_bytes("\t"),
+    "parquet": parquet_bytes,
+    "arff": arff_bytes,
+    "libsvm": libsvm_bytes,
+    "npz": npz_bytes,
+}
+#: Further forms of the same kinds of file, which other lines of the readers read.
+FORMS = {
+    "sparse.arff": sparse_arff_bytes,
+    "plain.npz": lambda: npz_bytes(packed=False),
+    "svm.gz": lambda: gzip.compress(libsvm_bytes(), mtime=0),
+}
+
+
+# ---------------------------------------------------------------------------------- the damage
+
+
+def flip(raw, rng):
+    found = bytearray(raw)
+    for position in rng.integers(len(raw), size=rng.integers(1, 9)):
+        found[position] ^= 1 << int(rng.integers(8))
+    return bytes(found)
+
+
+def shorten(raw, rng):
+    return raw[: rng.integers(len(raw))]
+
+
+def insert(raw, rng):
+    at = int(rng.integers(len(raw)))
+    return (
+        raw[:at] + rng.integers(256, size=rng.integers(1, 40), dtype=np.uint8).tobytes() + raw[at:]
+    )
+
+
+def stutter(raw, rng):
+    start, end = sorted(rng.integers(len(raw) + 1, size=2).tolist())
+    return raw[:end] + raw[start:end] * int(rng.integers(1, 4)) + raw[end:]
+
+
+def remove(raw, rng):
+    start = int(rng.integers(len(raw)))
+    return raw[:start] + raw[start + int(rng.integers(1, 60)) :]
+
+
+def swap_lines(raw, rng):
+    lines = raw.split(b"\n")
+    for _ in range(int(rng.integers(1, 5))):
+        i, j = rng.integers(len(lines), size=2)
+        lines[i], lines[j] = lines[j], lines[i]
+    return b"\n".join(lines)
+
+
+def zeros(raw, rng):
+    at = int(rng.integers(len(raw)))
+    length = int(rng.integers(1, 30))
+    keep = int(rng.integers(2)) * length
+    return raw[:at] + bytes(length) + raw[at + keep :]
+
+
+def other_encoding(raw, rng):
+    text = raw.decode("utf-8", errors="replace")
+    name = ("utf-16", "utf-16-le", "utf-32", "cp1252", "utf-7", "cp037", "utf-8-sig")[
+        int(rng.integers(7))
+    ]
+    return text.encode(name, errors="replace")
+
+
+MARKS = (
+    *(b'"', b"'", b"\\", b"{", b"}", b",", b"\r", b":", b"#", b"%", b"-", b"\n\n", b"nan", b"\x1a"),
+    *(b"99999999999999999999", b"1e999", b"\xff\xfe", b"\xef\xbb\xbf", b"@data\n"),
+)
+
+
+def spill(raw, rng):
+    """Marks that mean something to a reader, where none belong."""
+    found = raw
+    for _ in range(int(rng.integers(1, 5))):
+        at = int(rng.integers(len(found)))
+        found = found[:at] + MARKS[int(rng.integers(len(MARKS)))] + found[at:]
+    return found
+
+
+def write_over(raw, rng):
+    """Another number where one stands: for the binary kinds, sizes and offsets that lie."""
+    at = int(rng.integers(max(len(raw) - 8, 1)))
+    number = (0, 1, -1, 2**31 - 1, 2**31, 2**62, -(2**63), 2**16)[int(rng.integers(8))]
+    width = (1, 2, 4, 8)[int(rng.integers(4))]
+    return raw[:at] + (number % (1 << 8 * width)).to_bytes(width, "little") + raw[at + width :]
+
+
+DAMAGE = (
+    flip,
+    shorten,
+    insert,
+    stutter,
+    remove,
+    swap_lines,
+    zeros,
+    other_encoding,
+    spill,
+    write_over,
+)
+
+
+def damaged(raw, seed):
+    """The file after one or, in every third case, two accidents."""
+    rng = np.random.default_rng(seed)
+    kinds = [DAMAGE[seed % len(DAMAGE)]]
+    if seed % 3 == 0:
+        kinds.append(DAMAGE[int(rng.integers(len(DAMAGE)))])
+    for kind in kinds:
+        if raw:
+            raw = kind(raw, rng)
+    return raw
+
+
+# ------------------------------------------------------------------------------------ the tests
+
+
+def outcome(path, **options):
+    """A data set, or the sentence; anything else is raised as it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what a user is told is a DataWarning, nothing else
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            return load(path, **options)
+        except DataError as error:
+            return str(error)
+
+
+def is_sentence(text, path):
+    """One line that names the file and ends like a sentence."""
+    return path.name in text and "\n" not in text and text.endswith((".", "?")) and len(text) < 500
+
+
+@pytest.fixture
+def thrifty():
+    """Afterwards this process must not have needed much memory."""
+    resource = pytest.importorskip("resource")
+    unit = 1 if sys.platform == "darwin" else 1024
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    yield
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < BYTES
+
+
+def check(raw, name, folder, seeds, harm=damaged, **options):
+    """Load every damaged file; return how many were read and how many were refused."""
+    read = refused = 0
+    for seed in seeds:
+        path = folder / f"t{seed}.{name}"
+        path.write_bytes(harm(raw, seed))
+        began = time.process_time()
+        found = outcome(path, **options)
+        assert time.process_time() - began < SECONDS, path.name
+        path.unlink()
+        if isinstance(found, str):
+            assert is_sentence(found, path), found
+            refused += 1
+        else:
+            assert isinstance(found, Dataset)
+            assert found.X.shape == (found.n_samples, len(found.feature_names))
+            read += 1
+    return read, refused
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.usefixtures("thrifty")
+def test_data_or_a_sentence(name, tmp_path):
+    raw = FILES[name]()
+    assert check(raw, name, tmp_path, range(1), lambda raw, seed: raw) == (1, 0)
+    read, refused = check(raw, name, tmp_path, range(COUNT))
+    assert read and refused  # the damage is neither too slight nor too great
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.usefixtures("thrifty")
+def test_other_forms(name, tmp_path):
+    raw = FORMS[name]()
+    assert check(raw, name, tmp_path, range(1), lambda raw, seed: raw) == (1, 0)
+    read, refused = check(raw, name, tmp_path, range(COUNT))
+    assert read and refused
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_some_rows_as_they_are(name, tmp_path):
+    raw = FILES[name]()
+    check(raw, name, tmp_path, range(1000, 1060), nrows=7, encode=None, target=0)
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+@pytest.mark.usefixtures("thrifty")
+def test_compiled_reader(separator, tmp_path, monkeypatch):
+    """The same for the loops that read large files, in pieces shorter than most rows."""
+    monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
+    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 9)
+    read, refused = check(csv_bytes(separator), "csv", tmp_path, range(2000, 2100))
+    assert read and refused
+
+
+@pytest.mark.usefixtures("thrifty")
+def test_damage_before_packing(tmp_path):
+    """A sound package around damaged contents, as a program that failed leaves behind."""
+    parts = {}
+    with np.load(io.BytesIO(npz_bytes())) as archive:
+        for key in archive.files:
+            buffer = io.BytesIO()
+            np.save(buffer, archive[key])
+            parts[f"{key}.npy"] = buffer.getvalue()
+
+    def repack(_, seed):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for k, (key, raw) in enumerate(parts.items()):
+                hurt = (seed + k) % 3 == 0  # mostly the head, which says what the rest means
+                archive.writestr(key, damaged(raw[:128], seed) + raw[128:] if hurt else raw)
+        return buffer.getvalue()
+
+    read, refused = check(b"", "npz", tmp_path, range(COUNT), repack)
+    assert read and refused
+    check(b"", "npz", tmp_path, range(COUNT, COUNT + 50), repack, nrows=7)
+    lone = parts["X.npy"]
+    check(lone, "npy", tmp_path, range(100), lambda raw, s: damaged(raw[:128], s) + raw[128:])
+
+    def compress(raw, seed):
+        return gzip.compress(damaged(raw, seed), 1, mtime=0)
+
+    read, refused = check(csv_bytes(), "csv.gz", tmp_path, range(3000, 3050), compress)
+    assert read and refused
+    check(libsvm_bytes(), "svm.gz", tmp_path, range(3000, 3050), compress)
+
+
+def test_parquet_by_polars(tmp_path, monkeypatch):
+    """Where pyarrow is not installed. Damage that makes polars panic is told on standard error."""
+    pytest.importorskip("polars")
+    original = tamiz.data.parquet.find_spec
+    monkeypatch.setattr(
+        tamiz.data.parquet, "find_spec", lambda name: None if name == "pyarrow" else original(name)
+    )
+    read, refused = check(parquet_bytes(), "parquet", tmp_path, range(100))
+    assert read and refused
+
+
+# ------------------------------------------------------------- what chance would not come across
+
+
+def huge_index():
+    return "t.svm", b"1 1:0.5 2147483646:1\n-1 2:1\n" * 20, "2,147,483,646"
+
+
+def huge_shape():
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**13, 50)}
+    )
+    return "t.npy", buffer.getvalue() + bytes(400), "memory"
+
+
+def open_quote():
+    return "t.csv", b'a,b,y\n1,"2,0\n' + b"3,4,1\n" * 200_000, "line 2"
+
+
+def zeros_behind_the_head():
+    return "t.csv", b"a,b,y\n" + b"3,4,1\n" * 60_000 + bytes(1 << 20), "line 60002"
+
+
+def zeros_in_a_short_table():
+    return "t.csv", b"a,b,y\n" + b"3,4,1\n" * 3_000 + bytes(9) + b",1,1\n", "line 3002"
+
+
+def zeros_in_arff():
+    head = b"@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n"
+    return "t.arff", head + b"1,0\n" * 5_000 + bytes(99), "line 5005"
+
+
+def open_quote_in_a_long_table():
+    return "t.csv", b'a,b,y\n1,"2,0\n' + b"3,4,1\n" * 900_000, "line 2: a quotation mark is opened"
+
+
+def carriage_return_in_the_header():
+    return "t.csv", b"a,b\r,y\n" + b"3,4,1\n" * 50, "carriage return"
+
+
+def bytes_that_are_no_text():
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.eye(3), y=np.array([b"\xff", b"a", b"b"]))
+    return "t.npz", buffer.getvalue(), "no text"
+
+
+def letters_that_are_none():
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.eye(3), feature_names=np.array(["a", "b", "\ud800"]))
+    return "t.npz", buffer.getvalue(), "no text"
+
+
+def no_array_in_the_archive():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("X.npy", "1 2 3")
+    return "t.npz", buffer.getvalue(), "'X' is no NumPy array"
+
+
+def packed_twice():
+    return "t.csv.gz", gzip.compress(gzip.compress(csv_bytes())), "t.csv.gz"
+
+
+CASES = (
+    huge_index,
+    huge_shape,
+    open_quote,
+    open_quote_in_a_long_table,
+    zeros_behind_the_head,
+    zeros_in_a_short_table,
+    zeros_in_arff,
+    carriage_return_in_the_header,
+    bytes_that_are_no_text,
+    letters_that_are_none,
+    no_array_in_the_archive,
+    packed_twice,
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.usefixtures("thrifty")
+def test_built_to_hurt(case, tmp_path):
+    name, raw, words = case()
+    path = tmp_path / name
+    path.write_bytes(raw)
+    found = outcome(path)
+    assert isinstance(found, str)
+    assert is_sentence(found, path)
+    assert words in found
+
+
+def test_blank_lines_below_a_wide_table_take_no_memory(tmp_path, monkeypatch, thrifty):
+    monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
+    path = tmp_path / "t.csv"
+    wide = ",".join("1" * 5000)
+    path.write_text(",".join(f"c{j}" for j in range(5000)) + f"\n{wide}\n{wide}\n" + "\n" * 900_000)
+    assert outcome(path, target=False, encode=None).X.shape == (2, 5000)
+
+
+@pytest.mark.parametrize("name", ["~nobody_of_this_name/t.csv", "t" * 5000 + ".csv", "t\0.csv"])
+def test_names_that_no_system_takes(name):
+    with pytest.raises(DataError):
+        load(name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(DataError, match="pipe"):
+        load(tmp_path / "t.csv")

@@ -1,0 +1,40 @@
+"""Panels of the selected features: bars where there are few values, densities elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tamiz.base import Selection
+from tamiz.data import Dataset
+from tamiz.reports import render
+from tamiz.reports._section_features import _few_numbers
+from tests.reports.studies import StudyLike
+from tests.reports.tree import Node, read
+
+
+def _panel(column: np.ndarray) -> Node:
+    y = np.arange(len(column)) % 2
+    data = Dataset(column[:, None], y, ["a"], ["no", "yes"], task="classification", target="y")
+    chosen = Selection(np.array([0]), np.array([True]), np.array([1.0]), ["a"], "fisher")
+    return read(render(StudyLike(data, {"fisher": chosen}))).one("features")
+
+
+def test_an_indicator_is_drawn_as_bars_in_the_order_of_its_values():
+    column = np.array([1.0, 1, 1, 0, 1, 1, 1, 0, 1, np.nan])
+    part = _panel(column)
+    assert part.of_class("bar")
+    assert not part.of_class("area")
+    shown = [node.text for node in part.of_class("small")]
+    assert shown == ["0", "1"]  # though 1 is more frequent
+    shares = [node.text for node in part.of_class("tiny")]
+    assert shares == ["0%", "50%", "100%", "50%"]  # of rows with a value: no 5 of 5, yes 2 of 4
+
+
+@pytest.mark.parametrize(
+    "column",
+    [np.linspace(0, 1, 30), np.arange(30.0) % 7, np.array([0.5, 1.5] * 10), np.array([1.0, 2, 3])],
+)
+def test_other_numbers_keep_their_density(column):
+    assert _few_numbers(column) is None
+    assert _panel(column).of_class("area")

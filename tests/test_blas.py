@@ -1,0 +1,110 @@
+"""BLAS is held to one thread from every thread, and gets its own number back."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from tamiz import _blas
+
+
+def blas_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Two BLAS threads, whatever the environment says, and those of before afterwards."""
+    with threadpool_limits(2, user_api="blas"):
+        if blas_threads() != {2}:
+            pytest.skip("no BLAS library whose threads can be set")
+        yield
+
+
+def in_a_thread(function):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join(20)
+    return found[0]
+
+
+def inside():
+    with _blas.one_blas_thread():
+        return blas_threads()
+
+
+def test_every_thread_can_hold():
+    assert inside() == {1}
+    assert in_a_thread(inside) == {1}  # not the first thread to set a limit
+    assert blas_threads() == {2}
+    assert inside() == {1} and blas_threads() == {2}
+
+
+@pytest.mark.parametrize("first", ["this", "other"])
+def test_the_last_to_leave_restores_whichever_thread_it_is_in(first):
+    entered, leave = threading.Event(), threading.Event()
+
+    def other():
+        with _blas.one_blas_thread():
+            entered.set()
+            leave.wait(20)
+
+    thread = threading.Thread(target=other)
+    hold = _blas.one_blas_thread()
+    if first == "this":
+        hold.__enter__()
+        thread.start()
+        entered.wait(20)
+        hold.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        leave.set()
+        thread.join(20)
+    else:
+        thread.start()
+        entered.wait(20)
+        hold.__enter__()
+        leave.set()
+        thread.join(20)
+        assert blas_threads() == {1}
+        hold.__exit__(None, None, None)
+    assert blas_threads() == {2}
+
+
+def test_limits_that_a_user_set_around_it_end_as_usual():
+    with threadpool_limits(1, user_api="blas"):
+        assert in_a_thread(inside) == {1}
+    assert blas_threads() == {2}
+
+
+def test_a_hold_that_failed_halfway_is_forgotten(monkeypatch):
+    def stopped(limits):
+        real(limits)
+        raise KeyboardInterrupt
+
+    real = _blas._set
+    monkeypatch.setattr(_blas, "_set", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        inside()
+    monkeypatch.undo()
+    assert inside() == {1}
+    assert blas_threads() == {2}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_forked_inside_a_hold_is_free():
+    with _blas.one_blas_thread():
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                free = blas_threads() == {2}
+                code = 0 if free and inside() == {1} and blas_threads() == {2} else 2
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert blas_threads() == {2}
