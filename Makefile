@@ -66,13 +66,14 @@ bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 reproduce: $(TEST_VENV)/.stamp  ## published tables beside ours, quick forms (some minutes)
 	@$(ONE_THREAD) $(TEST_VENV)/bin/python examples/reproduce_all.py $(REPRODUCE_ARGS)
 
-docs: $(DOCS_VENV)/.stamp  ## build the documentation; any warning is an error
-	@$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+docs: $(DOCS_VENV)/.fresh  ## build the documentation, examples run; any warning is an error
+	@NUMBA_CACHE_DIR=$(CURDIR)/$(DOCS_VENV)/numba-cache \
+		$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html"
 
 clean:  ## remove environments, caches and built files
 	rm -rf $(TEST_VENV) $(LOWEST_VENV) $(DEMO_VENV) $(DOCS_VENV) $(BENCH_VENV)
-	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 check-python:
@@ -115,7 +116,12 @@ $(DEMO_VENV)/.stamp: $(DEMO_VENV)/.installed $(SOURCES)
 $(DOCS_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(DOCS_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python $(PIP) install --editable ".[docs,plot]"
+	@$(DOCS_VENV)/bin/python $(PIP) install --editable ".[docs]"
+	@touch $@
+
+# The gallery looks only at the text of an example: after a change of the source all are run again.
+$(DOCS_VENV)/.fresh: $(DOCS_VENV)/.stamp $(SOURCES) | $(DOCS_VENV)/numba-cache
+	@rm -rf docs/_build docs/auto_examples docs/generated
 	@touch $@
 
 $(BENCH_VENV)/.stamp: pyproject.toml | check-python

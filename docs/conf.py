@@ -1,6 +1,14 @@
 """Sphinx settings. `make docs` turns every warning into an error."""
 
+import sys
+from pathlib import Path
+
+import matplotlib
+
 import tamiz
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
+matplotlib.use("Agg")
 
 project = "tamiz"
 author = "The tamiz developers"
@@ -12,7 +20,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",  # a page for every public name, listed in api.md
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network
     "numpydoc",  # docstrings in the order Parameters, Attributes, ...
+    "sphinx_gallery.gen_gallery",  # examples/*.py, run and shown
 ]
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
@@ -20,6 +30,27 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autosummary_generate = True
+
+# examples/plot_*.py are run; the other scripts there need minutes or the benchmark data and are
+# shown only. Nothing here may need data that do not come with scikit-learn.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"[\\/]plot_",
+    "ignore_pattern": r"draw_figures\.py",
+    "within_subsection_order": "gallery_order.ReadingOrder",
+    "doc_module": ("tamiz",),
+    "backreferences_dir": "generated/gallery",
+    "log_level": {"backreference_missing": "debug"},  # not every name has an example
+    "reference_url": {"tamiz": None},
+    "inspect_global_variables": False,
+    "capture_repr": (),  # examples print what they show
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_signature": False,
+    "write_computation_times": False,
+    "min_reported_time": 1e6,
+}
 
 html_theme = "furo"
 html_title = f"tamiz {release}"

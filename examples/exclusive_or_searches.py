@@ -7,7 +7,7 @@ of the two is useless alone, so that a search that adds one feature at a time ha
 One table of 200 samples proves little: what comes out depends on the noise. So each search is run
 on ten tables, and the script prints how often the pair was selected, alone or with noise beside it,
 how many features, the score of the winner, and the accuracy of the fitted machine on 2,000 new
-samples.
+samples. ::
 
     python examples/exclusive_or_searches.py [number of tables]
 """

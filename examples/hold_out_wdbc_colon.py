@@ -9,7 +9,7 @@ twice: with the features ranked on all samples, those used for testing among the
 features ranked inside the training part of every split. Only the second tells what to expect of new
 samples. Where C and the width of the kernel are chosen over the grids of the article, they are
 chosen with all features on the samples that the ranking sees: all of them once, or each training
-part (on the first data set, to save time, once on all samples).
+part (on the first data set, to save time, once on all samples). ::
 
     python examples/hold_out_wdbc_colon.py [--realisations 100] [--colon 10] [--data FOLDER]
 

@@ -6,17 +6,8 @@ Forward selection on 30 measurements of cell nuclei. The score of the best subse
 the mean over ten folds; the band is its standard error. The best score lies somewhere on a plateau,
 at a size that chance decides. The rule of one standard error takes the smallest subset that is not
 noticeably worse.
-
-    python examples/plot_forward_selection.py [forward_selection.png]
 """
 
-from __future__ import annotations
-
-import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline
@@ -25,27 +16,21 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.search import ForwardSelection
 from tamiz.svm import SVC
 
+# %%
+# Scaling belongs into the judge, so that each fold scales by its own training part.
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+judge = make_pipeline(StandardScaler(), SVC())
+search = ForwardSelection(judge, n_features_to_select="1se", cv=10, scoring="accuracy").fit(X, y)
+best = max(search.curve_, key=lambda point: (point["score"], -point["n_features"]))
+print("selected:", ", ".join(search.selection_.selected))
+print(f"score {search.best_score_:.3f}; best {best['score']:.3f} with {best['n_features']}")
+print(f"{search.n_evaluations_} subsets judged")
 
-def main() -> None:
-    """Search, draw, and write the picture."""
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    judge = make_pipeline(StandardScaler(), SVC())
-    search = ForwardSelection(
-        judge, n_features_to_select="1se", cv=10, scoring="accuracy", verbose=1
-    )
-    search.fit(X, y)
-    best = max(search.curve_, key=lambda point: (point["score"], -point["n_features"]))
-    ax = search.plot()
-    least = best["score"] - best["standard_error"]
-    ax.axhline(least, color="tab:red", lw=1, ls=":", label="one standard error below the best")
-    ax.plot([best["n_features"]], [best["score"]], "k*", ms=10, label="best")
-    ax.legend(fontsize="small", loc="lower right")
-    print("selected:", ", ".join(search.selection_.selected))
-    print(f"score {search.best_score_:.3f}; best {best['score']:.3f} with {best['n_features']}")
-    print(f"{search.n_evaluations_} subsets in {search.selection_.seconds:.1f} s")
-    ax.figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "forward_selection.png", dpi=110)
-    plt.close(ax.figure)
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# The smallest subset above the dotted line is selected.
+ax = search.plot()
+least = best["score"] - best["standard_error"]
+ax.axhline(least, color="tab:red", lw=1, ls=":", label="one standard error below the best")
+ax.plot([best["n_features"]], [best["score"]], "k*", ms=10, label="best")
+ax.legend(fontsize="small", loc="lower right")
+plt.show()

@@ -8,26 +8,19 @@ of them (line) is what the method looks at: it stops where the line first passes
 ten splits per step the curve is smoother, and shows that ten features are as good as thirty; but
 averages are rarely equal, so that both rules stop early, at the first step that looks worse. The
 highest values are cut off.
-
-    python examples/plot_hold_out_curve.py [hold_out_curve.png]
 """
 
-from __future__ import annotations
-
-import sys
-
-import matplotlib
-import numpy as np
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import MinMaxScaler
 
 from tamiz import HoldOutSVM
 
+X, y = load_breast_cancer(return_X_y=True)
+X = MinMaxScaler().fit_transform(X)
 
-def draw(ax: plt.Axes, X: np.ndarray, y: np.ndarray, splits: int) -> None:
+
+def draw(ax, splits):
     """One elimination and the stops of both rules."""
     machine = {"C": 10.0, "gamma": 0.5, "splits_per_step": splits, "random_state": 2}
     worse = HoldOutSVM(**machine).fit(X, y)
@@ -41,27 +34,14 @@ def draw(ax: plt.Axes, X: np.ndarray, y: np.ndarray, splits: int) -> None:
         kept = int(found.support_.sum())
         ax.axvline(kept, color="0.4", ls=style, lw=1.2, label=f'stop="{name}": {kept} features')
     n = worse.selection_.notes["n_validation"]
-    ax.set(
-        xlabel="features in play",
-        xlim=(31, 0),
-        ylim=(0, 30),
-        title=f"{splits} split{'s' * (splits > 1)} per step",
-    )
+    title = f"{splits} split{'s' * (splits > 1)} per step"
+    ax.set(xlabel="features in play", xlim=(31, 0), ylim=(0, 30), title=title)
     ax.set_ylabel(f"errors on {n} held-out samples")
     ax.grid(alpha=0.25)
     ax.legend(fontsize=8)
 
 
-def main(path: str) -> None:
-    """Draw two eliminations side by side."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X = MinMaxScaler().fit_transform(X)
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
-    for ax, splits in zip(axes, (1, 10), strict=True):
-        draw(ax, X, y, splits)
-    figure.savefig(path, dpi=110)
-    print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "hold_out_curve.png")
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
+draw(axes[0], splits=1)
+draw(axes[1], splits=10)
+plt.show()

@@ -5,7 +5,7 @@ Pure noise: what a ranking on all data promises, and what is there
 62 samples, 2,000 features, labels drawn without looking at them: nobody can predict better than a
 coin. Every method is compared on twenty such tables. The honest error must be about 50 %, and its
 95 % interval should contain 50 % in about 19 of 20 tables. The apparent error, with the features
-ranked on all data before the cross-validation, is what careless work reports.
+ranked on all data before the cross-validation, is what careless work reports. ::
 
     python examples/pure_noise.py [--seeds 20] [--repeats 1] [--jobs 2] [--methods fisher rfe ...]
 """

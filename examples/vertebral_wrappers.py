@@ -5,7 +5,7 @@ Forward selection and backward elimination on the vertebral column data
 A published study runs both searches on one random 70/30 split of the data (310 patients, six
 measurements), with an RBF machine judged by how well it fits the samples it learned from. Its split
 is not known, so this script repeats the searches on many splits and prints how often each feature
-takes each place, beside the published place, and where the published fit lies among ours.
+takes each place, beside the published place, and where the published fit lies among ours. ::
 
     python examples/vertebral_wrappers.py vertebral_2c.csv.gz [number of splits]
 """

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from tamiz.evaluation._intervals import UNKNOWN, delong, delong_interval, quantile
@@ -23,12 +22,13 @@ class Curve:
         self.fpr = self.tpr = np.zeros(0)
         if not self.both:
             return
-        ranks = stats.rankdata(scores)  # the same curve, also where scores are infinite
+        # the same curve, also where scores are infinite; rankdata of SciPy 1.11 takes them for NaN
+        ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
         self.fpr, self.tpr, _ = roc_curve(positive, ranks, sample_weight=weight)
         if weight is not None:
             self.value = float(roc_auc_score(positive, ranks, sample_weight=weight))
             return
-        self.area = delong(scores[positive], scores[~positive])
+        self.area = delong(ranks[positive], ranks[~positive])
         self.value = self.area.value
         self.influence = np.empty(len(scores))
         # scaled so that their squares add up to DeLong's variance

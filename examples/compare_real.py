@@ -9,14 +9,16 @@ samples take part, in five folds, twice; RFE ranks with a radial machine, a tent
 a time, and sizes are chosen by the other folds.
 
 Solid lines are honest: the features were ranked inside the training part. Dashed lines are what the
-same curve looks like when they are ranked on all samples first.
+same curve looks like when they are ranked on all samples first. ::
 
-    python examples/plot_compare_real.py [--data FOLDER] [--out FOLDER] [--journals FOLDER]
-                                         [--jobs 2] [--only colon]
+    python examples/compare_real.py [--data FOLDER] [--out FOLDER] [--journals FOLDER]
+                                    [--jobs 2] [--only colon]
 
 The folder of the data must hold colon.npz and madelon.npz (X, y). With a folder for journals, a run
 that was stopped goes on where it was, and a finished one is only drawn anew.
 """
+
+# sphinx_gallery_thumbnail_path = 'figures/compare_colon.png'
 
 from __future__ import annotations
 

@@ -7,10 +7,12 @@ QPFS compares a share p of the features with all of them. The left figure shows 
 the number of samples N at a constant number of features M, the right one with M at a constant N, on
 data of the shape of gene expression. Slopes are fitted to the three largest sizes in double
 logarithmic scale: one is linear growth, two is quadratic. Where the sample of features outgrows the
-number of samples (N well below pM), inverting its block dominates and growth becomes cubic.
+number of samples (N well below pM), inverting its block dominates and growth becomes cubic. ::
 
-    python examples/plot_qpfs_timing.py [qpfs_timing.png]
+    python examples/qpfs_timing.py [qpfs_timing.png]
 """
+
+# sphinx_gallery_thumbnail_path = 'figures/qpfs_timing.png'
 
 from __future__ import annotations
 

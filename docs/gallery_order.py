@@ -1,0 +1,36 @@
+"""The order of the gallery: as one would read it, then what is not run."""
+
+from __future__ import annotations
+
+READ = [
+    "plot_first_selection",
+    "plot_noise",
+    "plot_exclusive_or",
+    "plot_qpfs_trade_off",
+    "plot_hold_out_curve",
+    "plot_l1_path",
+    "plot_scaling_factors",
+    "plot_forward_selection",
+    "plot_annealing",
+    "plot_genetic",
+    "plot_kernels",
+    "plot_tune",
+    "plot_stability",
+    "plot_critical_difference",
+    "plot_report_card",
+]
+
+
+class ReadingOrder:
+    """A sort key of file names: the list above, other examples that are run, then the rest."""
+
+    def __init__(self, src_dir: str) -> None:
+        self.src_dir = src_dir
+
+    def __call__(self, filename: str) -> tuple[int, int, str]:
+        name = filename.removesuffix(".py")
+        place = READ.index(name) if name in READ else len(READ)
+        return (0 if name.startswith("plot_") else 1, place, name)
+
+    def __repr__(self) -> str:
+        return "ReadingOrder"
