@@ -248,8 +248,9 @@ def test_p4_small_form(monkeypatch):
     monkeypatch.setattr(p4, "N_FOLDS", 3)
     X, y, names = read("srbct")
     monkeypatch.setattr(p4, "read", lambda name: Samples(X[:, :300], y, names[:300]))
-    monkeypatch.setattr(p4, "SETS", {"SRBCT": "srbct"})
-    whole, srbct, *_, times = RECIPES["P4"].parts
+    whole, srbct, *_, times, _ = RECIPES["P4"].parts
+    whole = replace(whole, sets=("SRBCT",))
+    assert whole.data == ("srbct",)
     srbct = replace(srbct, sizes={True: (10, 60), False: ()})
     monkeypatch.setattr("tamiz.evaluation.recipes._p4_timing.QUICK", ((200, 400), (300, 600)))
     only(monkeypatch, "P4", whole, srbct, times)
@@ -266,7 +267,7 @@ def test_p4_small_form(monkeypatch):
     means = [np.mean([errors[f"{name}, {k} features"].mean for k in (10, 60)])
              for name in ("mRMR", "QPFS 0.1 MI")]  # fmt: skip
     assert line.mean == pytest.approx(means[0] - means[1], abs=1e-9)
-    assert line.inside is bool(line.mean > 0) and line.claim == "above 0"
+    assert line.claim == "above 0"
     powers = rows_of(found, "power of growth").values()
     assert [line.claim for line in powers] == ["at most 1", "at most 2"]
     assert rows_of(found, "time over mRMR's")
@@ -278,12 +279,30 @@ def test_p4_claims_average_over_the_sizes_they_name():
     assert _p4_claims.mean_error(values, "a", most=40) == 7.0
     (line,) = _p4_claims.worse("X", "a", "b")([values, values])
     assert line.mean == pytest.approx(5.0 - 13 / 3, abs=1e-12) and line.inside is True
-    (line,) = _p4_claims.worse("X", "a", "b", least=100)([values, values])
-    assert line.mean == -2.0 and line.inside is False and line.remark.startswith("unexplained")
-    (line,) = _p4_claims.worse("X", "a", "b", note="known")([values, values])
-    assert line.remark == "known"
-    (line,) = _p4_claims.alike("X", "a", "b", least=40, within=0.4)([values])
-    assert line.mean == -0.5 and line.inside is False
+    (line,) = _p4_claims.worse("X", "a", "b", least=100, note="known")([values, values])
+    assert line.mean == -2.0 and line.inside is False and line.remark == "known; unexplained"
+
+
+@pytest.mark.parametrize(
+    ("differences", "above", "within", "words"),
+    [
+        ([1.0, 1.1, 1.2], True, True, ""),
+        ([-1.0, -1.1, -1.2], False, True, "unexplained"),
+        ([0.1, 3.0, 9.0], None, None, "though so in every one"),
+        ([-0.1, -3.0, -9.0], None, None, "other way round"),
+        ([-0.1, 0.3, 0.1], None, True, "sign changes"),
+        ([1e-16, 0.0, 1e-16], None, True, "sign changes"),  # nothing but rounding
+        ([5.0, 5.1, 5.2], True, False, ""),
+        ([-5.0, -5.1, -5.2], False, False, "unexplained"),
+        ([1.0], None, None, "so few"),
+    ],
+)
+def test_p4_claims_hold_or_not_or_are_left_open(differences, above, within, words):
+    found = [{"sizes": [10], "a": [value], "b": [0.0]} for value in differences]
+    (line,) = _p4_claims.worse("X", "a", "b")(found)
+    assert line.inside is above and words in line.remark and bool(words) == bool(line.remark)
+    (line,) = _p4_claims.alike("X", "a", "b")(found)
+    assert line.inside is within
 
 
 # ---------------------------------------------------------------------------------- P5 and P6

@@ -53,6 +53,7 @@ def test_curves_are_a_table_of_means():
             for name in ("a", "b, c") for k in (10, 40)]  # fmt: skip
     text = reproduction(rows).to_markdown()
     assert "| features | 10 | 40 |" in text and "| b, c | 10.5 | 40.5 |" in text
+    assert "<summary>error</summary>" in text  # ours alone: short, but folded
 
 
 @pytest.fixture(scope="module")

@@ -96,10 +96,10 @@ def test_a_value_that_rounds_to_the_printed_number_is_inside(published, decimals
 def test_the_interval_of_a_mean_holds_such_means_in_95_of_100_cases(n, of):
     rng = np.random.default_rng(n)
     held = 0
-    for _ in range(2000):
+    for _ in range(1000):
         low, high = interval_of_mean(rng.normal(7, 3, size=n), of)
         held += low <= rng.normal(7, 3, size=of).mean() <= high
-    assert 0.95 - 4 * 0.0049 <= held / 2000 <= 0.95 + 4 * 0.0049
+    assert held / 1000 == pytest.approx(0.95, abs=3 * 0.0069)
 
 
 def test_the_interval_of_a_mean_of_many_is_that_of_resampled_means():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tamiz.evaluation.reproduce import Reproduction
 
 _MANY = 12  # rows from which groups with the same rows share a table
-_LONG = 8  # lines from which a table is folded
+_LONG = 7  # lines up to which a table stays open
 _SIZE = re.compile(r"(?P<name>.*), (?P<size>\d+) features$")
 
 Table = list[list[str]]
@@ -35,7 +35,7 @@ def markdown(reproduction: Reproduction) -> str:
         if judged:
             title += f": {sum(judged)} of {len(judged)} inside"
         text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-        if len(table) > _LONG:
+        if len(table) > _LONG or not judged:
             text = f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
         else:
             text = f"**{title}**\n\n{text}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 #: Colour and words for a published number.
 _VERDICTS = {True: ("0.1", ", inside"), False: ("C3", ", outside"), None: ("0.6", "")}
+_ANSWERS = {True: "yes", False: "no", None: "open"}
 _HEADS = ("", "ours", "central 95 %", "published", "inside?")
 
 
@@ -61,7 +62,7 @@ def cells(row: Row, marks: dict[str, int]) -> list[str]:
         published = f"{row.published:.{digits}f}"
         if row.published_sd is not None:
             published += f" ± {row.published_sd:g}"
-    said = {True: "yes", False: "NO", None: ""}[row.inside]
+    said = {True: "yes", False: "NO", None: "open" if row.claim else ""}[row.inside]
     if row.remark:
         said += f" [{marks.setdefault(row.remark, len(marks) + 1)}]"
     return [row.what, ours, between, published, said.strip()]
@@ -133,8 +134,8 @@ def _panel(ax: Any, group: str, rows: list[Row]) -> None:
             label = _once(f"published{where}", labelled)
             ax.plot(row.published, k, "D", color=color, ms=4.5, label=label)
         if row.claim:
-            said = f"{row.claim}: {'yes' if row.inside else 'no'}"
-            color = "0.1" if row.inside else "C3"
+            said = f"{row.claim}: {_ANSWERS[row.inside]}"
+            color = _VERDICTS[row.inside][0]
             ax.annotate(
                 said, (row.high, k), xytext=(5, 0), textcoords="offset points",
                 va="center", size="x-small", color=color,

@@ -79,12 +79,13 @@ def central(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def interval_of_mean(values: Sequence[float], of: int) -> tuple[float, float]:
+def interval_of_mean(values: Sequence[float], of: float = np.inf) -> tuple[float, float]:
     """Where the mean of ``of`` more such values lies in 95 of 100 cases.
 
     Single values spread far wider than means of many, so that nearly any mean is among them. Both
     means are uncertain, that of the ``of`` values and ours: their difference has the deviation
-    ``s sqrt(1 / of + 1 / n)``, and Student's t counts for ``s`` being estimated.
+    ``s sqrt(1 / of + 1 / n)``, and Student's t counts for ``s`` being estimated. Of infinitely many
+    values it is the usual interval for their expectation.
     """
     mean, sd = _moments(values)
     if sd is None:
@@ -136,19 +137,19 @@ def claim(
     what: str,
     values: Sequence[float],
     words: str,
-    holds: bool,
+    holds: bool | None,
     *,
     group: str,
     decimals: int = 3,
     why: str = "",
     note: str = "",
 ) -> Row:
-    """Our values beside a claim in words."""
+    """Our values beside a claim in words; it holds, or not, or is left open (None)."""
     low, high = central(values)
     remark = note if holds else "; ".join(filter(None, [note, why])) or UNEXPLAINED
     return Row(
         what, group, *_moments(values), low, high, len(values),
-        None, None, decimals, words, bool(holds), remark,
+        None, None, decimals, words, holds if holds is None else bool(holds), remark,
     )  # fmt: skip
 
 
