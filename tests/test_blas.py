@@ -127,3 +127,19 @@ def test_a_child_forked_inside_a_hold_is_free():
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert blas_threads() == {2}
+
+
+def test_a_library_that_is_loaded_later_is_held_too():
+    """cvxopt brings a BLAS of its own."""
+    code = (
+        "import numpy, threadpoolctl as t; from tamiz import _blas\n"
+        "with _blas.one_blas_thread(): pass\n"
+        "import cvxopt\n"
+        "with t.threadpool_limits(2, user_api='blas'), _blas.one_blas_thread():\n"
+        "    found = t.threadpool_info()\n"
+        "print({lib['num_threads'] for lib in found if lib['user_api'] == 'blas'})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "{1}"

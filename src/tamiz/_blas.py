@@ -14,6 +14,7 @@ thread, which every thread sets and puts back for itself.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +64,8 @@ class _Own(threading.local):
 
 _shared = _Hold(per_thread=False)
 _own = _Own()
-_known: list[Any] | None = None
+_known: list[Any] = []
+_n_modules = 0  # loaded when the libraries were looked up
 
 
 @contextmanager
@@ -91,10 +93,12 @@ def product(A: Any, B: Any) -> Any:
 
 
 def _libraries() -> list[Any]:
-    global _known
-    if _known is None:
+    """The BLAS libraries; looked up again when modules were imported, which may bring another."""
+    global _known, _n_modules
+    if _n_modules != len(sys.modules):
         from threadpoolctl import ThreadpoolController
 
+        _n_modules = len(sys.modules)
         _known = list(ThreadpoolController().select(user_api="blas").lib_controllers)
     return _known
 
