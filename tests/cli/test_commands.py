@@ -135,6 +135,13 @@ def test_compare(folder):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "selection bias" in done.stdout and "fisher" in done.stdout and "welch" in done.stdout
+    same = run(
+        "compare", "mixed.csv", "-m", "fisher,welch", "--cv", 5, "--repeats", 1, "-j", 1, "--json",
+        cwd=folder,
+    )  # fmt: skip
+    document = valid("compare", same.stdout)
+    assert set(document["rankings"]) == {"fisher", "welch"}
+    assert document["comparison"] is not None and document["recommended"] is not None
 
 
 def test_demo(tmp_path):
