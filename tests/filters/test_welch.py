@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tamiz.filters._moments import ClassMoments
 from tamiz.filters.welch import WelchT, welch_anova, welch_t
+from tamiz.scale.moments import ClassMoments
 
 
 def groups(n_classes, seed=0, p=6):

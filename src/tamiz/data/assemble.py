@@ -356,11 +356,15 @@ def _target(
 
 def guess_task(values: np.ndarray) -> str:
     """A few whole numbers, each seen several times, are labels; all else is a quantity."""
-    distinct = np.unique(values)
+    return task_of(np.unique(values), len(values))
+
+
+def task_of(distinct: np.ndarray, n: int) -> str:
+    """The task by the distinct values of a target of ``n`` rows."""
     if len(distinct) <= 2:
         return "classification"
     whole = np.isfinite(distinct).all() and (distinct == np.floor(distinct)).all()
-    few = len(distinct) <= 20 and len(values) >= 3 * len(distinct)
+    few = len(distinct) <= 20 and n >= 3 * len(distinct)
     return "classification" if whole and few else "regression"
 
 

@@ -7,6 +7,7 @@ numbers, their spelling is gone, and the file is read again with the column as t
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class _Reading:
         self.place = {name: j for j, name in enumerate(names)}
         self.encoding = source.encoding
         self.text: set[str] = set()  # columns known to hold text
+        self.fault_row: int | None = None  # number of the row that cannot be read
         empty = np.empty((0, self.width), np.int32)
         self.bounds = empty, empty  # where the cells of a piece begin and end
         encoded = [
@@ -66,6 +68,12 @@ class _Reading:
 
     def run(self, progress: Progress) -> Table:
         """Read the file once."""
+        for _ in self.walk(progress):
+            pass
+        return self._table()
+
+    def walk(self, progress: Progress) -> Iterator[None]:
+        """Go through the file once, and stop for a moment after each piece."""
         self.n_rows = 0
         self.store = np.empty((0, 0))  # numbers of the features, with room for more rows
         self.bytes = 0  # that the rows read so far take in the file
@@ -120,14 +128,15 @@ class _Reading:
             if len(carry) > LONGEST_ROW:
                 raise DataError(unclosed(self.source.shown, line))
             if full:
+                yield
                 break
             progress.update(f"{done / 1e6:.0f} MB, {self.n_rows} rows")
+            yield
         if not self.n_rows:
             raise DataError(
                 f"{self.source.shown} has a header line but no rows; add rows, or say header=False "
                 "if the first line is a row."
             )
-        return self._table()
 
     def _read(self, raw: bytes, line: int, ended: bool) -> tuple[int, int]:
         """Take in the complete rows of ``raw``; return how many bytes they are, and the line."""
@@ -142,6 +151,8 @@ class _Reading:
         n, consumed, line, fault = find_cells(
             buffer, ord(self.dialect.separator), self.width, starts, ends, line, most
         )
+        if fault > 0 or (fault < 0 and ended):
+            self.fault_row = self.n_rows + n
         if fault > 0:
             raise DataError(ragged(self.source.shown, line, fault, self.width))
         if fault < 0 and ended:
@@ -169,6 +180,10 @@ class _Reading:
             block = block[:, still]
             self.numeric = [self.numeric[k] for k in still]
         self.n_rows += len(starts)
+        self._keep(block)
+
+    def _keep(self, block: np.ndarray) -> None:
+        """Hold on to the numbers of a piece, which are in the store unless it was the first."""
         if not len(self.store):  # the first piece has settled which columns are numbers
             self._grow(block, self.n_rows)
 
@@ -213,12 +228,20 @@ class _Reading:
             for i, k in slow[:n_slow].tolist():
                 cell = raw[starts[i, columns[k]] : ends[i, columns[k]]].decode("ascii")
                 out[i, k] = self.dialect.number(cell)
-        found = [names[k] for k in np.flatnonzero(odd >= 0)]
+        found = []
+        for k in np.flatnonzero(odd >= 0).tolist():
+            start, end = (bounds[odd[k], columns[k]] for bounds in (starts, ends))
+            text = raw[start : end if end >= 0 else ~end]
+            found.append((names[k], text, self.n_rows + int(odd[k])))
         if found:
-            self.text.update(found)
-            if self.n_rows:
-                raise _ReadAgain
+            self._meet_text(found)
         return out
+
+    def _meet_text(self, found: list[tuple[str, bytes, int]]) -> None:
+        """Columns taken for numbers hold text: their names, the first such cell, and its row."""
+        self.text.update(name for name, _, _ in found)
+        if self.n_rows:
+            raise _ReadAgain
 
     def _encode(self, name: str, raw: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Codes of the cells of a column of text."""

@@ -60,22 +60,26 @@ def text_role(column: Column) -> str:
     """Role of a column of text: categorical, id, text, date or empty."""
     assert column.codes is not None
     there = column.codes[column.codes >= 0]
+    return judge_text(column, len(np.unique(there)), len(there))
+
+
+def judge_text(column: Column, n_levels: int, n_there: int) -> str:
+    """The same by the number of levels that occur and of cells that are not missing."""
     if column.date:
         return "date"
-    if not len(there):
+    if not n_there:
         return "empty"
     if column.declared:
         return "categorical"
     sample = column.levels[:200]
     if sum(bool(_DATE.fullmatch(level.strip())) for level in sample) >= 0.95 * len(sample):
         return "date"
-    n_levels = len(np.unique(there))
-    if n_levels == len(there) and n_levels >= 5:
+    if n_levels == n_there and n_levels >= 5:
         words = sum(len(level.split()) for level in sample) / len(sample)
         return "text" if words >= 3 else "id"
-    if named_like_id(column.name) and n_levels >= 0.95 * len(there) and n_levels >= 5:
+    if named_like_id(column.name) and n_levels >= 0.95 * n_there and n_levels >= 5:
         return "id"
-    if n_levels > 0.5 * len(there) and len(there) >= 20:
+    if n_levels > 0.5 * n_there and n_there >= 20:
         return "text"
     return "constant" if n_levels == 1 else "categorical"
 

@@ -34,8 +34,8 @@ import numpy as np
 from scipy import special
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters._moments import ClassMoments, divide_scores
 from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, over_classes
+from tamiz.scale.moments import ClassMoments, divide_scores
 
 
 class FisherScore(MomentFilter):

@@ -33,9 +33,9 @@ from tamiz._validation import (
     guess_task,
 )
 from tamiz.base import Stopwatch
-from tamiz.filters._moments import ClassMoments, in_units
 from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
 from tamiz.information._scale import safe_units
+from tamiz.scale.moments import ClassMoments, in_units
 
 
 class PearsonScore(MomentFilter):

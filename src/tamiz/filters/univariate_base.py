@@ -20,7 +20,7 @@ from tamiz._validation import (
     warn_of_quantity,
 )
 from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._moments import ClassMoments
+from tamiz.scale.moments import ClassMoments
 from tamiz.selector import Selector
 
 #: What ``n_features_to_select`` may be.

@@ -30,8 +30,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from tamiz.filters._moments import ClassMoments, divide_scores
 from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter
+from tamiz.scale.moments import ClassMoments, divide_scores
 
 
 class WelchT(MomentFilter):

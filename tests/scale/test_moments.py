@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tamiz.filters import _moments
-from tamiz.filters._moments import ClassMoments, divide_scores
+from tamiz.scale import moments as moments_module
+from tamiz.scale.moments import ClassMoments, divide_scores
+from tests.naive.streaming import blocks, merge_anyhow
 
 
 def direct(X, codes, n_classes, weight=None):
@@ -79,7 +80,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     X, codes = rng.standard_normal((20_000, 300)), rng.integers(0, 2, 20_000)
     here = ClassMoments.of(X, codes, 2)
     monkeypatch.setattr(
-        _moments, "run_tiles", lambda f, n, *args, **_: [f(k, k + 1, *args) for k in range(n)]
+        moments_module, "run_tiles", lambda f, n, *args, **_: [f(k, k + 1, *args) for k in range(n)]
     )
     alone = ClassMoments.of(X, codes, 2)
     assert (here.mean == alone.mean).all()
@@ -125,3 +126,24 @@ def test_variance_without_freedom_is_zero():
 def test_division_by_zero():
     got = divide_scores(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     assert got.tolist() == [0.0, np.inf, 0.5]
+
+
+def test_batches_refuse_what_has_no_moments():
+    X, codes = np.ones((3, 2)), np.array([0, 1, 0])
+    assert_equal(ClassMoments.of_batch(X, codes, 2), direct(X, codes, 2))
+    for value, sentence in (
+        (np.nan, r"contains NaN \(column 1\). Fill the gaps"),
+        (1e200, "divide the column"),
+        (np.inf, "divide the column"),
+    ):
+        X[1, 1] = value
+        for table in (X, sparse.csr_array(X)):
+            with pytest.raises(ValueError, match=sentence):
+                ClassMoments.of_batch(table, codes, 2)
+
+
+def test_merging_in_any_order():
+    rng = np.random.default_rng(0)
+    X, codes = rng.standard_normal((500, 3)) + 1e3, rng.integers(0, 3, 500)
+    parts = [ClassMoments.of_batch(b.X, b.y, 3) for b in blocks(X, codes, rng) if len(b.X)]
+    assert_equal(merge_anyhow(parts, rng), direct(X, codes, 3), rtol=1e-11)

@@ -37,6 +37,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz._parallel import run_tiles
+from tamiz._validation import IMPUTE
 from tamiz.information._scale import LARGE, SMALL, safe_units
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
@@ -63,7 +64,7 @@ class ClassMoments:
     Two parts of the data give the same as the whole:
 
     >>> import numpy as np
-    >>> from tamiz.filters._moments import ClassMoments
+    >>> from tamiz.scale.moments import ClassMoments
     >>> X, codes = np.array([[1.0], [3.0], [5.0], [2.0]]), np.array([0, 0, 0, 1])
     >>> whole = ClassMoments.of(X, codes, n_classes=2)
     >>> parts = ClassMoments.of(X[:2], codes[:2], 2).merge(ClassMoments.of(X[2:], codes[2:], 2))
@@ -90,6 +91,26 @@ class ClassMoments:
         if sparse.issparse(X):
             return cls(*_sparse_moments(X, codes, n_classes, weight))
         return cls(*_dense_moments(np.ascontiguousarray(X, float), codes, n_classes, weight))
+
+    @classmethod
+    def of_batch(cls, X: Any, codes: np.ndarray, n_classes: int) -> ClassMoments:
+        """The same for a batch of a table that is never seen whole; refuses what has no moments.
+
+        Missing values are refused, and values whose squares leave the range of float64 (the unit
+        in which they do not is only known when all have been seen).
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            moments = cls.of(X, codes, n_classes)
+        doubtful = np.flatnonzero((moments.units(X) != 1.0) | np.isnan(moments.mean).any(axis=0))
+        for j in doubtful.tolist():
+            column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
+            if np.isnan(column).any():
+                raise ValueError(f"Input X contains NaN (column {j}). {IMPUTE}")
+            raise ValueError(
+                f"Input X holds values of the size of {np.abs(column).max():.3g} (column {j}), "
+                "whose squares leave the range of float64; divide the column by a power of ten."
+            )
+        return moments
 
     @classmethod
     def in_safe_units(

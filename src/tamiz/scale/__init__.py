@@ -1,0 +1,45 @@
+"""Data larger than memory: tables read in batches, and statistics of batches that merge."""
+
+from tamiz.scale.batch import Batch, Schema
+from tamiz.scale.batched import Batches
+from tamiz.scale.binning import streamed_cuts
+from tamiz.scale.comoments import CoMoments
+from tamiz.scale.counts import LevelCounts
+from tamiz.scale.cuts import Cuts
+from tamiz.scale.dask import DaskExecutor
+from tamiz.scale.distinct import DistinctValues
+from tamiz.scale.histograms import Bounds, ClassHistograms, fine_cuts
+from tamiz.scale.memory import available_bytes, is_large, table_bytes
+from tamiz.scale.moments import ClassMoments
+from tamiz.scale.pair_counts import PairCounts
+from tamiz.scale.passes import sweep
+from tamiz.scale.ranges import Ranges
+from tamiz.scale.sample import RowSample
+from tamiz.scale.sources import batches, register
+from tamiz.scale.streamed_codes import StreamedCodes
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "Bounds",
+    "ClassHistograms",
+    "ClassMoments",
+    "CoMoments",
+    "Cuts",
+    "DaskExecutor",
+    "DistinctValues",
+    "LevelCounts",
+    "PairCounts",
+    "Ranges",
+    "RowSample",
+    "Schema",
+    "StreamedCodes",
+    "available_bytes",
+    "batches",
+    "fine_cuts",
+    "is_large",
+    "register",
+    "streamed_cuts",
+    "sweep",
+    "table_bytes",
+]

@@ -1,0 +1,220 @@
+"""What one pass over target and nominal columns tells: classes, levels, number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tamiz.data.assemble import task_of
+from tamiz.data.column import Column, Table
+from tamiz.data.errors import DataError, listed
+from tamiz.data.roles import judge_text
+
+MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
+MOST_CLASSES = 10_000
+
+
+@dataclass
+class TextLevels:
+    """Levels of a column of text, as far as it was read."""
+
+    name: str
+    place: dict[str, int] = field(default_factory=dict)
+    n_there: int = 0
+    declared: bool = False
+    date: bool = False
+    full: bool = False  # too many levels; no more are taken in
+
+    def update(self, column: Column, rows: np.ndarray | None) -> None:
+        """Take in the cells of some rows."""
+        assert column.codes is not None
+        codes = column.codes if rows is None else column.codes[rows]
+        self.declared, self.date = column.declared, column.date
+        there = codes[codes >= 0]
+        self.n_there += len(there)
+        if self.full:
+            return
+        used = np.bincount(there, minlength=len(column.levels)) > 0
+        for k, level in enumerate(column.levels):
+            if used[k] or self.declared:
+                self.place.setdefault(level, len(self.place))
+        self.full = len(self.place) > MOST_LEVELS
+
+    def role(self) -> str:
+        """categorical, constant, id, text, date or empty."""
+        if self.full and not self.declared:
+            return "text"
+        levels = self.levels()
+        column = Column(self.name, None, None, levels, self.declared, self.date)
+        return judge_text(column, len(levels), self.n_there)
+
+    def levels(self) -> list[str]:
+        """Sorted, unless the file gave an order."""
+        return list(self.place) if self.declared else sorted(self.place)
+
+
+@dataclass
+class NumberLevels:
+    """Distinct values of a column of numbers."""
+
+    name: str
+    most: int
+    values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    n_there: int = 0
+    full: bool = False
+
+    def update(self, values: np.ndarray) -> None:
+        """Take in some cells."""
+        values = values[~np.isnan(values)]
+        self.n_there += len(values)
+        if not self.full:
+            self.values = np.union1d(self.values, values)
+            self.full = len(self.values) > self.most
+
+
+@dataclass
+class Ascending:
+    """Whether whole numbers ascend without a gap cell, as those of an identifier do."""
+
+    last: float = -np.inf
+    still: bool = True
+
+    def update(self, values: np.ndarray) -> None:
+        """Take in the next cells."""
+        if self.still and len(values):
+            whole = bool((values == np.floor(values)).all())  # NaN is not equal to itself
+            grows = bool((np.diff(values) > 0).all()) and bool(values[0] > self.last)
+            self.still = whole and grows
+            self.last = float(values[-1])
+
+
+class Survey:
+    """Levels, classes and rows of the tables that were shown to it.
+
+    Parameters
+    ----------
+    target : str or None
+        Name of the target.
+    texts, numbers : sequences of str
+        Nominal columns that hold text and that hold numbers.
+    """
+
+    def __init__(self, target: str | None, texts: list[str], numbers: list[str]):
+        self.target = target
+        self.texts = {name: TextLevels(name) for name in texts}
+        self.numbers = {name: NumberLevels(name, MOST_LEVELS) for name in numbers}
+        self.text_target: TextLevels | None = None
+        self.number_target: NumberLevels | None = None
+        self.n_read = self.n_gaps = 0
+        self._watched: dict[str, Ascending] = {}
+
+    def watch(self, names: list[str]) -> None:
+        """Look whether these columns ascend throughout."""
+        self._watched = {name: Ascending() for name in names}
+
+    def still_ascends(self, name: str) -> bool:
+        """Whether a watched column did."""
+        return self._watched[name].still
+
+    def update(self, table: Table) -> None:
+        """Take in a table."""
+        self.n_read += table.n_rows
+        by_name = {column.name: column for column in table.columns}
+        rows = None
+        if self.target is not None:
+            rows = self._update_target(by_name[self.target])
+        for name, column in by_name.items():
+            if name != self.target and column.codes is not None:
+                self.texts.setdefault(name, TextLevels(name)).update(column, rows)
+        seen: list[tuple[str, NumberLevels | Ascending]] = [*self.numbers.items()]
+        for name, levels in [*seen, *self._watched.items()]:
+            if name in by_name:
+                values = by_name[name].values
+            elif name in table.matrix_names:
+                values = table.matrix[:, table.matrix_names.index(name)]
+            else:
+                continue  # told when the batch is made
+            if values is not None:
+                levels.update(values if rows is None else values[rows])
+
+    def _update_target(self, column: Column) -> np.ndarray | None:
+        """Take in the target; return the rows that have one (None: all)."""
+        gaps = column.missing()
+        rows = np.flatnonzero(~gaps) if gaps.any() else None
+        self.n_gaps += int(gaps.sum())
+        if column.codes is not None:
+            self.text_target = self.text_target or TextLevels(column.name)
+            used = Column(column.name, None, column.codes, column.levels)  # no class without rows
+            self.text_target.update(used, rows)
+        else:
+            if self.number_target is None:
+                self.number_target = NumberLevels(column.name, MOST_CLASSES)
+            self.number_target.update(column.numbers())
+        return rows
+
+    def judge_target(self, task: str | None, shown: str) -> tuple[str | None, np.ndarray | None]:
+        """The task, and the sorted classes of a classification."""
+        if self.target is None:
+            return None, None
+        text, number = self.text_target, self.number_target
+        if not ((text and text.n_there) or (number and number.n_there)):
+            raise DataError(
+                f"{shown}: the target {self.target!r} is missing in every row; name another "
+                "column with target=."
+            )
+        if text is not None and number is not None:
+            raise DataError(
+                f"{shown}: the target {self.target!r} holds text such as {next(iter(text.place))!r}"
+                " in some batches and numbers in others; write it alike in all."
+            )
+        if text is not None:
+            if task == "regression":
+                raise DataError(
+                    f"{shown}: the target {self.target!r} holds text such as "
+                    f"{text.levels()[0]!r}; a regression needs numbers. Use task='classification', "
+                    "or another target."
+                )
+            self._refuse_many(text.full, len(text.place), MOST_LEVELS, shown)
+            used = sorted(text.place)
+            return "classification", np.array(used)
+        assert number is not None
+        if task is None:
+            task = "regression" if number.full else task_of(number.values, number.n_there)
+        if task == "regression":
+            return task, None
+        self._refuse_many(number.full, len(number.values), MOST_CLASSES, shown)
+        return task, plain_labels(number.values)
+
+    def _refuse_many(self, full: bool, found: int, most: int, shown: str) -> None:
+        if full:
+            raise DataError(
+                f"{shown}: the target {self.target!r} has more than {most:,} classes; use "
+                "task='regression' for a quantity, or another target."
+            )
+
+
+def plain_labels(values: np.ndarray) -> np.ndarray:
+    """Sorted labels, as whole numbers if they are."""
+    values = np.unique(np.asarray(values))
+    small = values.dtype.kind == "f" and bool((np.abs(values) < 2.0**53).all())
+    whole = small and bool((values == np.floor(values)).all())
+    return values.astype(np.int64) if whole else values
+
+
+def given_classes(classes: object) -> np.ndarray:
+    """The labels that the user announces, sorted."""
+    try:
+        labels = np.unique(np.asarray(classes))
+    except TypeError:
+        labels = np.empty(0)
+    if labels.ndim != 1 or not len(labels) or labels.dtype.kind not in "biufU":
+        raise DataError(
+            f"classes={classes!r} is not understood; give all labels of the target, such as "
+            "classes=[0, 1] or classes=['no', 'yes']."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise DataError(f"classes={listed(labels.tolist())} holds a value that is no label.")
+    if labels.dtype.kind == "b":
+        labels = labels.astype(np.int64)
+    return plain_labels(labels) if labels.dtype.kind == "f" else labels

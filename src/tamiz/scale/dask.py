@@ -1,0 +1,334 @@
+"""Passes on a Dask cluster: batches are counted where they are, and only counts travel.
+
+Every piece of the table (a partition of a Dask collection, some row groups of a Parquet file, a
+file of a list) becomes a statistic on a worker. Statistics are merged in pairs, as a tree whose
+shape depends on the number of pieces alone: the answer is the same for any number of workers,
+and after a worker was lost, whose pieces are read and counted again.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from tamiz._progress import Progress
+from tamiz.data.column import Table
+from tamiz.data.errors import DataError
+from tamiz.scale import _pieces
+from tamiz.scale._dask_parts import DaskPart, dask_part, is_dask
+from tamiz.scale._pieces import Reader, Surveyed, Work
+from tamiz.scale._survey import Survey
+from tamiz.scale.batched import Batches
+from tamiz.scale.iterables import IterablePart, TablePart
+from tamiz.scale.parquet import ArrowPart
+from tamiz.scale.parts import Part, rows_per_batch
+from tamiz.scale.sources import register
+
+#: Who wants to know of pieces that are done, by topic; in this process only.
+_listeners: dict[str, Callable[[int, int], None]] = {}
+
+
+def need_dask() -> None:
+    """Say which extra is missing, if one is."""
+    try:
+        import dask
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "Clusters need Dask, which is not installed; install it with: pip install "
+            "'tamiz[dask]'"
+        ) from None
+    del dask
+
+
+class DaskExecutor:
+    """Does passes on a Dask cluster.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client, optional
+        Whose workers do the work. By default the client that is active, and if there is none,
+        threads of this process.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from tamiz.scale import ClassMoments, batches, sweep
+    >>> X, y = da.from_array(np.arange(12.0).reshape(6, 2), chunks=(2, 2)), np.arange(6) % 2
+    >>> table = batches((X, y))
+    >>> table.schema.classes
+    array([0, 1])
+    >>> sweep(table, lambda batch: ClassMoments.of(batch.X, batch.y, 2)).mean.tolist()
+    [[4.0, 5.0], [6.0, 7.0]]
+    """
+
+    def __init__(self, client: Any = None):
+        self.client = client
+
+    def sweep(
+        self,
+        table: Batches,
+        make: Callable[[Any], Any],
+        line: Progress | None = None,
+        told: Callable[[int, int | None, float], str] | None = None,
+    ) -> Any:
+        """The merged statistic of all batches."""
+        table.survey()
+        schema = table.schema
+        wanted = [*schema.names, *([] if schema.target is None else [schema.target])]
+        pieces, reader = _pieces_of(table.parts, wanted)
+        sizes = self._sizes(table, pieces, reader)
+        rows = table._rows()
+        n_batches = [-(-n // rows) if rows else 1 for n in sizes]
+        first_rows = np.cumsum([0, *sizes])[:-1].tolist()
+        first_batches = np.cumsum([0, *n_batches])[:-1].tolist()
+        work = Work(
+            reader,
+            rows,
+            schema,
+            table._columns,
+            table._as_numbers,
+            table.parts[0].guess_roles,
+            table._remedy,
+            make,
+        )
+        jobs = [
+            (piece, *numbers)
+            for piece, *numbers in zip(pieces, first_rows, first_batches, strict=True)
+        ]
+        counted = self._run(_count, work, jobs, line, told, sum(sizes))
+        table._check_count(counted)
+        return counted.statistic
+
+    def survey(self, table: Batches, survey: Survey, columns: list[str] | None) -> bool:
+        """Make a survey on the cluster; false if that has to be done here."""
+        if not all(isinstance(part, (DaskPart, ArrowPart)) for part in table.parts):
+            return False  # reading text settles what its columns are, which all must know
+        pieces, reader = _pieces_of(table.parts, columns)
+        jobs = [(piece,) for piece in pieces]
+        found: Surveyed = self._run(_survey, (reader, table._rows(), survey), jobs)
+        _pieces.join(survey, found.survey)
+        table._piece_rows = found.n_read
+        return True
+
+    # ------------------------------------------------------------------------------------- private
+
+    def _sizes(self, table: Batches, pieces: list[Any], reader: Reader) -> list[int]:
+        """Rows of each piece: every row has its own number, whoever counts it."""
+        if len(pieces) == 1:
+            return [table.n_rows or 0]
+        if table._piece_rows is None:
+            known = _known_sizes(table.parts, pieces)
+            if known is None:
+                target = table.schema.target or table.schema.names[0]
+                pieces, reader = _pieces_of(table.parts, [target])
+                jobs = [(piece,) for piece in pieces]
+                known = self._run(_measure, (reader, table._rows()), jobs).n_read
+            table._piece_rows = known
+        return table._piece_rows
+
+    def _run(
+        self,
+        function: Callable[..., Any],
+        common: Any,
+        jobs: list[tuple[Any, ...]],
+        line: Progress | None = None,
+        told: Callable[[int, int | None, float], str] | None = None,
+        n_rows: int | None = None,
+    ) -> Any:
+        """``function(common, *job)`` of all jobs, merged as a tree."""
+        from dask import delayed
+        from distributed.protocol.pickle import dumps
+
+        topic = f"tamiz-{uuid4().hex}"
+        # one task that any worker can do again, rather than data that would be lost with a worker
+        shared = delayed(_unpacked, pure=False)(dumps(common))
+        nodes = [
+            delayed(function, pure=False)(shared, *job, topic, number)
+            for number, job in enumerate(jobs)
+        ]
+        merge = delayed(_merged, pure=False)
+        while len(nodes) > 1:
+            pairs = itertools.zip_longest(nodes[::2], nodes[1::2])
+            nodes = [a if b is None else merge(a, b) for a, b in pairs]
+        done: dict[int, int] = {}
+        _listeners[topic] = done.__setitem__
+        started = time.perf_counter()
+
+        def look() -> None:
+            if line is not None and told is not None and done:
+                line.update(told(sum(done.values()), n_rows, time.perf_counter() - started))
+
+        try:
+            client = self.client if self.client is not None else _active_client()
+            if client is None:
+                return nodes[0].compute(scheduler="threads")
+            return _computed(client, nodes[0], topic, done, look)
+        finally:
+            del _listeners[topic]
+
+
+def on(table: Batches, client: Any = None) -> Batches:
+    """Let the workers of a Dask client do the passes over a table; used by :meth:`Batches.on`."""
+    need_dask()
+    for part in table.parts:
+        if isinstance(part, (IterablePart, TablePart)):
+            raise DataError(
+                f"{part.shown} is in the memory of this process, so workers of a cluster cannot "
+                "read it; hand over files, a Dask data frame or a Dask array."
+            )
+    made = copy.copy(table)
+    made._executor = DaskExecutor(client)
+    return made
+
+
+class PartReader:
+    """Reads parts of files.
+
+    Parameters
+    ----------
+    columns : list of str or None
+        What to read.
+    """
+
+    def __init__(self, columns: list[str] | None):
+        self.columns = columns
+
+    def tables(self, piece: bytes, rows: int | None) -> Iterator[Table]:
+        """Tables of at most so many rows."""
+        from distributed.protocol.pickle import loads
+
+        yield from loads(piece).tables(self.columns, rows)
+
+
+def _pieces_of(parts: list[Part], columns: list[str] | None) -> tuple[list[Any], Reader]:
+    from distributed.protocol.pickle import dumps
+
+    first = parts[0]
+    if isinstance(first, DaskPart):
+        return first.pieces(columns), first.reader()
+    split = [piece for part in parts for piece in _split(part)]
+    return [dumps(piece) for piece in split], PartReader(columns)
+
+
+def _split(part: Part) -> list[Part]:
+    """A Parquet file in groups of rows that make at least a batch; other files as they are."""
+    if not isinstance(part, ArrowPart):
+        return [part]
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(part.path) as file:
+        sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+    least = rows_per_batch(len(part.names))
+    found: list[Part] = []
+    groups: list[int] = []
+    for k, n in enumerate(sizes):
+        groups.append(k)
+        if sum(sizes[g] for g in groups) >= least or k == len(sizes) - 1:
+            piece = copy.copy(part)
+            piece.row_groups, piece.n_rows = groups, sum(sizes[g] for g in groups)
+            found.append(piece)
+            groups = []
+    return found
+
+
+def _known_sizes(parts: list[Part], pieces: list[Any]) -> list[int] | None:
+    first = parts[0]
+    if isinstance(first, DaskPart):
+        return first.rows_of_pieces()
+    sizes = [piece.n_rows for part in parts for piece in _split(part)]
+    return None if None in sizes else [n for n in sizes if n is not None]
+
+
+def _active_client() -> Any:
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def _computed(
+    client: Any, root: Any, topic: str, done: dict[int, int], look: Callable[[], None]
+) -> Any:
+    """The value of a node; whatever happens, nothing is left on the cluster."""
+    from distributed import KilledWorker, wait
+    from distributed import TimeoutError as DaskTimeoutError
+
+    client.subscribe_topic(topic, lambda event: done.update([tuple(event[1])]))
+    future = client.compute(root)
+    try:
+        while True:
+            try:
+                wait([future], timeout=0.5)
+            except (TimeoutError, DaskTimeoutError):
+                look()
+                continue
+            look()
+            return future.result()
+    except KilledWorker as error:
+        raise RuntimeError(
+            "A batch took down one worker of the Dask cluster after another. It may need more "
+            "memory than a worker has: use smaller partitions, fewer threads for each worker, or "
+            "larger workers."
+        ) from error
+    except CancelledError as error:
+        raise RuntimeError(
+            "The Dask cluster lost data that it cannot make again, such as what was scattered to "
+            "a worker that is gone. Let the collection come from files, or scatter it again."
+        ) from error
+    finally:
+        client.unsubscribe_topic(topic)
+        if not future.done():
+            client.cancel([future])
+        future.release()
+
+
+# ------------------------------------------------------------------------------------- on a worker
+
+
+def _unpacked(common: bytes) -> Any:
+    from distributed.protocol.pickle import loads
+
+    return loads(common)
+
+
+def _merged(one: Any, other: Any) -> Any:
+    return one.merge(other)
+
+
+def _count(
+    work: Work, piece: Any, first_row: int, first_batch: int, topic: str, number: int
+) -> Any:
+    found = _pieces.count_piece(work, piece, first_row, first_batch)
+    _tell(topic, number, found.n_rows)
+    return found
+
+
+def _survey(common: tuple[Reader, int | None, Survey], piece: Any, topic: str, number: int) -> Any:
+    return _pieces.survey_piece(*common, piece)
+
+
+def _measure(common: tuple[Reader, int | None], piece: Any, topic: str, number: int) -> Any:
+    return Surveyed(Survey(None, [], []), _pieces.measure_piece(*common, piece))
+
+
+def _tell(topic: str, number: int, n_rows: int) -> None:
+    if topic in _listeners:
+        _listeners[topic](number, n_rows)
+        return
+    from distributed import get_worker
+
+    get_worker().log_event(topic, [number, n_rows])
+
+
+register(is_dask, dask_part)

@@ -1,0 +1,174 @@
+"""sweep: what is merged, in which order, by which threads, and how it ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tamiz._parallel import limit_threads, n_threads
+from tamiz.data import DataError
+from tamiz.scale import batches, sweep
+from tamiz.scale.batched import Batches
+from tamiz.scale.iterables import TablePart
+from tamiz.scale.passes import ahead
+
+X = np.random.default_rng(0).normal(size=(100, 4))
+Y = np.arange(100) % 2
+
+
+class Seen:
+    """Rows in the order in which they were merged."""
+
+    def __init__(self, batch):
+        self.rows = [(batch.index, batch.X, batch.y)]
+
+    def merge(self, other):
+        self.rows = self.rows + other.rows
+        return self
+
+
+def readers() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "tamiz-reader"]
+
+
+def test_merged_in_order():
+    seen = sweep((X, Y), Seen).rows
+    assert [k for k, _, _ in seen] == [0]
+    seen = sweep(batches((X, Y), batch_rows=7), Seen).rows
+    assert [k for k, _, _ in seen] == list(range(15))
+    np.testing.assert_array_equal(np.concatenate([rows for _, rows, _ in seen]), X)
+    np.testing.assert_array_equal(np.concatenate([y for _, _, y in seen]), Y)
+    assert not readers()
+
+
+def slow(monkeypatch, seconds):
+    """Let every table take a while to read."""
+    original = TablePart.tables
+
+    def tables(self, columns, rows):
+        for table in original(self, columns, rows):
+            time.sleep(seconds)
+            yield table
+
+    monkeypatch.setattr(TablePart, "tables", tables)
+
+
+def test_reading_overlaps_counting(monkeypatch):
+    table = batches((X, Y), batch_rows=10).survey()
+    slow(monkeypatch, 0.03)
+
+    def make(batch):
+        time.sleep(0.03)
+        return Seen(batch)
+
+    start = time.perf_counter()
+    sweep(table, make)
+    assert time.perf_counter() - start < 0.53  # one after the other takes 0.6
+
+
+def test_one_batch_is_read_ahead_and_no_more(monkeypatch):
+    table = batches((X, Y), batch_rows=10).survey()
+    read = []
+    original = TablePart.tables
+
+    def tables(self, columns, rows):
+        for k, part in enumerate(original(self, columns, rows)):
+            read.append(k)
+            yield part
+
+    monkeypatch.setattr(TablePart, "tables", tables)
+    stream = ahead(table)
+    for k in range(3):
+        next(stream)
+        time.sleep(0.05)
+        assert read == list(range(k + 2))
+    stream.close()
+    assert not readers()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_interruption_ends_the_reader(monkeypatch, error):
+    table = batches((X, Y), batch_rows=10).survey()
+    slow(monkeypatch, 0.01)
+
+    def make(batch):
+        if batch.index == 3:
+            assert readers()
+            raise error
+        return Seen(batch)
+
+    with pytest.raises(error):
+        sweep(table, make)
+    assert not readers()
+    assert len(sweep(table, Seen).rows) == 10  # and nothing is spoilt
+
+
+def test_a_fault_in_the_reader_is_raised_here():
+    bad = X.copy()
+    bad[55, 2] = np.inf
+    made = []
+
+    def make(batch):
+        made.append(batch.index)
+        return Seen(batch)
+
+    with pytest.raises(DataError, match=r"batch 5 .*column 'x2', row 55"):
+        sweep(batches((bad, Y), batch_rows=10), make)
+    assert made == [0, 1, 2, 3, 4]
+    assert not readers()
+
+
+def test_iterables_are_read_by_the_caller():
+    threads = set()
+
+    def rows():
+        threads.add(threading.current_thread())
+        yield X, Y
+
+    sweep(rows, Seen)
+    assert threads == {threading.current_thread()}
+
+
+def test_the_limit_of_threads_holds_in_the_reader(monkeypatch):
+    found = []
+    original = Batches._go
+
+    def go(self):
+        found.append((threading.current_thread().name, n_threads()))
+        return original(self)
+
+    monkeypatch.setattr(Batches, "_go", go)
+    with limit_threads(1):
+        sweep((X, Y), Seen)
+    assert found == [("tamiz-reader", 1)]
+
+
+def test_progress_after_two_seconds(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def make(batch):
+        now[0] += 0.7
+        return Seen(batch)
+
+    sweep(batches((X, Y), batch_rows=10), make, progress=2, label="counting")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines and lines[0] == "counting: 30 of 100 rows, about 5 s left [2 s]"
+    sweep(batches((X, Y), batch_rows=10), make, progress=0)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_executor_takes_over():
+    class Elsewhere:
+        def sweep(self, table, make, line, told):
+            return [make(batch).rows[0][0] for batch in table]
+
+    assert sweep(batches((X, Y), batch_rows=50), Seen, executor=Elsewhere()) == [0, 1]
+
+
+def test_no_rows():
+    with pytest.raises(DataError, match="no rows"):
+        sweep([(X[:0], Y[:0])], Seen)
