@@ -15,6 +15,7 @@ READ = [
     "plot_genetic",
     "plot_kernels",
     "plot_tune",
+    "plot_knn_choose_k",
     "plot_stability",
     "plot_critical_difference",
     "plot_report_card",

@@ -178,6 +178,50 @@ def _plain_table(estimator: Any, X: Any, reset: bool, min_samples: int) -> np.nd
     return table
 
 
+def refuse_text_rows(X: Any) -> None:
+    """Refuse samples that are single strings where rows of numbers are needed."""
+    first = _first_of_one_column(X)
+    if isinstance(first, str) and not _is_number(first):
+        raise ValueError(
+            f"X holds text, such as {first[:40]!r}, and this kernel compares rows of numbers: text "
+            "needs a string kernel: kernel=GapWeighted() of tamiz.kernels. Categories have to be "
+            "encoded as numbers, for instance with sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+def require_samples(n: int) -> None:
+    """Refuse samples, of whatever kind, of which there are none."""
+    if n < 1:
+        raise ValueError(
+            "Found array with 0 sample(s) while a minimum of 1 is required. Hand over X with at "
+            "least one sample."
+        )
+
+
+def _first_of_one_column(X: Any) -> Any:
+    """The first value of a list, an array with one axis or column, or a Series; else None."""
+    if type(X) is np.ndarray:  # asked first: arrays come in streams
+        one = X.dtype.kind in "OUT" and X.size and (X.ndim == 1 or X.shape[1:] == (1,))
+        return X.flat[0] if one else None
+    if isinstance(X, list | tuple):
+        return X[0] if X else None
+    if nw.dependencies.is_into_series(X):
+        values = nw.from_native(X, series_only=True)
+        return values[0] if len(values) else None
+    if _is_frame(X) and len(_names_of(X) or ()) == 1:
+        values = nw.from_native(X, eager_only=True)[:, 0]
+        return values[0] if len(values) else None
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def check_squares(X: Any) -> None:
     """Refuse numbers whose squares are beyond float64: no linear machine can use them."""
     values = X.data if sparse.issparse(X) else X
@@ -554,6 +598,11 @@ def _refuse_what_is_no_table(X: Any) -> None:
     _refuse_complex(X, "X")
 
 
+def as_dense(X: Any) -> Any:
+    """A sparse matrix as an array, for methods that look at every value; else ``X`` itself."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def _refuse_sparse_columns(X: Any) -> None:
     """pandas' sparse columns need another remedy than a sparse matrix."""
     if _has_sparse_columns(X):
@@ -602,6 +651,8 @@ def _refuse_text(X: Any) -> None:
         table = np.asarray(X, dtype=object)
     except ValueError:  # ragged: scikit-learn has the sentence
         return
+    if table.ndim == 1 and not any(isinstance(value, (list, tuple)) for value in table):
+        _refuse_text_column(table, "as a whole, without columns,")
     if table.ndim == 2:
         for j in range(table.shape[1]):
             _refuse_text_column(table[:, j], f"column {j}")

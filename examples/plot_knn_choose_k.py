@@ -1,0 +1,46 @@
+"""
+How many neighbours?
+====================
+
+The error of the k nearest neighbours over k, three times: on the samples it was trained with, over
+ten folds, and on samples put aside. One neighbour knows its own training samples by heart, and is
+the worst on others; with very many the boundary becomes too simple. In between the curve is flat.
+
+Drawn with the Pima diabetes data (768 patients, 8 measurements) where they are, in the folder that
+TAMIZ_DATA names, else with the breast cancer data of scikit-learn. A file name on the command line
+saves the figure there.
+"""
+
+import sys
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+
+from tamiz.data import DataError, load
+from tamiz.neighbors import choose_k
+
+try:
+    X, y = load("pima", download=False).as_xy()
+except DataError:
+    X, y = load_breast_cancer(return_X_y=True)
+choice = choose_k(X, y, range(1, 201), scaling="zscore", test=0.3, random_state=0)
+print(choice)
+
+# %%
+# All 200 values of k are read from one search for neighbours in each fold. The band is one standard
+# error on either side of the mean over the folds: within it one k is as good as another, and
+# ``rule="1se"`` takes the largest, which makes the simplest boundary.
+print("least error: k =", choice.choose("best"), " within one standard error: k =",
+      choice.choose("1se"))  # fmt: skip
+
+# %%
+# Left, up to 50 neighbours; right, up to 200.
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+for ax, most in zip(axes, (50, 200), strict=True):
+    choice.plot(ax=ax)
+    ax.set_xlim(0, most)
+axes[1].set_ylabel("")
+axes[1].get_legend().remove()
+if len(sys.argv) > 1:
+    figure.savefig(sys.argv[1], dpi=90)
+plt.show()

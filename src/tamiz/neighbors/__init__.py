@@ -1,0 +1,6 @@
+"""The k nearest neighbours, and how to choose k."""
+
+from tamiz.neighbors.choose_k import KChoice, choose_k
+from tamiz.neighbors.classifier import KNNClassifier
+
+__all__ = ["KChoice", "KNNClassifier", "choose_k"]

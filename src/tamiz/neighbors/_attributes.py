@@ -1,0 +1,144 @@
+"""From the user's table to numbers and codes, in ``fit`` and afterwards."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tamiz._validation import IMPUTE, _refuse_duplicate_names, as_dense, check_frame
+from tamiz.information._columns import Columns, read_columns
+
+#: Code of a category that was not there in ``fit``: it differs from all.
+UNSEEN = -1.0
+
+
+def read_training(estimator: Any, X: Any, categorical_features: Any) -> Columns:
+    """Check a table and record its names; text and declared columns become codes."""
+    _refuse_duplicate_names(X)
+    return read_columns(as_dense(X), categorical_features, estimator=estimator, min_samples=1)
+
+
+def read_queries(estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any]) -> Columns:
+    """Check a table against that of ``fit`` and turn its categories into the codes of then."""
+    _refuse_duplicate_names(X)
+    X = as_dense(X)
+    if not coded.any():
+        columns = read_columns(X, None, estimator=estimator, reset=False, min_samples=1)
+    else:
+        if check_frame(estimator, X, reset=False) is None:
+            _refuse_other_width(estimator, X, len(coded))
+        columns = read_columns(X, coded, estimator=estimator, reset=False, min_samples=1)
+    new = np.flatnonzero(columns.categorical & ~coded)
+    if len(new):
+        raise ValueError(
+            f"X {columns.called(int(new[0]))} holds text or categories, but held numbers in fit; "
+            "hand over the same kind of column."
+        )
+    for j in np.flatnonzero(coded).tolist():
+        levels = _as_codes(columns.categories[j], categories[j], columns.called(j))
+        column = columns.X[:, j]
+        known = ~np.isnan(column)
+        column[known] = levels[column[known].astype(np.intp)]
+    return columns
+
+
+def _as_codes(levels: np.ndarray, known: np.ndarray, called: str) -> np.ndarray:
+    """The codes that ``fit`` gave to some levels."""
+    number = {value: float(k) for k, value in enumerate(known.tolist())}
+    codes = np.array([number.get(value, UNSEEN) for value in levels.tolist()])
+    if len(levels) and len(known) and (codes == UNSEEN).all():
+        here, there = levels.tolist()[0], known.tolist()[0]
+        if isinstance(here, str) != isinstance(there, str):
+            warnings.warn(
+                f"No value of {called} of X is a category that fit saw (here {here!r}, there "
+                f"{there!r}); all differ from those. Hand over values of the same kind.",
+                UserWarning,
+                stacklevel=2,
+            )
+    return codes
+
+
+def _refuse_other_width(estimator: Any, X: Any, n_features: int) -> None:
+    shape = np.shape(X)
+    if len(shape) == 2 and shape[1] != n_features:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n_features} "
+            "features as input. Hand over X with the features that fit saw, in the same order."
+        )
+
+
+def refuse_nominal(columns: Columns, metric: str) -> None:
+    """Say that a metric of numbers cannot use nominal columns."""
+    which = np.flatnonzero(columns.categorical)
+    if len(which):
+        j = int(which[0])
+        levels = columns.categories.get(j)
+        example = f" ({levels.tolist()[0]!r}, ...)" if levels is not None and len(levels) else ""
+        raise ValueError(
+            f'metric="{metric}" needs numbers, but X {columns.called(j)} holds text or categories'
+            f'{example}. Use metric="mixed" (or "hamming" if all columns are nominal), or encode '
+            "it first, for instance with sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+def refuse_missing(columns: Columns) -> None:
+    """Say where the first missing value stands."""
+    gaps = np.isnan(columns.X)
+    if gaps.any():
+        i, j = np.argwhere(gaps)[0].tolist()
+        raise ValueError(
+            f"Input X contains NaN (first at row {i}, {columns.called(j)}; {int(gaps.sum())} in "
+            f'all), and missing="error". {IMPUTE} With missing="ignore" distances are taken over '
+            "the attributes that are known."
+        )
+
+
+def check_feature_weights(weights: Any, n_features: int, names: list[Any] | None) -> np.ndarray:
+    """One finite, non-negative weight for each attribute; ones if None, a dict names columns."""
+    if weights is None:
+        return np.ones(n_features)
+    if isinstance(weights, dict):
+        weights = _by_name(weights, n_features, names)
+    try:
+        given = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"feature_weights={weights!r:.80} must hold numbers, one for each column of X."
+        ) from None
+    if given.shape != (n_features,):
+        raise ValueError(
+            f"feature_weights has shape {given.shape}, but X has {n_features} columns; give one "
+            "weight for each."
+        )
+    bad = np.flatnonzero(~np.isfinite(given) | (given < 0))
+    if len(bad):
+        raise ValueError(
+            f"feature_weights[{bad[0]}] is {given[bad[0]]}; weights must be finite and not "
+            "negative. A weight of zero leaves a column out."
+        )
+    if not given.any():
+        raise ValueError(
+            "feature_weights is zero for every column; at least one weight must be positive."
+        )
+    if given.max() > 1e100 or given[given > 0].min() < 1e-100:
+        raise ValueError(
+            f"feature_weights reach from {given[given > 0].min():.3g} to {given.max():.3g}; keep "
+            "those that are not zero between 1e-100 and 1e100."
+        )
+    return given
+
+
+def _by_name(weights: dict[Any, Any], n_features: int, names: list[Any] | None) -> list[Any]:
+    places = {name: j for j, name in enumerate(names or range(n_features))}
+    given: list[Any] = [1.0] * n_features
+    for name, weight in weights.items():
+        if name not in places:
+            known = ", ".join(map(repr, list(places)[:3]))
+            raise ValueError(
+                f"feature_weights names {name!r}, which X does not have; its columns are {known}"
+                f"{', ...' if n_features > 3 else ''}."
+            )
+        given[places[name]] = weight
+    return given

@@ -1,0 +1,370 @@
+"""The k nearest neighbours: classes by vote, for numbers, nominal attributes, or both."""
+
+from __future__ import annotations
+
+import numbers
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz._parallel import N_JOBS, limit_threads, refuse_no_jobs
+from tamiz._validation import check_classes, unchanged_on_error
+from tamiz.information.encoding import BINNING
+from tamiz.neighbors._attributes import (
+    check_feature_weights,
+    read_queries,
+    read_training,
+    refuse_missing,
+    refuse_nominal,
+)
+from tamiz.neighbors._metrics import METRICS, MISMATCH, SCALINGS
+from tamiz.neighbors._search import choose_finder, find_neighbours
+from tamiz.neighbors._space import make_space
+from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
+
+
+class KNNClassifier(ClassifierMixin, BaseEstimator):
+    r"""Classification by the k nearest training samples.
+
+    A sample gets the class that most of its ``n_neighbors`` nearest training samples have. Nothing
+    is learned beyond the scales of the attributes: all work is done when predicting.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number k of neighbours that vote. See :func:`choose_k`.
+    metric : {"euclidean", "manhattan", "hamming", "mixed"}, default="euclidean"
+        The distance. "euclidean" and "manhattan" are for numbers. "hamming" counts the attributes
+        that differ and takes every attribute as nominal. "mixed" adds
+        :math:`|x_j - z_j| / s_j` over the attributes of numbers and 1 for each nominal attribute
+        that differs, each times its weight (Gower's distance).
+    scaling : {"auto", "none", "zscore", "range"}, default="auto"
+        What differences of numbers are divided by: nothing, the standard deviation, or the range of
+        the attribute in the training samples. "auto" is "range" for the mixed metric, else "none".
+    feature_weights : array-like or dict, optional
+        One weight for each column, or the weights of some columns by name (of others 1). A weight
+        of zero leaves the column out.
+    weights : {"uniform", "distance"}, default="uniform"
+        Whether every neighbour has one vote, or one over its distance. Of the latter, training
+        samples at distance zero vote alone.
+    ties : {"nearest", "frequent", "abstain"}, default="nearest"
+        What happens if several classes have the most votes: of these, the one with the nearest
+        neighbour is taken; or the one with the most training samples (the nearest, if that ties
+        too); or none, and the answer is ``reject_label``.
+    reject_label : label, optional
+        What ``predict`` says where it abstains. By default -1 if the classes are numbers, and
+        "abstain" if they are text. It must not be a class.
+    categorical_features : array-like, optional
+        Columns that are nominal: indices, names or a mask. Columns that hold text or, in a data
+        frame, categories always are.
+    missing : {"ignore", "error"}, default="ignore"
+        Whether distances are taken over the attributes known in both samples, and scaled up by the
+        weight of all attributes over that of the known ones; or missing values are refused.
+    algorithm : {"auto", "kd_tree", "brute"}, default="auto"
+        A search tree, or all pairs. The answer is the same. Nominal attributes and missing values
+        are always searched by all pairs.
+    n_jobs : int or None, default=None
+        Most threads to use: all that are available by default and with -1. The result does not
+        depend on it.
+    verbose : bool or int, default=0
+        Show progress when a search takes longer than two seconds.
+
+    Attributes
+    ----------
+    classes_ : array
+        Class labels, sorted; without the reject label.
+    class_count_ : array of shape (n_classes,)
+        Training samples of each class.
+    categorical_ : boolean array of shape (n_features,)
+        Which columns are nominal.
+    scale_ : array of shape (n_features,)
+        What differences of each column are divided by; 1 for nominal and for constant ones.
+    feature_weights_ : array of shape (n_features,)
+        Weight of each column.
+    reject_label_ : label or None
+        What ``predict`` says where it abstains; None if it never does.
+    n_samples_fit_, n_features_in_ : int
+        Number of training samples and of columns.
+    feature_names_in_ : array
+        Names of the columns, where they have names that are text.
+
+    See Also
+    --------
+    choose_k : training, cross-validated and test error for many k.
+    tamiz.filters.ReliefF : neighbours as judges of attributes.
+
+    Notes
+    -----
+    Of training samples at the same distance the one with the smaller row number is nearer;
+    distances (squared, for the Euclidean metric) that agree in their first 36 bits are the same.
+
+    A category that was not in the training samples differs from all of them. A sample of which
+    nothing is known in common with any neighbour gets the votes of all training samples.
+
+    ``score`` counts an abstention as an error.
+
+    References
+    ----------
+    .. [1] T. Cover, P. Hart (1967). Nearest neighbor pattern classification. IEEE Transactions on
+       Information Theory 13.
+    .. [2] J. C. Gower (1971). A general coefficient of similarity and some of its properties.
+       Biometrics 27.
+
+    Examples
+    --------
+    >>> from tamiz.neighbors import KNNClassifier
+    >>> X = [[170, "blue"], [147, "brown"], [150, "brown"], [175, "blue"], [None, "blue"]]
+    >>> y = ["tall", "short", "short", "tall", "tall"]
+    >>> knn = KNNClassifier(3, metric="mixed").fit(X, y)
+    >>> knn.categorical_.tolist(), knn.scale_.tolist()
+    ([False, True], [28.0, 1.0])
+    >>> knn.predict([[172, "green"], [151, None]]).tolist()
+    ['tall', 'short']
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions(set(METRICS))],
+        "scaling": [StrOptions({"auto", *SCALINGS})],
+        "feature_weights": ["array-like", dict, None],
+        "weights": [StrOptions(set(VOTES))],
+        "ties": [StrOptions(set(TIE_RULES))],
+        "reject_label": [str, numbers.Real, None],
+        "categorical_features": BINNING["categorical_features"],
+        "missing": [StrOptions({"ignore", "error"})],
+        "algorithm": [StrOptions({"auto", "kd_tree", "brute"})],
+        "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        metric: str = "euclidean",
+        scaling: str = "auto",
+        feature_weights: Any = None,
+        weights: str = "uniform",
+        ties: str = "nearest",
+        reject_label: Any = None,
+        categorical_features: Any = None,
+        missing: str = "ignore",
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.scaling = scaling
+        self.feature_weights = feature_weights
+        self.weights = weights
+        self.ties = ties
+        self.reject_label = reject_label
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        metric = METRICS.get(self.metric)
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = metric is not None and metric.nominal
+        tags.input_tags.string = metric is not None and metric.nominal
+        return tags
+
+    def fit(self, X: Any, y: Any) -> KNNClassifier:
+        """Keep the training samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples. A dense copy of a sparse matrix is made.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : KNNClassifier
+        """
+        with unchanged_on_error(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        self._validate_params()
+        refuse_no_jobs(self.n_jobs)
+        metric = METRICS[self.metric]
+        columns = read_training(self, X, self.categorical_features)
+        if not metric.nominal:
+            refuse_nominal(columns, self.metric)
+        if self.missing == "error":
+            refuse_missing(columns)
+        table = columns.X
+        n, p = table.shape
+        labels = check_classes(y, n, minimum=1, quantity="k-NN predicts classes")
+        self._check_number(self.n_neighbors, n)
+        weight = check_feature_weights(self.feature_weights, p, columns.names)
+        scaling = metric.scaling if self.scaling == "auto" else self.scaling
+        self._space, self.scale_ = make_space(table, columns.categorical, weight, metric, scaling)
+        self._coded = columns.categorical
+        self._categories = columns.categories
+        self._codes = labels.codes
+        self.categorical_ = columns.categorical | (metric.number == MISMATCH)
+        self.feature_weights_ = weight
+        self.classes_ = labels.classes
+        self.class_count_ = np.bincount(labels.codes, minlength=len(labels.classes))
+        self.reject_label_ = self._reject(labels.classes) if self.ties == "abstain" else None
+        self.n_samples_fit_ = n
+
+    def _check_number(self, k: Any, n: int) -> None:
+        whole = isinstance(k, Integral) and not isinstance(k, bool)
+        if not whole or k < 1:
+            raise ValueError(f"n_neighbors={k!r} must be a whole number of at least 1.")
+        if k > n:
+            raise ValueError(
+                f"n_neighbors={k} exceeds the number of training samples, n_samples={n} "
+                f"({n} sample{'s' * (n != 1)}); use at most {n} neighbours, or more samples."
+            )
+
+    def _reject(self, classes: np.ndarray) -> Any:
+        text = classes.dtype.kind in "OU" and isinstance(classes[0], str)
+        label = ("abstain" if text else -1) if self.reject_label is None else self.reject_label
+        if isinstance(label, str) != text or (not text and not np.isfinite(label)):
+            kind = "text" if text else "numbers"
+            raise ValueError(
+                f"reject_label={label!r} does not go with classes that are {kind} "
+                f"({classes.tolist()[0]!r}, ...); use {'a text' if text else 'a finite number'}."
+            )
+        if label in classes.tolist():
+            default = " (the default)" if self.reject_label is None else ""
+            raise ValueError(
+                f"reject_label={label!r}{default} is one of the classes of y; choose a label that "
+                "is not, to tell abstentions apart."
+            )
+        return label
+
+    # --------------------------------------------------------------------------- neighbours
+
+    def _bring(self, X: Any) -> np.ndarray:
+        """Rows of a user's table in the form of the training samples."""
+        check_is_fitted(self)
+        columns = read_queries(self, X, self._coded, self._categories)
+        if self.missing == "error":
+            refuse_missing(columns)
+        return self._space.bring(columns.X)
+
+    def _search(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        finder = choose_finder(self._space, METRICS[self.metric], self.algorithm, k)
+        with limit_threads(self.n_jobs):
+            return find_neighbours(finder, Q, k, int(self.verbose))
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """The nearest training samples of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame, optional
+            Samples; by default the training samples, none of which is its own neighbour.
+        n_neighbors : int, optional
+            How many; ``n_neighbors`` of the estimator by default.
+        return_distance : bool, default=True
+            Whether to return distances, too.
+
+        Returns
+        -------
+        distances : array of shape (n_queries, n_neighbors)
+            Distances, nearest first; infinite where nothing is known in common.
+        indices : array of shape (n_queries, n_neighbors)
+            Row numbers of the training samples.
+        """
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if X is None:
+            n = self.n_samples_fit_
+            self._check_number(k, n - 1)
+            distances, rows = self._search(np.ascontiguousarray(self._space.columns.T), k + 1)
+            own = rows == np.arange(n)[:, None]
+            own[~own.any(axis=1), -1] = True
+            distances, rows = distances[~own].reshape(n, k), rows[~own].reshape(n, k)
+        else:
+            self._check_number(k, self.n_samples_fit_)
+            distances, rows = self._search(self._bring(X), k)
+        return (distances, rows) if return_distance else rows
+
+    # -------------------------------------------------------------------------------- votes
+
+    def _winners(self, Q: np.ndarray, ks: np.ndarray) -> np.ndarray:
+        """Codes of the winners, (queries, ks), for ascending ``ks``; -1 where it abstains."""
+        distances, rows = self._search(Q, int(ks[-1]))
+        return self._count(rows, VOTES[self.weights](distances), ks)
+
+    def _count(self, rows: np.ndarray, votes: np.ndarray, ks: np.ndarray) -> np.ndarray:
+        rule = TIE_RULES[self.ties](self.class_count_)
+        with limit_threads(self.n_jobs):
+            return winners(rows, votes, self._checked_codes(), self.class_count_, ks, rule)
+
+    def _checked_codes(self) -> np.ndarray:
+        """Codes of the training samples, fit for compiled code."""
+        codes, n_classes = self._codes, len(self.class_count_)
+        fits = codes.shape == (self._space.n_samples,) and len(self.classes_) == n_classes
+        if not fits or codes.min() < 0 or codes.max() >= n_classes:
+            raise ValueError("The parts of this fitted model do not fit together; fit it again.")
+        return codes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class of each row of ``X``, or the reject label where it abstains.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_queries, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : array of shape (n_queries,)
+            If ``ties="abstain"``, of a type that holds the classes and the reject label.
+        """
+        Q = self._bring(X)
+        codes = self._winners(Q, np.array([self._n_votes()]))[:, 0]
+        if self.ties != "abstain" or self.reject_label_ is None:
+            return self.classes_[codes]
+        held = object if self.classes_.dtype.kind == "O" else None
+        reject = np.array([self.reject_label_], dtype=held)
+        return np.concatenate([self.classes_, reject])[codes]  # -1 is the last
+
+    def _n_votes(self) -> int:
+        self._check_number(self.n_neighbors, self.n_samples_fit_)
+        return int(self.n_neighbors)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Share of the votes of each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_queries, n_features)
+            Samples.
+
+        Returns
+        -------
+        shares : array of shape (n_queries, n_classes)
+            In the order of ``classes_``. Of tied classes the one that :meth:`predict` takes is
+            ahead by the last bit, so that the largest share is always its.
+        """
+        Q = self._bring(X)
+        k = self._n_votes()
+        distances, rows = self._search(Q, k)
+        votes = VOTES[self.weights](distances)
+        share = shares(rows, votes, self._checked_codes(), self.class_count_)
+        taken = self._count(rows, votes, np.array([k]))[:, 0]
+        behind = np.flatnonzero((taken >= 0) & (share.argmax(axis=1) != taken))
+        share[behind, taken[behind]] = np.nextafter(share[behind].max(axis=1), 2.0)
+        return share

@@ -1,0 +1,165 @@
+"""choose_k against a plain loop over k; its choice, its table, its picture; what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold, StratifiedKFold
+
+import tamiz
+from tamiz.neighbors import KChoice, KNNClassifier, choose_k
+from tamiz.neighbors import choose_k as choose_k_function
+from tests.frames import to_polars
+from tests.naive import knn as naive
+
+CASES = [
+    {"ties": "nearest"},
+    {"ties": "frequent", "metric": "manhattan"},
+    {"ties": "abstain", "scaling": "zscore"},
+    {"weights": "distance"},
+    {"metric": "hamming"},
+]
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    rng = np.random.default_rng(0)
+    X, y = load_iris(return_X_y=True)
+    wrong = rng.random(150) < 0.2
+    return X, np.where(wrong, rng.integers(3, size=150), y)
+
+
+@pytest.mark.parametrize("options", CASES, ids=str)
+def test_the_curves_are_those_of_a_plain_loop(noisy, options):
+    X, y = noisy
+    rest, aside = np.arange(150) % 4 > 0, np.arange(150) % 4 == 0
+    X, y, test = X[rest], y[rest], (X[aside], y[aside])
+    ks = [1, 2, 3, 4, 6, 10, 25, 60]
+    splits = list(StratifiedKFold(4, shuffle=True, random_state=1).split(X, y))
+    found = choose_k(X, y, ks[::-1], splits, test=test, **options)
+    cv, train, tested = naive.error_curves(
+        lambda k: KNNClassifier(k, **options), X, y, splits, ks, test
+    )
+    np.testing.assert_array_equal(found.ks, ks)
+    np.testing.assert_allclose(found.cv_errors, cv, atol=1e-15)
+    np.testing.assert_allclose(found.train_error, train, atol=1e-15)
+    np.testing.assert_allclose(found.test_error, tested, atol=1e-15)
+    assert (found.n_train, found.n_test) == (112, 38)
+    means = np.mean(cv, axis=0)
+    assert found.k == max(k for k, e in zip(ks, means, strict=True) if e <= means.min() + 1e-12)
+
+
+def test_one_standard_error_takes_more_neighbours(noisy):
+    found = choose_k(*noisy, range(1, 41), random_state=0, rule="1se")
+    at = np.flatnonzero(found.ks == found.choose("best"))[0]
+    limit = found.cv_error[at] + found.cv_se[at]
+    assert found.k >= found.choose("best")
+    assert found.cv_error[found.ks == found.k][0] <= limit + 1e-12
+    assert (found.cv_error[found.ks > found.k] > limit - 1e-12).all()
+    assert found.estimator.get_params()["n_neighbors"] == found.k
+
+
+def test_the_seed_decides_and_threads_do_not(noisy):
+    one, two, other = (
+        choose_k(*noisy, random_state=seed, n_jobs=jobs, test=0.3)
+        for seed, jobs in ((3, 1), (3, 2), (4, 1))
+    )
+    np.testing.assert_array_equal(one.cv_errors, two.cv_errors)
+    np.testing.assert_array_equal(one.test_error, two.test_error)
+    assert (one.cv_errors != other.cv_errors).any()
+    assert (
+        one.n_test == 45 and one.n_train == 105 and one.train_error[0] == pytest.approx(0, abs=0.1)
+    )
+    assert one.ks.tolist() == list(range(1, 51))
+
+
+def test_tables_with_text_in_pandas_and_polars():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"a": rng.choice(list("uvw"), 90), "b": rng.normal(size=90).round(2)})
+    y = np.where((frame.a == "u") ^ (rng.random(90) < 0.1), "yes", "no")
+    splits = list(KFold(3).split(frame))
+    aside = choose_k(frame, y, [1, 5, 9], 3, metric="mixed", test=10, random_state=0)
+    plain = choose_k(frame, y, [1, 5, 9], splits, metric="mixed")
+    polars = choose_k(to_polars(frame), y, [1, 5, 9], splits, metric="mixed")
+    lists = choose_k(frame.to_numpy().tolist(), y, [1, 5, 9], splits, metric="mixed")
+    for other in (polars, lists):
+        np.testing.assert_array_equal(plain.cv_errors, other.cv_errors)
+    assert plain.cv_error.min() < 0.25 and aside.n_test == 10 and aside.n_train == 80
+
+
+def test_table_dict_and_picture(noisy, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    found = choose_k(*noisy, range(1, 31), test=0.2, random_state=0)
+    table = found.to_frame()
+    assert table.index.tolist() == list(range(1, 31))
+    np.testing.assert_allclose(table["cv"], found.cv_errors.mean(axis=0))
+    np.testing.assert_allclose(table["test_se"] ** 2 * 30, table["test"] * (1 - table["test"]))
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["k"] == found.k and len(plain["errors"]) == 30
+    assert plain["at_k"]["cv"] == pytest.approx(found.cv_error[found.ks == found.k][0])
+    text = str(found)
+    assert f"*{found.k:5d}" in text and "test" in text and "30 values of k" in text
+    assert repr(found).startswith(f"<KChoice: k = {found.k} of 30")
+    ax = found.plot()
+    lines = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
+    np.testing.assert_array_equal(lines["test"], found.test_error)
+    assert found.plot(ax=ax) is ax
+    tamiz.save(found, tmp_path / "choice.tamiz")
+    again = tamiz.load(tmp_path / "choice.tamiz")
+    assert isinstance(again, KChoice) and again.k == found.k
+
+
+def test_one_split_has_no_deviation(noisy):
+    found = choose_k(*noisy, [1, 5], [(np.arange(100), np.arange(100, 150))])
+    assert np.isnan(found.cv_sd).all() and found.to_dict()["errors"][0]["cv_sd"] is None
+    assert found.k in (1, 5) and "±" in str(found)
+
+
+def test_ctrl_c_keeps_the_folds_done(noisy, monkeypatch):
+    module = __import__(choose_k_function.__module__, fromlist=["_errors"])
+    plain, calls = module._errors, []
+
+    def stopped(*args):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return plain(*args)
+
+    monkeypatch.setattr(module, "_errors", stopped)
+    found = choose_k(*noisy, [1, 3], 10, random_state=0)
+    assert found.interrupted and len(found.cv_errors) == 3 and "stopped early" in str(found)
+    calls[:] = [1, 1]
+    with pytest.raises(KeyboardInterrupt):  # a single fold is no cross-validation
+        choose_k(*noisy, [1, 3], 10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"ks": [0, 3]}, ValueError, "ks holds 0; .* k can be 1 to 135"),
+        ({"ks": [136]}, ValueError, "ks holds 136; the smallest training part has 135"),
+        ({"ks": [1.5]}, ValueError, "whole numbers"),
+        ({"ks": []}, ValueError, "whole numbers"),
+        ({"rule": "least"}, ValueError, "rule='least' is not known"),
+        ({"cv": 1}, ValueError, "cv=1"),
+        ({"test": 1.5}, ValueError, "test=1.5 leaves nothing"),
+        ({"test": 150}, ValueError, "below 150"),
+        ({"test": "half"}, ValueError, "not understood"),
+        ({"test": (np.zeros((3, 4)), [0, 1])}, ValueError, "3 rows but 2 labels"),
+        ({"n_neighbors": 3}, ValueError, "candidates as ks"),
+        ({"kernel": "rbf"}, TypeError, "no option 'kernel'"),
+        ({"estimator": "knn"}, TypeError, "must be a KNNClassifier"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_get_a_sentence(noisy, changes, error, message):
+    with pytest.raises(error, match=message):
+        choose_k(*noisy, **changes)
+
+
+def test_labels_of_another_length(noisy):
+    with pytest.raises(ValueError, match="150 rows but y has 149"):
+        choose_k(noisy[0], noisy[1][1:])
