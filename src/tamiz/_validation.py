@@ -652,7 +652,7 @@ def _refuse_text(X: Any) -> None:
     except ValueError:  # ragged: scikit-learn has the sentence
         return
     if table.ndim == 1 and not any(isinstance(value, (list, tuple)) for value in table):
-        _refuse_text_column(table, "as a whole, without columns,")
+        _refuse_text_column(table, "(one list, no columns)")
     if table.ndim == 2:
         for j in range(table.shape[1]):
             _refuse_text_column(table[:, j], f"column {j}")

@@ -1,10 +1,10 @@
 """Kernels: functions that compare samples, their algebra, and what features do to them.
 
 Elementary kernels are :class:`Linear`, :class:`Polynomial`, :class:`RBF`, :class:`Sigmoid`,
-:class:`QuadraticForm` and :class:`Precomputed`; ``k1 + k2``, ``a * k``, ``k1 * k2``, ``k.exp()``,
-``k.poly(...)`` and ``k.of(h)`` build others from them. ``k(X, Z)`` is the Gram matrix,
-``k.prepare(X)`` what a solver works with, ``k.track(X)`` a Gram matrix that follows as features
-come and go.
+:class:`QuadraticForm` and :class:`Precomputed`, and for strings :class:`GapWeighted`; ``k1 + k2``,
+``a * k``, ``k1 * k2``, ``k.exp()``, ``k.poly(...)`` and ``k.of(h)`` build others from them.
+``k(X, Z)`` is the Gram matrix, ``k.prepare(X)`` what a solver works with, ``k.track(X)`` a Gram
+matrix that follows as features come and go.
 """
 
 from tamiz.kernels.algebra import Exponential, PolynomialOf, Product, Scaled, Sum
@@ -20,6 +20,7 @@ from tamiz.kernels.mercer import (
 )
 from tamiz.kernels.prepared import Prepared
 from tamiz.kernels.resolve import KERNEL_NAMES, as_kernel
+from tamiz.kernels.strings import GapWeighted
 
 __all__ = [
     "KERNEL_NAMES",
@@ -29,6 +30,7 @@ __all__ = [
     "Exponential",
     "FeatureGram",
     "FunctionKernel",
+    "GapWeighted",
     "IndefiniteKernelWarning",
     "Kernel",
     "Linear",

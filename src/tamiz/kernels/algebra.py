@@ -56,6 +56,18 @@ class Composite(Kernel):
                     f"{name} of {type(self).__name__} must be a kernel object; "
                     f"got {getattr(self, name)!r}. Turn names into kernels with as_kernel."
                 )
+        by_kind = {part.compares_text: part for part in self.parts}
+        if len(by_kind) > 1:
+            raise ValueError(
+                f"{by_kind[True]!r} compares strings and {by_kind[False]!r} compares vectors, so "
+                "no samples suit both. Compute both Gram matrices, combine these, and use "
+                'kernel="precomputed".'
+            )
+
+    def _samples(self, X: Any, name: str = "X") -> Any:
+        if self.compares_text:  # every part cuts them in its own way
+            return self.parts[0]._samples(X, name)
+        return super()._samples(X, name)
 
     def _rebuilt(self, parts: Sequence[Kernel]) -> Kernel:
         """The same combination of other parts."""
@@ -75,6 +87,10 @@ class Composite(Kernel):
     @property
     def _pending(self) -> bool:
         return any(part._pending for part in self.parts)
+
+    @property
+    def compares_text(self) -> bool:
+        return self.parts[0].compares_text
 
     @property
     def always_mercer(self) -> bool:

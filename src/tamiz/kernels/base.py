@@ -87,6 +87,11 @@ class Kernel(ABC):
         return False
 
     @property
+    def compares_text(self) -> bool:
+        """Whether samples are strings rather than rows of numbers."""
+        return False
+
+    @property
     def bound(self) -> float:
         """Least known upper bound of the size of K(x, x') over all samples; infinite if none is."""
         return float("inf")

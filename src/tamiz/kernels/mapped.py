@@ -83,6 +83,11 @@ class Composed(Mapped):
                 f"kernel of Composed must be a kernel object; got {self.kernel!r}. "
                 "Turn names into kernels with as_kernel."
             )
+        if self.kernel.compares_text:
+            raise ValueError(
+                f"{self.kernel!r} compares strings, and a map is of tables of numbers. Map the "
+                "strings before, or give the kernel a function in tokens."
+            )
         check_callable("function", self.function, "Composed")
 
     @property

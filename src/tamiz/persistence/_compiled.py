@@ -26,6 +26,7 @@ _FIELDS = (
     "weighted_n_node_samples",
     "missing_go_to_left",
 )
+_STRINGS = "tamiz.kernels._strings_input.Texts"
 _NEIGHBOURS = ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
 _LIBSVM = ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
 _TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier")
@@ -41,6 +42,8 @@ def kept(key: str, state: dict[str, Any]) -> dict[str, Any]:
     """What of the attributes of an object goes to the file."""
     if key in _REBUILT and state.get("_tree") is not None:
         return {**state, "_tree": None}
+    if key == _STRINGS:  # what was worked out of them is worked out again
+        return {**state, "_memo": {}}
     if key == "sklearn.pipeline.Pipeline" and state.get("memory") is not None:
         warnings.warn(
             "The pipeline is saved with memory=None: a cache of results belongs to one machine, "
@@ -256,10 +259,23 @@ def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
     )
 
 
+def _check_strings(made: Any, state: dict[str, Any]) -> bool:
+    """Strings, or sequences of symbols; nothing that compiled code would take on trust."""
+    items = state["items"]
+    kinds = {type(item) for item in items.tolist()}
+    return (
+        items.dtype == object
+        and items.ndim == 1
+        and len(kinds) < 2
+        and (kinds <= {str, tuple} and state["_memo"] == {})
+    )
+
+
 _REBUILT = {f"sklearn.neighbors.{name}" for name in _NEIGHBOURS}
 _CHECKS: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
     "tamiz.kernels.radial.PreparedRBF": _check_radial,
     "tamiz.svm.PegasosClassifier": _check_pegasos,
+    _STRINGS: _check_strings,
     "sklearn.pipeline.Pipeline": lambda _, state: state.get("memory") is None,
     **dict.fromkeys((f"sklearn.svm.{name}" for name in _LIBSVM), _check_libsvm),
     **dict.fromkeys((f"sklearn.tree.{name}" for name in _TREES), _check_tree),

@@ -41,9 +41,12 @@ INSIDE = {
     "tamiz.kernels.prepared": (
         "PreparedComposite PreparedLinear PreparedMapped PreparedTable Recomputed"
     ),
+    "tamiz.kernels._strings_input": "Texts",
     "tamiz.kernels.mapped": "_Widened",
     "tamiz.kernels.radial": "PreparedRBF",
     "tamiz.solvers.pegasos": "Averaging Intercept Setting State",
+    "tamiz.svm._streaming": "StreamedMachine",
+    "tamiz.neighbors._space": "Space",
     "tamiz.embedded._rfe_last": "Widened",
     "tamiz.embedded.l1_path": "L1Path",
     "tamiz.search._evaluations": "Evaluations",

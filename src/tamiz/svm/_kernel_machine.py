@@ -14,8 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import TOO_LARGE, check_square, check_squares, check_symmetric, check_X
+from tamiz._validation import (
+    TOO_LARGE,
+    check_square,
+    check_squares,
+    check_symmetric,
+    check_X,
+    refuse_text_rows,
+    require_samples,
+)
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
+from tamiz.kernels._strings_gram import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import SOLVERS, Status
 
@@ -48,10 +57,16 @@ class KernelMachine(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.sparse = self._takes_sparse()
+        if self._compares_text():
+            tags.input_tags.string = tags.input_tags.one_d_array = True
+            tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
 
     def _takes_sparse(self) -> bool:
         return not self._is_precomputed()
+
+    def _compares_text(self) -> bool:
+        return isinstance(self.kernel, Kernel) and self.kernel.compares_text
 
     def _is_precomputed(self) -> bool:
         return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
@@ -59,10 +74,24 @@ class KernelMachine(BaseEstimator):
     def _check_table(self, X: Any, *, reset: bool) -> Any:
         if not reset:
             check_is_fitted(self)
+        if self._compares_text():
+            return self._check_texts(X, reset=reset)
+        if isinstance(self.kernel, type):  # a sentence about the kernel before one about X
+            as_kernel(self.kernel)
+        refuse_text_rows(X)
         X = check_X(self, X, reset=reset, accept_sparse=self._takes_sparse())
         if self._is_precomputed() and reset:
             check_square(X)
         return X
+
+    def _check_texts(self, X: Any, *, reset: bool) -> Any:
+        """Strings have no features, so their number is not recorded."""
+        texts = self.kernel._samples(X)
+        require_samples(len(texts))
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to a table
+                self.__dict__.pop(name, None)
+        return texts
 
     def _take(self, X: Any, index: np.ndarray) -> Any:
         """Some of the training samples (rows and columns if precomputed)."""
@@ -85,6 +114,8 @@ class KernelMachine(BaseEstimator):
         if self._is_precomputed():
             check_symmetric(X)
             return DenseQ(X)
+        if self.kernel_.compares_text:
+            return self._gram_of_texts(X)
         dtype = None
         if min(self.tol, 10.0 * self.tol / (largest + 1e-300)) < 1e-4:
             dtype = np.float64 if 8 * n**2 <= self.cache_mb * 2**20 else None
@@ -95,6 +126,23 @@ class KernelMachine(BaseEstimator):
             with np.errstate(over="ignore", invalid="ignore"):
                 if not np.isfinite(K.diag()).all():
                     raise ValueError(TOO_LARGE)
+        return K
+
+    def _gram_of_texts(self, X: Any) -> QMatrix:
+        """Values of strings are dear: all of them at once, exact, where memory allows.
+
+        Entries in float32 would save no time, and would have to be computed again in float64
+        where the solver doubts them.
+        """
+        K = KernelQ(self.kernel_, X, np.float64)
+        with showing_progress(self.verbose):
+            if not K.diag().any():
+                raise ValueError(
+                    f"Every string of X has fewer symbols than the subsequences of "
+                    f"{self.kernel_!r}, so all kernel values are 0. Use a smaller length."
+                )
+            if 8 * K.n**2 <= self.cache_mb * 2**20:
+                K.dense()
         return K
 
     def _solver_options(self) -> dict[str, Any]:
@@ -121,8 +169,12 @@ class KernelMachine(BaseEstimator):
             self.support_vectors_ = np.empty((0, 0))
             self._prepared = None
             return
-        self.support_vectors_ = X[support]
-        self._prepared = self.kernel_.prepare(self.support_vectors_)
+        vectors = X[support]
+        self._prepared = self.kernel_.prepare(vectors)
+        if self.kernel_.compares_text:
+            self.support_vectors_ = vectors.items
+            return
+        self.support_vectors_ = vectors
         if len(support) >= _LARGE_MACHINE and self.kernel_.unit_bounded:
             single = self.kernel_.prepare(self.support_vectors_, dtype=np.float32)
             size = float(np.linalg.norm(self.dual_coef_, axis=1).max())
@@ -137,7 +189,7 @@ class KernelMachine(BaseEstimator):
 
     def _expansion(self, X: Any) -> np.ndarray:
         """``sum_i coef_i K(x, x_i) + intercept`` for each row of ``X`` and each machine."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"), showing_progress(self.verbose):
             if self._prepared is None:
                 values = X[:, self.support_] @ self.dual_coef_.T
             elif not len(self.support_):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._progress import Progress
 from tamiz._validation import (
     Labels,
     check_announced_classes,
@@ -31,6 +32,13 @@ from tamiz.solvers.pegasos import (
     solve_pegasos,
 )
 from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
+from tamiz.svm._streaming import (
+    Stream,
+    default_passes,
+    in_features,
+    pegasos_passes,
+    warn_if_sorted,
+)
 
 _AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}
 
@@ -105,7 +113,7 @@ class PegasosClassifier(LinearMachine):
         Complete passes over the data; 1 after ``partial_fit``.
     objective_ : float, ndarray of shape (n_classes,) or None
         Objective on the training data, of each machine if there are several; None after
-        ``partial_fit``, which does not keep the data.
+        ``partial_fit``, which does not keep the data, or if ``fit_stream`` was interrupted.
     bound_ : float, ndarray of shape (n_classes,) or None
         ``ρ²(1 + log t_) / (2 lambda_ t_)`` or a little less (see :mod:`tamiz.solvers.pegasos`),
         with ρ the longest step direction seen: what the theory promises, on average over
@@ -170,6 +178,7 @@ class PegasosClassifier(LinearMachine):
 
     _state: State
     _setting: Setting
+    _scaled: bool  # whether the state is that of standardised features
 
     def __init__(
         self,
@@ -241,7 +250,7 @@ class PegasosClassifier(LinearMachine):
                     tol=self.tol,
                     verbose=self.verbose,
                 )
-            self._state = result.state
+            self._state, self._scaled = result.state, False
             self._set_weights(result.solution, in_range=np.isfinite(result.state.rho2).all())
             self.t_ = result.iterations
             self.n_iter_ = result.epochs
@@ -257,6 +266,114 @@ class PegasosClassifier(LinearMachine):
                     f"after max_iter={self.max_iter} passes the objective still falls by more than "
                     f"tol={self.tol:g} of its value in a pass; increase max_iter, lambda_ or tol, "
                     "or scale the features."
+                )
+        return self
+
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        target: Any = None,
+        passes: int | None = None,
+        standardize: bool = False,
+        **options: Any,
+    ) -> PegasosClassifier:
+        """Fit the machine anew to a table that need not fit into memory.
+
+        A first pass counts the rows and classes and sums up the features; then the rows are taken
+        ``passes`` times, in the order of the batches, shuffled inside each (``shuffle``); a last
+        pass computes ``objective_``. Memory: about two batches. Rows that are sorted by class
+        should be shuffled beforehand, since the order counts.
+
+        ``C``, ``class_weight="balanced"``, ``tol`` (which costs a pass more for each) and
+        ``random_state`` mean the same as in ``fit``; ``sampling="replacement"`` is not possible.
+        After Ctrl-C what was reached is kept, and ``objective_`` is None.
+
+        Parameters
+        ----------
+        source : path, list of paths, iterable of (X, y), callable, or Batches
+            Where the rows come from: whatever :func:`tamiz.scale.batches` takes.
+        target : str or int, optional
+            Column of the labels.
+        passes : int, optional
+            How often the rows are taken. By default ``max_iter`` times, but no more often than ten
+            million steps take, and at least three times.
+        standardize : bool, default=False
+            Find the machine for features of mean 0 and deviation 1 (sparse ones are not shifted),
+            as if they had been scaled before. ``coef_`` and ``intercept_`` are for the features as
+            they are in the table; ``objective_`` and ``bound_`` for the scaled ones.
+        **options
+            For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
+            and ``executor`` for passes on a cluster (those of the steps are made here).
+
+        Returns
+        -------
+        self : PegasosClassifier
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_blobs
+        >>> from tamiz.svm import PegasosClassifier
+        >>> X, y = make_blobs(300, centers=2, random_state=0)
+        >>> parts = [(X[:150], y[:150]), (X[150:], y[150:])]
+        >>> machine = PegasosClassifier(lambda_=0.01, random_state=0)
+        >>> machine.fit_stream(parts, passes=5, standardize=True).t_
+        1500
+        >>> bool(machine.score(X, y) > 0.9)
+        True
+        """
+        with unchanged_on_error(self):
+            self._validate_params()
+            if self.sampling == "replacement":
+                raise ValueError(
+                    'sampling="replacement" draws rows from anywhere, which a stream does not '
+                    'allow; use sampling="permutation".'
+                )
+            if passes is not None and (not isinstance(passes, Integral) or passes < 1):
+                raise ValueError(f"passes={passes!r} must be a whole number, at least 1, or None.")
+            stream = Stream(self, source, target, options, sampled=False)
+            warn_if_sorted(stream)
+            units = stream.units() if standardize else None
+            weight = stream.weights(self.class_weight)
+            self.classes_ = stream.classes
+            self._setting = self._new_setting(lambda_of(self.lambda_, self.C, stream.n_rows))
+            self._random = check_random_state(self.random_state)
+            with (
+                np.errstate(over="ignore", invalid="ignore"),
+                Progress("Pegasos", self.verbose) as progress,
+            ):
+                found = pegasos_passes(
+                    stream,
+                    self._setting,
+                    units,
+                    weight,
+                    passes=default_passes(self.max_iter, stream.n_rows)
+                    if passes is None
+                    else passes,
+                    batch_size=self.batch_size,
+                    shuffle=self.shuffle,
+                    tol=self.tol,
+                    random_state=self._random,
+                    progress=progress,
+                )
+                beta = solution(found.state, self._setting)
+            beta = beta if units is None else in_features(beta, units)
+            self._set_weights(beta, in_range=np.isfinite(found.state.rho2).all())
+            self._state, self._scaled = found.state, standardize
+            self.t_, self.n_iter_ = int(found.state.clock[0]), found.epochs
+            self.status_ = found.status
+            self.objective_ = None if found.objective is None else per_machine(found.objective)
+            bound = expected_gap(found.state, self._setting, weight)
+            self.bound_ = None if bound is None else per_machine(bound)
+            if self.status_ == "interrupted":
+                self._warn(
+                    f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
+                )
+            elif self.status_ == "limit" and self.tol is not None:
+                self._warn(
+                    f"after {self.n_iter_} passes the objective still falls by more than "
+                    f"tol={self.tol:g} of its value in a pass; raise passes, lambda_ or tol, or "
+                    "set standardize=True."
                 )
         return self
 
@@ -348,6 +465,11 @@ class PegasosClassifier(LinearMachine):
             raise ValueError(
                 f'class_weight="{self.class_weight}" needs the frequencies of the classes, which '
                 "partial_fit cannot know; hand over a dict, for instance class_weight={0: 1, 1: 5}."
+            )
+        if getattr(self, "_scaled", False):
+            raise ValueError(
+                "partial_fit cannot go on after fit_stream(standardize=True): its steps were made "
+                "for scaled features. Use a new machine (sklearn.base.clone), or fit_stream again."
             )
         if hasattr(self, "_state") and self._new_setting(self.lambda_) != self._setting:
             raise ValueError(

@@ -188,7 +188,8 @@ class SVC(KernelClassifier):
         Price of slack. Larger values follow the training data more closely.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed", an object of :mod:`tamiz.kernels`, or a
-        function ``f(X, Z)`` that returns the matrix of kernel values.
+        function ``f(X, Z)`` that returns the matrix of kernel values. With a kernel of strings,
+        :class:`~tamiz.kernels.GapWeighted`, samples are strings wherever rows are spoken of.
     gamma : float, "scale" or "auto", default="scale"
         Factor of the kernels given by name; "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
@@ -229,7 +230,8 @@ class SVC(KernelClassifier):
     n_support_ : array of shape (n_classes,)
         Number of support vectors of each class.
     support_vectors_ : array of shape (n_support, n_features)
-        The support vectors (empty if precomputed).
+        The support vectors (empty if precomputed; strings, of shape (n_support,), with a kernel of
+        strings, and then there is no ``n_features_in_``).
     dual_coef_ : array of shape (1, n_support)
         ``alpha_i y_i`` of the support vectors.
     intercept_ : array of shape (1,)
@@ -323,7 +325,8 @@ class SVC(KernelClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training samples, or their square matrix of kernel values if precomputed.
+            Training samples, or their square matrix of kernel values if precomputed. With a kernel
+            of strings a list, array, Series or single column of strings.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), optional

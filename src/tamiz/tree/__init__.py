@@ -1,0 +1,24 @@
+"""Classification and regression trees: growing, pruning and reading them."""
+
+from tamiz.tree.classifier import CARTClassifier
+from tamiz.tree.findings import Finding
+from tamiz.tree.pruning import PruningPath, pruning_path
+from tamiz.tree.regressor import CARTRegressor
+from tamiz.tree.rules import Rule
+from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate
+from tamiz.tree.structure import Tree
+
+__all__ = [
+    "CARTClassifier",
+    "CARTRegressor",
+    "Finding",
+    "NominalSplit",
+    "NumericSplit",
+    "ObliqueSplit",
+    "PruningPath",
+    "Rule",
+    "Split",
+    "Surrogate",
+    "Tree",
+    "pruning_path",
+]

@@ -1,0 +1,313 @@
+"""Classification trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+
+from tamiz._validation import (
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    unchanged_on_error,
+    warn_of_quantity,
+)
+from tamiz.tree._costs import check_costs, weights_of_costs
+from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
+from tamiz.tree._growth import classification_tree
+from tamiz.tree.impurity import Criterion
+
+_NUMBERS = "use CARTRegressor"
+
+
+class CARTClassifier(ClassifierMixin, TreeEstimator):
+    """A classification tree: questions with two answers, and a class at the end of each way.
+
+    The tree grows from one leaf. The leaf that is most mixed, counting its samples, is split by the
+    question that takes most off its impurity, until no leaf can be split or a limit is reached.
+    Without a limit on the size the order does not matter, and the tree grows until its leaves are
+    pure; prune it then.
+
+    Numbers and ordered categories are asked ``x <= threshold``, with thresholds half-way between
+    values; categories without an order are asked for a set of them. A question may also be a
+    weighted sum of numbers. Missing values need no filling in.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "error"}, default="gini"
+        Impurity that splits reduce: ``sum p (1 - p)``, ``-sum p log p``, or the cost of the best
+        single label. The last is blind to splits that change no label, and is seldom wanted.
+    splits : {"axis", "oblique"}, default="axis"
+        Whether questions ask for one feature, or also for weighted sums of numeric features. A sum
+        is only used where it gains more. The search climbs hills from ``n_restarts`` starts (OC1);
+        it takes far longer, and fits more closely.
+    max_depth : int, optional
+        Most questions on the way to a leaf.
+    max_mean_depth : float, optional
+        Growth stops before the mean number of questions for a training sample exceeds this.
+    max_leaf_nodes : int, optional
+        Most leaves.
+    max_error : float, optional
+        Growth stops as soon as the training error (mean cost) is at or below this.
+    min_samples_split : int or float, default=2
+        Fewest samples of a leaf that is split; a float is a share of all samples.
+    min_samples_leaf : int or float, default=1
+        Fewest samples of a leaf; a float is a share of all samples.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of all weight that a leaf must get. With ``costs``, weights are those that count
+        in the impurity.
+    min_impurity_decrease : float, default=0.0
+        Least decrease of the impurity of the whole tree, for each unit of weight, by a split.
+    min_balance : float, default=0.0
+        Least share of the samples of a node that its smaller child must get, up to 0.5.
+    leaf_choice : {"impurity", "decrease"}, default="impurity"
+        Which leaf is split next: that of largest impurity times weight, or that whose best split
+        takes most off it (as scikit-learn does). It only matters with a limit on the size.
+    costs : array of shape (n_classes, n_classes) or dict, optional
+        ``costs[i, j]`` is the cost of calling a sample of class ``i`` a ``j``, classes in sorted
+        order; the diagonal is 0. A dict names pairs ``(true, called)``, or true classes alone; what
+        it leaves out costs 1. Leaves get the label of least expected cost, and errors are costs.
+        With Gini and entropy, samples of class ``i`` weigh ``sum_j costs[i, j]`` in the impurity
+        (altered priors); the error criterion uses the costs themselves.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied with ``sample_weight``.
+    categorical_features : array-like, optional
+        Features without an order: indices, names or a mask. Text and, in data frames, categories
+        always are.
+    ordinal_features : dict or array-like, optional
+        Features whose categories have an order: a dict from feature to the categories from least
+        to greatest. Ordered categories of pandas are found without it.
+    max_exact_categories : int, default=10
+        With two classes, the best set of categories is one of the cuts along the order by the share
+        of a class, for any number of categories. With three classes or more, or if a side needs
+        more than one sample, all subsets of up to so many categories are tried (``2**(c-1)`` of
+        them; at most 20). Beyond, cuts along several orders: by the share of each class, and by the
+        first principal component of the class shares, which may miss the best.
+    missing : {"auto", "surrogate", "direction"}, default="auto"
+        What to do about missing values. "surrogate": splits are chosen on the known values, with
+        the gain weighted by the share known, and the rest is placed by surrogate splits.
+        "direction": all missing values go to the side where they fit better. "auto": at each split
+        whichever gains more.
+    n_surrogates : int or "auto", default="auto"
+        Most surrogate splits for each split; "auto" is 5 if the training data have gaps and
+        ``missing`` is not "direction", else 0. What neither a split nor its surrogates can place
+        goes with the larger part.
+    n_restarts : int, default=5
+        Starts of the search for oblique splits.
+    random_state : int, RandomState or None, default=None
+        Seed of that search; nothing else is random.
+    n_jobs : int, optional
+        Threads; the tree does not depend on it.
+    verbose : bool or int, default=0
+        Whether to show progress.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree, see :class:`tamiz.tree.Tree`.
+    classes_ : array
+        The classes.
+    costs_ : array of shape (n_classes, n_classes)
+        Costs used.
+    categories_ : dict
+        By feature, the categories that codes in the tree stand for.
+    nominal_ : bool array
+        The features that are asked for sets of categories.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    CARTRegressor : The same for numbers.
+
+    Notes
+    -----
+    Counts (``min_samples_leaf`` and the like, ``min_balance``) are of samples; all else goes by
+    weight, so that a sample of weight two counts as two. Ties between labels go to the class that
+    is more frequent in all of the data, ties between splits to the more balanced one, then to the
+    feature with the widest gap at the cut, then to the first.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). Classification and Regression
+           Trees. Chapman and Hall.
+    .. [2] S. Murthy, S. Kasif, S. Salzberg (1994). A system for induction of oblique decision
+           trees. Journal of Artificial Intelligence Research 2, 1-32.
+    .. [3] D. Coppersmith, S. J. Hong, J. Hosking (1999). Partitioning nominal attributes in
+           decision trees. Data Mining and Knowledge Discovery 3, 197-217.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamiz.tree import CARTClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CARTClassifier(max_leaf_nodes=3).fit(X, y)
+    >>> tree.get_n_leaves(), tree.get_depth()
+    (3, 2)
+    >>> round(tree.score(X, y), 2)
+    0.96
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **GROWTH_CONSTRAINTS,
+        "criterion": [StrOptions({"gini", "entropy", "error"})],
+        "costs": ["array-like", dict, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        criterion: str = "gini",
+        *,
+        splits: str = "axis",
+        max_depth: int | None = None,
+        max_mean_depth: float | None = None,
+        max_leaf_nodes: int | None = None,
+        max_error: float | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        min_balance: float = 0.0,
+        leaf_choice: str = "impurity",
+        costs: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        max_exact_categories: int = 10,
+        missing: str = "auto",
+        n_surrogates: int | str = "auto",
+        n_restarts: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ):
+        self.criterion = criterion
+        self.splits = splits
+        self.max_depth = max_depth
+        self.max_mean_depth = max_mean_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_error = max_error
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.min_balance = min_balance
+        self.leaf_choice = leaf_choice
+        self.costs = costs
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.max_exact_categories = max_exact_categories
+        self.missing = missing
+        self.n_surrogates = n_surrogates
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CARTClassifier:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples; may have categories and missing values. A dense copy of a sparse
+            matrix is made.
+        y : array of shape (n_samples,)
+            Classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights; samples of weight 0 count for nothing.
+
+        Returns
+        -------
+        self : CARTClassifier
+        """
+        self._validate_params()
+        with unchanged_on_error(self):
+            table = self._read_training_table(X)
+            n = len(table.X)
+            weight = check_sample_weight(sample_weight, n)
+            labels = check_classes(y, n, minimum=1, weight=weight, quantity=_NUMBERS)
+            warn_of_quantity(labels, _NUMBERS)
+            counted = weight > 0
+            codes = labels.codes
+            if not counted.all():
+                codes = np.where(counted, codes, 0)
+            self.classes_ = labels.classes
+            self.n_classes_ = len(labels.classes)
+            self.costs_ = check_costs(self.costs, labels.classes)
+            factor = check_class_weight(self.class_weight, labels._replace(codes=codes), weight)
+            weight = weight * factor[codes]
+            self._grow_tree(table, codes, weight)
+        return self
+
+    def _grow_tree(self, table: Any, codes: np.ndarray, weight: np.ndarray) -> None:
+        counted = weight > 0
+        if not counted.any():
+            raise ValueError(
+                "sample_weight and class_weight leave no sample with a positive weight; give at "
+                "least one sample a weight above 0."
+            )
+        if not counted.all():
+            table = table._replace(X=np.ascontiguousarray(table.X[counted]))
+            codes, weight = codes[counted], weight[counted]
+        criterion = Criterion[self.criterion.upper()]
+        growth = weight
+        if self.costs is not None and criterion is not Criterion.ERROR:
+            altered = weight * weights_of_costs(self.costs_)[codes]
+            if altered.any():
+                growth = altered * (weight.sum() / altered.sum())
+        grown = self._grow(
+            table, criterion, y=codes, weight=weight, growth=growth, costs=self.costs_
+        )
+        self.tree_ = classification_tree(grown, table.X.shape[1], codes, weight, self.costs_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of least expected cost in the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+        """
+        leaf = self.apply(X)
+        return self.classes_[self.tree_.prediction[leaf]]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The share of each class in the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        shares : array of shape (n_samples, n_classes)
+        """
+        leaf = self.apply(X)
+        value = self.tree_.value
+        return (value / value.sum(axis=1, keepdims=True))[leaf]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        logarithms : array of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

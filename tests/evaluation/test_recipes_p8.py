@@ -1,0 +1,67 @@
+"""P8: the published counts, the tests of the tree, and a small form of the recipe."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tamiz.evaluation import reproduce
+from tamiz.evaluation.recipes import RECIPES, p8
+
+pytestmark = pytest.mark.usefixtures("data_dir")
+
+
+def test_published_numbers():
+    assert p8.COUNTS["all"] == (2201, 711, 67.7)
+    assert p8.COUNTS["women"] == (470, 344, 73.2) and p8.COUNTS["men"] == (1731, 367, 78.8)
+    assert list(p8.TESTS.values()) == ["sex", "age", "class"]
+
+
+def test_the_text_comes_back_as_it_was_told():
+    part = p8.Table()
+    found = part.repeat(part.prepare(True, 0), 0)
+    json.dumps(found)
+    assert found["all"][:2] == [2201, 711] and found["women"][:2] == [470, 344]
+    assert found["women of the third class"] == pytest.approx(100 * 90 / 196)
+    assert {which: found[which] for which in p8.TESTS} == p8.TESTS
+    assert all(line.inside for line in part.rows([found], True))
+    wrong = {**found, "first test": "age", "men": [1731, 368, 78.7], "other women": 89.0}
+    outside = [line.what for line in part.rows([wrong], True) if not line.inside]
+    assert outside == ["men", "men", "other women", "first test: age"]
+
+
+def test_the_tests_are_found_whichever_side_they_stand_on():
+    ready = p8.people()
+    assert ready.levels["sex"] == ["female", "male"]
+    swapped = ready.X.copy()
+    sex = ready.names.index("sex")
+    swapped[:, sex] = 1 - swapped[:, sex]  # codes the other way round
+    other = ready._replace(X=swapped, levels={**ready.levels, "sex": ["male", "female"]})
+    for people in (ready, other):
+        assert p8.first_tests(p8.grown(people.X, people.survived), people) == p8.TESTS
+    noise = np.random.default_rng(0).random(len(ready.X)) < 0.5
+    asked = p8.first_tests(p8.grown(ready.X, noise), ready)  # a tree that is about something else
+    assert set(asked) == set(p8.TESTS)
+
+
+def test_a_small_form(monkeypatch):
+    parts = (p8.Table(), p8.Resamples(), p8.Pruning())
+    monkeypatch.setitem(RECIPES, "P8", replace(RECIPES["P8"], parts=parts))
+    found = reproduce("P8", repeats=6, random_state=1)
+    again = reproduce("P8", repeats=6, random_state=1)
+    assert found.rows == again.rows and found.repeats["resampled"] == 6
+    shares = {line.what: line for line in found.rows if line.group == "share of the resamples"}
+    assert shares["first test: sex"].mean == 1.0
+    assert all(line.inside is None for line in shares.values())  # nothing is published
+    depth = {line.what: line.mean for line in found.rows if line.group == "mean depth"}
+    assert depth["pruned tree"] < depth["full tree"]
+
+
+def test_differences_are_judged_by_the_interval_of_their_mean():
+    assert p8._above("x", np.array([1.0, 1.1, 0.9]), "g").inside is True
+    assert p8._above("x", np.array([-1.0, -1.1, -0.9]), "g").inside is False
+    assert p8._above("x", np.array([-1.0, 1.0, 0.1]), "g").inside is None
+    assert p8._above("x", np.array([1.0]), "g").inside is None
