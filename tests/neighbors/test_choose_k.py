@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import coo_matrix
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -135,6 +136,37 @@ def test_ctrl_c_keeps_the_folds_done(noisy, monkeypatch):
     calls[:] = [1, 1]
     with pytest.raises(KeyboardInterrupt):  # a single fold is no cross-validation
         choose_k(*noisy, [1, 3], 10, random_state=0)
+    calls[:] = []  # three folds, then the training error
+    late = choose_k(*noisy, [1, 3], 3, random_state=0)
+    assert late.interrupted and len(late.cv_errors) == 3 and np.isnan(late.train_error).all()
+    assert late.k in (1, 3) and late.to_dict()["at_k"]["train"] is None and str(late)
+
+
+def test_groups_stay_together():
+    """Each group is one point many times, of a class of its own draw: to know it is to have it."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    X, y = rng.normal(size=(40, 2))[groups], np.tile([0, 1], 20)[groups]
+    apart = choose_k(X, y, [1], 5, random_state=0)
+    found = choose_k(X, y, [1], 5, groups=groups.tolist(), test=0.25, random_state=0)
+    assert apart.cv_error[0] == pytest.approx(0, abs=1e-12)
+    assert found.cv_error[0] > 0.25 and found.test_error[0] > 0.25
+    assert (found.n_train, found.n_test) == (150, 50)
+    with pytest.raises(ValueError, match="test=10 samples would part groups"):
+        choose_k(X, y, [1], 5, groups=groups, test=10)
+    with pytest.raises(ValueError, match="groups has 40 entries, but X has 200 rows"):
+        choose_k(X, y, [1], 5, groups=groups[::5])
+
+
+def test_lists_with_gaps_and_any_sparse_matrix(noisy):
+    X, y = noisy
+    rows = [[*row, "u" if k % 2 else None] for k, row in enumerate(X.tolist())]
+    options = {"metric": "mixed", "categorical_features": [4]}
+    found = choose_k(rows, y, [1, 3], 3, test=(rows, y), random_state=0, **options)
+    np.testing.assert_array_equal(found.test_error, found.train_error)
+    plain = choose_k(X, y, [1, 3], 3, random_state=0)
+    thin = choose_k(coo_matrix(X), y, [1, 3], 3, random_state=0)
+    np.testing.assert_array_equal(thin.cv_errors, plain.cv_errors)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +182,9 @@ def test_ctrl_c_keeps_the_folds_done(noisy, monkeypatch):
         ({"test": 150}, ValueError, "below 150"),
         ({"test": "half"}, ValueError, "not understood"),
         ({"test": (np.zeros((3, 4)), [0, 1])}, ValueError, "3 rows but 2 labels"),
+        ({"test": (np.zeros((2, 4)), ["0", "1"])}, ValueError, "No label of test is a class of y"),
+        ({"test": (np.zeros(4), [1])}, ValueError, "X_test must be a table"),
+        ({"test": 1}, ValueError, "test=1 cannot be put aside with the classes in proportion"),
         ({"n_neighbors": 3}, ValueError, "candidates as ks"),
         ({"kernel": "rbf"}, TypeError, "no option 'kernel'"),
         ({"estimator": "knn"}, TypeError, "must be a KNNClassifier"),
@@ -158,6 +193,12 @@ def test_ctrl_c_keeps_the_folds_done(noisy, monkeypatch):
 def test_bad_arguments_get_a_sentence(noisy, changes, error, message):
     with pytest.raises(error, match=message):
         choose_k(*noisy, **changes)
+
+
+@pytest.mark.parametrize("X", ["iris", 3, [1.0, 2.0], [[1.0, 2.0], [3.0]], np.ones(2)], ids=str)
+def test_what_is_no_table_gets_a_sentence(X):
+    with pytest.raises(ValueError, match="X must be a table: one row for each sample"):
+        choose_k(X, [0, 1])
 
 
 def test_labels_of_another_length(noisy):

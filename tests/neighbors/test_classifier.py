@@ -222,6 +222,58 @@ def test_zscore_is_a_scaler_in_front():
     assert inside.score(X[1::2], y[1::2]) > 0.9 > KNNClassifier(7).fit(X[::2], y[::2]).score(X, y)
 
 
+@pytest.mark.parametrize("n", [7, 13, 30, 768])
+def test_zscores_of_constant_and_of_very_small_columns(n):
+    """The rounded mean of equal values is not that value: it must not become a scale of 1e-17."""
+    rng = np.random.default_rng(n)
+    gaps = np.where(np.arange(n) % 3, 0.7, np.nan)
+    X = np.column_stack([rng.normal(size=n), np.full(n, 0.1), gaps, 1e-200 * rng.normal(size=n)])
+    model = KNNClassifier(1, scaling="zscore").fit(X, np.arange(n) % 2)
+    assert model.scale_[1:3].tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(model.scale_[[0, 3]] * [1, 1e200],
+                               (X[:, [0, 3]] * [1, 1e200]).std(axis=0), rtol=1e-12)  # fmt: skip
+    moved = np.add(X, [1e-6, 0.1, 0.0, 0.0])  # a step that is the same for all: each is nearest
+    assert model.kneighbors(moved)[1].ravel().tolist() == list(range(n))
+
+
+def test_votes_of_very_near_neighbours_are_finite():
+    model = KNNClassifier(3, metric="manhattan", weights="distance")
+    model.fit([[0.0], [3e-310], [8e-310]], ["a", "b", "b"])
+    votes = np.array([1 / 2, 1 / 1 + 1 / 6])
+    np.testing.assert_allclose(model.predict_proba([[2e-310]])[0], votes / votes.sum(), rtol=1e-9)
+
+
+def test_a_series_of_weights_goes_by_name(frame):
+    y = np.arange(80) % 2
+    weight = pd.Series({"plan": 3.0, "age": 2.0})  # another order than the columns
+    model = KNNClassifier(metric="mixed", feature_weights=weight).fit(frame, y)
+    assert model.feature_weights_.tolist() == [2.0, 1.0, 3.0, 1.0]
+    plain = KNNClassifier(metric="mixed", feature_weights=pd.Series([1.0, 0.0, 2.0, 3.0]))
+    assert plain.fit(frame, y).feature_weights_.tolist() == [1.0, 0.0, 2.0, 3.0]
+    twice = pd.Series([1.0, 2.0], index=["age", "age"])
+    with pytest.raises(ValueError, match="names 'age' more than once"):
+        KNNClassifier(metric="mixed", feature_weights=twice).fit(frame, y)
+
+
+def test_what_is_set_after_fit_holds_or_waits_for_the_next_fit():
+    X, y = [[0.0], [1.0], [5.0], [6.0]], np.array([7, 3, 3, 3])
+    model = KNNClassifier(2).fit(X, y)
+    before = model.kneighbors([[0.4]])
+    model.set_params(metric="manhattan", scaling="range")  # the samples are held for another one
+    for mine, theirs in zip(model.kneighbors([[0.4]]), before, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert model.set_params(ties="frequent").predict([[0.4]]).tolist() == [3]
+    assert model.set_params(ties="abstain").predict([[0.4]]).tolist() == [-1]
+    with pytest.raises(ValueError, match="reject_label=7 is one of the classes"):
+        model.set_params(reject_label=7).predict([[0.4]])
+
+
+def test_equal_values_of_several_types_are_one_category():
+    X = as_objects([[1, 0.0], [1.0, 1.0], ["a", 2.0], [True, 3.0]])
+    distances, found = KNNClassifier(1, metric="mixed").fit(X, [0, 1, 2, 3]).kneighbors(X)
+    assert found.ravel().tolist() == [0, 1, 2, 3] and not distances.any()
+
+
 def test_a_new_category_differs_from_all_and_is_not_missing():
     X = [["a", "u"], ["b", "u"], ["c", "v"]]
     model = KNNClassifier(3, metric="hamming").fit(X, [0, 1, 2])
@@ -419,6 +471,12 @@ def test_bad_queries_get_a_sentence():
         model.kneighbors(X4, 5)
     with pytest.raises(ValueError, match="n_neighbors=4 exceeds"):
         model.kneighbors(n_neighbors=4)  # none is its own neighbour: three are left
+    with pytest.raises(ValueError, match=r"of other training samples.*\(0 samples\); use more"):
+        KNNClassifier(1).fit(X4[:1], [0]).kneighbors()
+    with pytest.raises(ValueError, match="numbers or text, but those of y are of type datetime64"):
+        KNNClassifier(2, ties="abstain").fit(X4, np.array(["2020", "2021"] * 2, dtype="M8[Y]"))
+    with pytest.raises(ValueError, match=r"use a regression such as sklearn.*Regressor, or"):
+        KNNClassifier(2).fit(X4, [0.5, 1.5, 2.5, 3.5])
     with pytest.raises(ValueError, match="is one of the classes"):
         KNNClassifier(2, ties="abstain").fit(X4, [-1, 1, -1, 1])
     nominal = KNNClassifier(2, metric="hamming").fit([["a", "b"], ["c", "d"]], [0, 1])
@@ -430,7 +488,7 @@ def test_bad_queries_get_a_sentence():
 
 def test_a_sparse_matrix_gives_the_answer_of_its_dense_copy():
     X, y = load_wine(return_X_y=True)
-    X = np.where(X > np.median(X, axis=0), X, 0.0)
+    X = np.where(np.median(X, axis=0) < X, X, 0.0)
     dense, thin = (
         KNNClassifier().fit(X[::2], y[::2]),
         KNNClassifier().fit(csr_matrix(X[::2]), y[::2]),

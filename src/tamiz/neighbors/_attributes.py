@@ -17,7 +17,19 @@ UNSEEN = -1.0
 def read_training(estimator: Any, X: Any, categorical_features: Any) -> Columns:
     """Check a table and record its names; text and declared columns become codes."""
     _refuse_duplicate_names(X)
-    return read_columns(as_dense(X), categorical_features, estimator=estimator, min_samples=1)
+    columns = read_columns(as_dense(X), categorical_features, estimator=estimator, min_samples=1)
+    for j, levels in columns.categories.items():
+        _merge_equal(columns.X[:, j], levels.tolist())
+    return columns
+
+
+def _merge_equal(codes: np.ndarray, levels: list[Any]) -> None:
+    """One code for values that are equal though of several types, as 1 and 1.0: the last one's."""
+    number = {value: k for k, value in enumerate(levels)}
+    if len(number) < len(levels):
+        known = ~np.isnan(codes)
+        merged = np.array([number[value] for value in levels], dtype=np.float64)
+        codes[known] = merged[codes[known].astype(np.intp)]
 
 
 def read_queries(estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any]) -> Columns:
@@ -99,6 +111,8 @@ def check_feature_weights(weights: Any, n_features: int, names: list[Any] | None
     """One finite, non-negative weight for each attribute; ones if None, a dict names columns."""
     if weights is None:
         return np.ones(n_features)
+    if hasattr(weights, "index") and hasattr(weights, "to_dict"):
+        weights = _by_label(weights)
     if isinstance(weights, dict):
         weights = _by_name(weights, n_features, names)
     try:
@@ -128,6 +142,17 @@ def check_feature_weights(weights: Any, n_features: int, names: list[Any] | None
             "those that are not zero between 1e-100 and 1e100."
         )
     return given
+
+
+def _by_label(series: Any) -> Any:
+    """A pandas Series with names of columns as its index, as a dict; else as it is."""
+    labels = list(series.index)
+    if not all(isinstance(label, str) for label in labels):
+        return series
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(f"feature_weights names {twice!r} more than once; give one weight each.")
+    return series.to_dict()
 
 
 def _by_name(weights: dict[Any, Any], n_features: int, names: list[Any] | None) -> list[Any]:

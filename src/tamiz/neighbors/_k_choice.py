@@ -181,7 +181,7 @@ class KChoice:
         if len(shown) < len(self.ks):
             lines.append(f"  ({len(shown)} of {len(self.ks)} values of k; to_frame() has all)")
         words = {"best": "least cross-validated error", "1se": "largest within one standard error"}
-        lines.append(f"* k = {chosen}: {words[self.rule]}, {len(self.cv_errors)} folds of ")
+        lines.append(f"* k = {chosen}: {words[self.rule]}, {len(self.cv_errors)} folds, ")
         lines[-1] += f"{self.n_train} samples" + (", stopped early" if self.interrupted else "")
         return "\n".join(lines)
 

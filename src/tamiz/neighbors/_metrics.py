@@ -67,11 +67,15 @@ def no_scale(X: np.ndarray) -> np.ndarray:
 
 
 def deviation(X: np.ndarray) -> np.ndarray:
-    """Standard deviation (by n) of the known values of each column."""
+    """Standard deviation (by n) of the known values of each column; exactly zero if constant."""
     known = ~np.isnan(X)
     count = np.maximum(known.sum(axis=0), 1)
+    width = span(X)
+    unit = np.where(width > 0, width, 1.0)  # squares of very small numbers would be zero
+    # a sum is rounded: without the bounds the mean of equal values need not be one of them
     mean = np.where(known, X, 0.0).sum(axis=0) / count
-    return np.sqrt(np.where(known, (X - mean) ** 2, 0.0).sum(axis=0) / count)
+    mean = np.fmin(np.fmax(mean, np.fmin.reduce(X, axis=0)), np.fmax.reduce(X, axis=0))
+    return unit * np.sqrt(np.where(known, ((X - mean) / unit) ** 2, 0.0).sum(axis=0) / count)
 
 
 def span(X: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ def make_space(
     scale = np.ones(X.shape[1])
     numbers = kinds != MISMATCH
     scale[numbers] = SCALINGS[scaling](X[:, numbers])
-    scale[scale == 0] = 1.0
+    scale[scale < np.finfo(np.float64).tiny] = 1.0  # nothing can be divided by less
     factor = np.where(numbers, metric.factor(weight, scale), 1.0)
     used = np.flatnonzero(weight > 0)
     with np.errstate(over="ignore"):

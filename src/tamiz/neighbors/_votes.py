@@ -48,9 +48,13 @@ def equal_votes(distances: np.ndarray) -> np.ndarray:
 
 
 def near_votes(distances: np.ndarray) -> np.ndarray:
-    """One over the distance; those at distance zero, if there are any, vote alone."""
-    with np.errstate(divide="ignore"):
-        votes = 1.0 / distances
+    """One over the distance; those at distance zero, if there are any, vote alone.
+
+    All times the distance of the nearest, which keeps the votes of very near ones finite.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        votes = distances[:, :1] / distances
+    votes[np.isinf(distances)] = 0.0
     same = distances == 0
     alone = same.any(axis=1)
     votes[alone] = same[alone]

@@ -7,15 +7,16 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz._progress import Progress
 from tamiz._validation import as_vector, check_classes
 from tamiz.base import Stopwatch
 from tamiz.neighbors._k_choice import KChoice, refuse_rule
-from tamiz.neighbors.classifier import KNNClassifier
+from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.search.splits import HoldOut, Split, make_splits
 
 #: Numbers of neighbours that are tried if none are given.
@@ -51,18 +52,19 @@ def choose_k(
     ks : sequence of int, optional
         Numbers of neighbours; 1 to 50 by default, or fewer if a training part is smaller.
     cv : int, "loo", splitter or list of splits, default=10
-        An int stands for stratified folds, shuffled by ``random_state``.
+        An int stands for stratified folds, shuffled by ``random_state``; with ``groups`` for folds
+        that keep these together.
     test : (X_test, y_test), float or int, optional
         Samples that take no part in the choice: a table with its labels, or a share or number of
-        samples that is put aside at random, classes in proportion. What follows is then done with
-        the others.
+        samples that is put aside at random, classes in proportion. With ``groups`` a share of the
+        groups is put aside. What follows is then done with the others.
     rule : {"best", "1se"}, default="best"
         The k with least cross-validated error (the largest of those tied), or the largest k whose
         error is within one standard error of the least: more neighbours make a simpler boundary.
     estimator : KNNClassifier, optional
         Its parameters are used, other than ``n_neighbors``.
     groups : array of shape (n_samples,), optional
-        For splitters that keep groups of samples together.
+        Samples that belong together, as those of one patient: no part of a split has but some.
     random_state : int, RandomState or None, default=None
         Shuffles the folds and draws the test samples.
     n_jobs : int or None, default=None
@@ -76,7 +78,8 @@ def choose_k(
     -------
     choice : KChoice
         With ``k``, the errors of each kind, ``to_frame()``, ``to_dict()`` and ``plot()``. Ctrl-C
-        ends the run with the folds done so far, if these are two at least.
+        ends the run with the folds done so far, if these are two at least; after the folds it
+        leaves the training error, and the test error if that is not done yet, as NaN.
 
     See Also
     --------
@@ -104,7 +107,7 @@ def choose_k(
     model = _model(estimator, n_jobs, options)
     random = check_random_state(random_state)
     X, y, groups, held = _put_aside(X, y, groups, test, random)
-    labels = check_classes(y, len(y), minimum=1)
+    labels = check_classes(y, len(y), minimum=1, quantity=NUMBERS)
     y = labels.classes[labels.codes]
     splits = _splits(cv, y, groups, random)
     candidates = _check_ks(ks, min(len(train) for train, _ in splits))
@@ -120,10 +123,14 @@ def choose_k(
                 raise
             interrupted = True
         everything = np.arange(len(y))
-        on_training = _errors(model, X, y, everything, X, y, candidates)
-        on_test = None
-        if held is not None:
-            on_test = _errors(model, X, y, everything, held[0], held[1], candidates)
+        on_training = np.full(len(candidates), np.nan)
+        on_test = None if held is None else on_training
+        try:
+            if held is not None:
+                on_test = _errors(model, X, y, everything, held[0], held[1], candidates)
+            on_training = _errors(model, X, y, everything, X, y, candidates)
+        except KeyboardInterrupt:
+            interrupted = True
     return KChoice(
         ks=candidates,
         cv_errors=np.array(errors),
@@ -167,11 +174,15 @@ def _put_aside(
     X: Any, y: Any, groups: Any, test: Any, random: np.random.RandomState
 ) -> tuple[Any, Any, Any, Any]:
     """Samples to choose with, their labels and groups; test samples with labels, or None."""
-    X = X if hasattr(X, "shape") else np.asarray(X, dtype=object if _has_text(X) else None)
+    X = _as_table(X, "X")
     y = as_vector(y)
     n = X.shape[0]
     if len(y) != n:
         raise ValueError(f"X has {n} rows but y has {len(y)} entries; they must be equal.")
+    if groups is not None and len(groups) != n:
+        raise ValueError(
+            f"groups has {len(groups)} entries, but X has {n} rows; give one for each."
+        )
     if test is None:
         return X, y, groups, None
     if isinstance(test, Real) and not isinstance(test, bool):
@@ -181,7 +192,7 @@ def _put_aside(
                 f"test={test!r} leaves nothing to test with or to choose with; use a share between "
                 f"0 and 1, or a number of samples below {n}."
             )
-        [(rest, aside)] = HoldOut(size, random_state=random).split(np.zeros((n, 1)), y)
+        rest, aside = _hold_out(size, y, groups, random)
         groups = None if groups is None else _rows(groups, rest)
         return _rows(X, rest), y[rest], groups, (_rows(X, aside), y[aside])
     try:
@@ -192,17 +203,60 @@ def _put_aside(
             "or a number of samples."
         ) from None
     y_test = as_vector(y_test)
-    X_test = X_test if hasattr(X_test, "shape") else np.asarray(X_test)
+    X_test = _as_table(X_test, "X_test")
     if X_test.shape[0] != len(y_test) or not len(y_test):
         raise ValueError(
             f"test has {X_test.shape[0]} rows but {len(y_test)} labels; they must be equal, and at "
             "least one."
         )
+    if not set(y_test.tolist()) & set(y.tolist()):
+        raise ValueError(
+            f"No label of test is a class of y (there {y_test[:1].tolist()[0]!r}, ..., here "
+            f"{y[:1].tolist()[0]!r}, ...); hand over labels of the same kind."
+        )
     return X, y, groups, (X_test, y_test)
 
 
-def _has_text(X: Any) -> bool:
-    return any(not isinstance(v, (int, float, np.number)) for line in X for v in np.ravel(line))
+def _hold_out(
+    size: float | int, y: np.ndarray, groups: Any, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the samples to choose with, and of those put aside."""
+    stand_in = np.zeros((len(y), 1))
+    if groups is None:
+        try:
+            [split] = HoldOut(size, random_state=random).split(stand_in, y)
+        except ValueError as error:
+            raise ValueError(
+                f"test={size!r} cannot be put aside with the classes in proportion: "
+                f"{str(error).rstrip('.')}. Put more aside, or hand over (X_test, y_test)."
+            ) from None
+        return split
+    if isinstance(size, int):
+        raise ValueError(
+            f"test={size} samples would part groups; with groups use a share of them (between 0 "
+            "and 1), or hand over (X_test, y_test)."
+        )
+    splitter = GroupShuffleSplit(1, test_size=size, random_state=random)
+    [split] = splitter.split(stand_in, y, groups)
+    return split
+
+
+def _as_table(X: Any, name: str) -> Any:
+    """``X`` as something whose rows can be picked; lists may hold numbers, text and None."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    if not hasattr(X, "shape"):
+        try:
+            numbers = all(isinstance(v, (int, float, np.number)) for row in X for v in row)
+            X = np.asarray(X, dtype=None if numbers else object)
+        except (TypeError, ValueError):
+            X = np.empty(0)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"{name} must be a table: one row for each sample, all of the same length, and one "
+            "column for each feature; reshape(-1, 1) makes a column of a single feature."
+        )
+    return X
 
 
 def _rows(X: Any, rows: np.ndarray) -> Any:
@@ -214,7 +268,8 @@ def _splits(cv: Any, y: np.ndarray, groups: Any, random: np.random.RandomState) 
     stand_in = np.zeros((len(y), 1))
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         make_splits(cv, stand_in, y, True, seed)  # its sentences, if the number is no good
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(int(cv), shuffle=True, random_state=seed)
     return make_splits(cv, stand_in, y, True, seed, groups)
 
 

@@ -26,6 +26,9 @@ from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import make_space
 from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
 
+#: What to do if y is a quantity.
+NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
+
 
 class KNNClassifier(ClassifierMixin, BaseEstimator):
     r"""Classification by the k nearest training samples.
@@ -46,8 +49,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         What differences of numbers are divided by: nothing, the standard deviation, or the range of
         the attribute in the training samples. "auto" is "range" for the mixed metric, else "none".
     feature_weights : array-like or dict, optional
-        One weight for each column, or the weights of some columns by name (of others 1). A weight
-        of zero leaves the column out.
+        One weight for each column, or the weights of some columns by name (of others 1) in a dict
+        or as the index of a pandas Series. A weight of zero leaves the column out.
     weights : {"uniform", "distance"}, default="uniform"
         Whether every neighbour has one vote, or one over its distance. Of the latter, training
         samples at distance zero vote alone.
@@ -208,11 +211,12 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
             refuse_missing(columns)
         table = columns.X
         n, p = table.shape
-        labels = check_classes(y, n, minimum=1, quantity="k-NN predicts classes")
+        labels = check_classes(y, n, minimum=1, quantity=NUMBERS)
         self._check_number(self.n_neighbors, n)
         weight = check_feature_weights(self.feature_weights, p, columns.names)
         scaling = metric.scaling if self.scaling == "auto" else self.scaling
         self._space, self.scale_ = make_space(table, columns.categorical, weight, metric, scaling)
+        self._metric = self.metric  # that of the space, whatever is set later
         self._coded = columns.categorical
         self._categories = columns.categories
         self._codes = labels.codes
@@ -223,17 +227,23 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         self.reject_label_ = self._reject(labels.classes) if self.ties == "abstain" else None
         self.n_samples_fit_ = n
 
-    def _check_number(self, k: Any, n: int) -> None:
+    def _check_number(self, k: Any, n: int, of: str = "training samples") -> None:
         whole = isinstance(k, Integral) and not isinstance(k, bool)
         if not whole or k < 1:
             raise ValueError(f"n_neighbors={k!r} must be a whole number of at least 1.")
         if k > n:
             raise ValueError(
-                f"n_neighbors={k} exceeds the number of training samples, n_samples={n} "
-                f"({n} sample{'s' * (n != 1)}); use at most {n} neighbours, or more samples."
+                f"n_neighbors={k} exceeds the number of {of}, n_samples={n} "
+                f"({n} sample{'s' * (n != 1)}); use {f'at most {n} neighbours, or ' * (n > 0)}more "
+                "samples."
             )
 
     def _reject(self, classes: np.ndarray) -> Any:
+        if classes.dtype.kind not in "biufOU":
+            raise ValueError(
+                f'ties="abstain" needs classes that are numbers or text, but those of y are of '
+                f"type {classes.dtype}; turn them into text, or use another rule for ties."
+            )
         text = classes.dtype.kind in "OU" and isinstance(classes[0], str)
         label = ("abstain" if text else -1) if self.reject_label is None else self.reject_label
         if isinstance(label, str) != text or (not text and not np.isfinite(label)):
@@ -261,7 +271,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         return self._space.bring(columns.X)
 
     def _search(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        finder = choose_finder(self._space, METRICS[self.metric], self.algorithm, k)
+        finder = choose_finder(self._space, METRICS[self._metric], self.algorithm, k)
         with limit_threads(self.n_jobs):
             return find_neighbours(finder, Q, k, int(self.verbose))
 
@@ -290,7 +300,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if X is None:
             n = self.n_samples_fit_
-            self._check_number(k, n - 1)
+            self._check_number(k, n - 1, "other training samples")
             distances, rows = self._search(np.ascontiguousarray(self._space.columns.T), k + 1)
             own = rows == np.arange(n)[:, None]
             own[~own.any(axis=1), -1] = True
@@ -335,10 +345,13 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         """
         Q = self._bring(X)
         codes = self._winners(Q, np.array([self._n_votes()]))[:, 0]
-        if self.ties != "abstain" or self.reject_label_ is None:
+        if self.ties != "abstain":
             return self.classes_[codes]
+        label = self.reject_label_
+        if label is None:  # the rule was set after fit
+            label = self._reject(self.classes_)
         held = object if self.classes_.dtype.kind == "O" else None
-        reject = np.array([self.reject_label_], dtype=held)
+        reject = np.array([label], dtype=held)
         return np.concatenate([self.classes_, reject])[codes]  # -1 is the last
 
     def _n_votes(self) -> int:
