@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hypothesis
 import numpy as np
@@ -39,6 +40,24 @@ def data_dir() -> Path:
     if path is None:
         pytest.skip("no benchmark data: set TAMIZ_DATA to the folder that holds them")
     return path
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A client of two worker processes, for all tests of this process that ask for it."""
+    from tests.clusters import two_workers
+
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def client(dask_client: Any) -> Iterator[Any]:
+    """The same, as the active client of one test, with both workers there."""
+    from tests.clusters import both_there
+
+    with both_there(dask_client):
+        yield dask_client
 
 
 class D8(NamedTuple):

@@ -2,12 +2,11 @@
 
 Everything behind this module gets contiguous arrays of known type. scikit-learn's own checks do
 the general work; what is added here is the sentence: which argument, which value, where, and
-what to do about it.
+what to do about it. Text in the place of numbers has a file of its own, ``_text.py``.
 """
 
 from __future__ import annotations
 
-import datetime
 import numbers
 import warnings
 from collections import Counter
@@ -21,6 +20,8 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from tamiz._text import DATES, is_frame, refuse_text
+
 IMPUTE = (
     "Fill the gaps first (for instance sklearn.impute.SimpleImputer in a Pipeline) "
     "or leave these rows out."
@@ -33,7 +34,6 @@ ANNOUNCE = (
     "Name every class of the stream in the first call of partial_fit with classes=..., or start "
     "anew with fit."
 )
-DATES = "turn it into a number, for instance the days since a fixed date."
 
 #: What to do about the complaints that scikit-learn leaves without an advice.
 _ADVICE = {
@@ -45,10 +45,6 @@ _ADVICE = {
     "is expecting": "Hand over X with the features that fit saw, in the same order.",
     "feature names should match": "Hand over X with the columns that fit saw, in the same order.",
 }
-ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
-
-
-_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 
 
 @contextmanager
@@ -88,7 +84,7 @@ def check_X(
     if table is not None:
         return table
     _refuse_duplicate_names(X)
-    _refuse_text(X)
+    refuse_text(X)
     if not accept_sparse:
         _refuse_sparse_columns(X)
     try:
@@ -133,7 +129,7 @@ def check_frame(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) ->
     Its cells are not looked at: text and gaps are left to an estimator that takes tables. A table
     with sparse columns is none.
     """
-    if not _is_frame(X) or _has_sparse_columns(X):
+    if not is_frame(X) or _has_sparse_columns(X):
         return None
     _refuse_duplicate_names(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -178,17 +174,6 @@ def _plain_table(estimator: Any, X: Any, reset: bool, min_samples: int) -> np.nd
     return table
 
 
-def refuse_text_rows(X: Any) -> None:
-    """Refuse samples that are single strings where rows of numbers are needed."""
-    first = _first_of_one_column(X)
-    if isinstance(first, str) and not _is_number(first):
-        raise ValueError(
-            f"X holds text, such as {first[:40]!r}, and this kernel compares rows of numbers: text "
-            "needs a string kernel: kernel=GapWeighted() of tamiz.kernels. Categories have to be "
-            "encoded as numbers, for instance with sklearn.preprocessing.OneHotEncoder."
-        )
-
-
 def require_samples(n: int) -> None:
     """Refuse samples, of whatever kind, of which there are none."""
     if n < 1:
@@ -196,30 +181,6 @@ def require_samples(n: int) -> None:
             "Found array with 0 sample(s) while a minimum of 1 is required. Hand over X with at "
             "least one sample."
         )
-
-
-def _first_of_one_column(X: Any) -> Any:
-    """The first value of a list, an array with one axis or column, or a Series; else None."""
-    if type(X) is np.ndarray:  # asked first: arrays come in streams
-        one = X.dtype.kind in "OUT" and X.size and (X.ndim == 1 or X.shape[1:] == (1,))
-        return X.flat[0] if one else None
-    if isinstance(X, list | tuple):
-        return X[0] if X else None
-    if nw.dependencies.is_into_series(X):
-        values = nw.from_native(X, series_only=True)
-        return values[0] if len(values) else None
-    if _is_frame(X) and len(_names_of(X) or ()) == 1:
-        values = nw.from_native(X, eager_only=True)[:, 0]
-        return values[0] if len(values) else None
-    return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_squares(X: Any) -> None:
@@ -551,15 +512,8 @@ def _listed(classes: np.ndarray) -> str:
     return ", ".join(shown) + (", ..." if len(classes) > 10 else "")
 
 
-def _is_frame(X: Any) -> bool:
-    # narwhals takes a quarter of a millisecond to answer: arrays, which come in streams, go first
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
-        return False
-    return bool(nw.dependencies.is_into_dataframe(X))
-
-
 def _names_of(X: Any) -> list[Any] | None:
-    if _is_frame(X):
+    if is_frame(X):
         columns = getattr(X, "columns", None)
         return list(columns) if columns is not None else None
     return None
@@ -625,53 +579,6 @@ def _refuse_complex(values: Any, name: str) -> None:
             f"Complex data not supported: {name} is of type {dtype}. Hand over real numbers, for "
             "instance the real and the imaginary parts as features of their own."
         )
-
-
-def _refuse_text(X: Any) -> None:
-    """Name the first cell that holds text which is not a number."""
-    if _is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        for column in frame.iter_columns():  # names need not be text
-            name, dtype = column.name, column.dtype
-            if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-                _refuse_text_column(column.to_list(), f"column {name!r}")
-            elif dtype in (nw.Datetime, nw.Date, nw.Duration):
-                raise ValueError(
-                    f"X column {name!r} holds dates or times ({dtype}) where numbers are needed; "
-                    f"{DATES}"
-                )
-        return
-    if sparse.issparse(X) or not isinstance(X, (list, tuple, np.ndarray)):
-        return
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise ValueError(f"X holds dates or times ({X.dtype}) where numbers are needed; {DATES}")
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
-        return
-    try:
-        table = np.asarray(X, dtype=object)
-    except ValueError:  # ragged: scikit-learn has the sentence
-        return
-    if table.ndim == 1 and not any(isinstance(value, (list, tuple)) for value in table):
-        _refuse_text_column(table, "(one list, no columns)")
-    if table.ndim == 2:
-        for j in range(table.shape[1]):
-            _refuse_text_column(table[:, j], f"column {j}")
-
-
-def _refuse_text_column(values: Any, where: str) -> None:
-    for i, value in enumerate(values):
-        if isinstance(value, (str, bytes)):
-            try:
-                float(value)
-            except ValueError:
-                raise ValueError(
-                    f"X {where} holds text where numbers are needed: {value!r} at row {i}. {ENCODE}"
-                ) from None
-        elif isinstance(value, _MOMENTS):
-            raise ValueError(
-                f"X {where} holds dates or times where numbers are needed: {value} at row {i}; "
-                f"{DATES}"
-            )
 
 
 def _speaks_of_non_finite(error: ValueError) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import SVMRFE, FisherScore, compare
 from tamiz.evaluation._compare_judges import Metric
@@ -65,7 +66,8 @@ def test_the_answer_does_not_depend_on_the_workers():
 
 def test_the_answer_of_processes_is_the_same():
     X, y = data()
-    options = {**SHORT, "judges": "tree", "nested": False}  # not of this library: processes
+    judge = DecisionTreeClassifier(random_state=0)  # not of this library: processes
+    options = {**SHORT, "judges": judge, "nested": False}
     same(compare(X, y, ["random"], **options), compare(X, y, ["random"], n_jobs=2, **options))
 
 

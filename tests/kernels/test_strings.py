@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from tamiz import _parallel
 from tamiz._parallel import limit_threads
 from tamiz.kernels import RBF, Conformal, GapWeighted, Linear, Precomputed, mercer_check
 from tamiz.kernels import _strings_gram as blocks
@@ -54,6 +56,14 @@ def test_values_are_those_of_the_definition(form, m):
     for decay in (0.3, 1.0):
         wanted = [[naive.by_enumeration(s, t, m, decay) for t in Z] for s in X]
         close(GapWeighted(m, decay, normalize=False)(X, Z), wanted)
+
+
+@pytest.mark.parametrize("decay", [1e-6, 1.0])
+def test_extreme_decays_and_long_subsequences(form, decay):
+    X, Z = ["a" * 9, "ababababa", "a\u0301é😀é\x00a", "abcab"], words(9, 0, 9, "ab", seed=2)
+    for m in (1, 5):
+        wanted = [[naive.normalised(s, t, m, decay) for t in Z] for s in X]
+        close(GapWeighted(m, decay)(X, Z), wanted)
 
 
 def test_both_oracles_agree():
@@ -149,6 +159,11 @@ def test_short_and_empty_strings_are_zero(form):
         assert gram[3, 3] > 0 and gram[3, 4] > 0
         assert np.linalg.eigvalsh(gram)[0] > -1e-15
     assert np.array_equal(GapWeighted(3)(["", ""]), np.zeros((2, 2)))
+    for far in (5, 10**12):  # nothing is set up for subsequences that no string has
+        assert not GapWeighted(far)(X).any() and not GapWeighted(far).diag(X).any()
+        assert GapWeighted(far)(X, ["a" * 9, "b"]).shape == (5, 2)
+    assert GapWeighted(10**12).bound == 1
+    close(GapWeighted(9, weights=(1,) * 9)(X), sum(GapWeighted(q)(X) for q in (1, 2, 3, 4)))
     assert GapWeighted()([]).shape == (0, 0)
     assert GapWeighted()([], ["ab"]).shape == (0, 1)
 
@@ -225,23 +240,50 @@ def test_the_cheaper_form_is_chosen():
     assert chosen(rng.integers(0, 2000, (30, 40)).tolist(), GapWeighted(4))
 
 
-def test_threads_do_not_change_values(form):
-    X = words(40, 0, 120, "abcde")
-    kernel = GapWeighted(4, 0.7)
+@pytest.fixture
+def four_threads(monkeypatch):
+    """Threads for the least bit of work, whatever the machine and its settings."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setattr(_parallel, "_pool", None)
+    monkeypatch.setattr(blocks, "WORTH_A_THREAD", 1e-9)
+    yield
+    if _parallel._pool is not None:
+        _parallel._pool.shutdown()
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 19])
+def test_threads_do_not_change_values(form, four_threads, n):
+    X, Z = words(n, 0, 33, "abcde"), words(11, 0, 20, "abcdefg", seed=1)
+    kernel = GapWeighted(3, 0.7)
     with limit_threads(1):
-        one = kernel(X)
-    assert np.array_equal(one, kernel(X))
+        one = [kernel(X), kernel(X, Z), kernel(Z, X), kernel(X, Z[:1])]
+    for threads in (2, 3, 4):
+        with limit_threads(threads):
+            many = [kernel(X), kernel(X, Z), kernel(Z, X), kernel(X, Z[:1])]
+        assert all(map(np.array_equal, one, many))
+    assert _parallel._pool is not None  # it was asked for
 
 
-def test_work_is_cut_into_rounds(monkeypatch, form, capsys):
+def test_work_is_cut_into_rounds(monkeypatch, form):
     X = words(30, 0, 40, "ab")
     wanted = GapWeighted(3)(X)
     monkeypatch.setattr(blocks, "ROUND_SECONDS", 1e-6)
-    monkeypatch.setattr(blocks.Progress.__init__, "__defaults__", (0, 0.0))
-    with blocks.showing_progress(2):
-        assert np.array_equal(GapWeighted(3)(X), wanted)
-    for bounds, _ in blocks._rounds(np.arange(1.0, 50.0)):
+    assert np.array_equal(GapWeighted(3)(X), wanted)
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 3.0, 1e9])
+def test_rounds_leave_nothing_out(monkeypatch, four_threads, seconds):
+    monkeypatch.setattr(blocks, "ROUND_SECONDS", seconds)
+    cost = np.random.default_rng(0).uniform(0.1, 2.0, 50)
+    rounds = list(blocks._rounds(cost))
+    assert [bounds[0] for bounds, _ in rounds] == [0, *(bounds[-1] for bounds, _ in rounds[:-1])]
+    assert rounds[-1][0][-1] == 50 and rounds[-1][1] == 1.0
+    for bounds, _ in rounds:
         assert (np.diff(bounds) >= 0).all() and bounds[-1] > bounds[0]
+    if seconds == 1e9:  # one round: a quarter for each thread, up to one item
+        shares = [cost[a:b].sum() for a, b in pairwise(rounds[0][0])]
+        assert len(shares) == 4 and np.ptp(shares) <= 2 * cost.max()
+    assert not list(blocks._rounds(np.empty(0)))
 
 
 # ---------------------------------------------------------------------------- a kernel like others
@@ -305,6 +347,13 @@ def test_parameters_like_those_of_others():
     assert kernel.decay == 0.2
 
 
+class Unhashable:
+    __hash__ = None
+
+    def __call__(self, text):
+        return list(text)
+
+
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
@@ -325,6 +374,10 @@ def test_parameters_like_those_of_others():
         ({"weights": (1.0, -1.0)}, r"weights\[1\] .* must not be negative"),
         ({"weights": (0, 0)}, "all zero"),
         ({"weights": 2.0}, "must be a list of numbers"),
+        ({"weights": {1: 1.0, 2: 1.0}}, "must be a list of numbers"),
+        ({"weights": (w for w in (1, 1))}, "must be a list of numbers"),
+        ({"weights": np.ones((2, 1))}, "must be a list of numbers"),
+        ({"tokens": Unhashable()}, "a function, hashable, that"),
         ({"weights": (1, "a")}, r"weights\[1\] .* must be a number"),
         ({"length": 100, "decay": 0.01, "normalize": False}, "Use normalize=True"),
     ],
@@ -350,7 +403,16 @@ def test_wrong_parameters(params, sentence):
         ([[0.5, 1.0]], r"rows of real numbers use a kernel of vectors"),
         (np.eye(2), r"holds numbers \(float64"),
         (np.array(["a", "b"]).reshape(1, 2), r"has shape \(1, 2\)"),
-        (np.array("a"), r"has shape \(\)"),
+        (np.array("a"), "X is one string, 'a'"),
+        (["a", np.float64("nan")], r"X\[1\] is missing"),
+        (["a", np.float32("nan")], r"X\[1\] is missing"),
+        (["a", pd.NA], r"X\[1\] is missing"),
+        (pd.array(["a", None], dtype="string"), r"X\[1\] is missing"),
+        ([["a", None]], r"X\[0\]\[1\] is missing \(None\); leave the symbol out"),
+        ([["a", pd.NA]], r"X\[0\]\[1\] is missing"),
+        ([[("a", ["b"])]], r"X\[0\]\[0\] is \('a', \['b'\]\) of type tuple, which is no symbol"),
+        (pd.DataFrame(index=[0, 1]), "a table without columns"),
+        (pd.Index([1, 2]), r"holds numbers \(int64"),
     ],
 )
 def test_wrong_samples(X, sentence):
@@ -359,7 +421,7 @@ def test_wrong_samples(X, sentence):
             call(X)
 
 
-@pytest.mark.parametrize("tokens", [len, lambda s: s, lambda s: [[s]]])
+@pytest.mark.parametrize("tokens", [len, lambda s: s, lambda s: [[s]], lambda s: [(s, [])]])
 def test_wrong_functions(tokens):
     with pytest.raises(ValueError, match=r"^tokens="):
         GapWeighted(tokens=tokens)(["ab"])

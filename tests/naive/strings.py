@@ -47,8 +47,3 @@ def normalised(s, t, m, decay):
         return 0.0
     value = by_programme(s, t, m, exact)
     return float(value * value / own) ** 0.5
-
-
-def gram(X, Z, m, decay):
-    """Values of ``by_programme`` for all pairs, in nested lists."""
-    return [[by_programme(s, t, m, decay) for t in Z] for s in X]

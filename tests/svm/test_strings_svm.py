@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import threading
 
@@ -21,6 +22,8 @@ import tamiz
 from tamiz.embedded import SVMRFE, AdaptiveScaling, HoldOutSVM
 from tamiz.kernels import RBF, GapWeighted
 from tamiz.kernels import _strings_gram as blocks
+from tamiz.persistence._compiled import check
+from tamiz.persistence._errors import ModelFileError
 from tamiz.search import ForwardSelection
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM, radius_margin_bound
 
@@ -73,6 +76,10 @@ def test_same_machine_as_on_the_gram_matrix():
         lambda s: arrow().chunked_array([s[:5], s[5:]]),
         lambda s: pd.DataFrame({"text": s}),
         lambda s: pl.DataFrame({"text": s}),
+        lambda s: arrow().table({"text": s}),
+        pd.Index,
+        lambda s: pd.array(s, dtype="string"),
+        pd.Categorical,
         lambda s: [list(one) for one in s],
     ],
 )
@@ -178,15 +185,48 @@ def test_saved_and_loaded(tmp_path, as_words):
         tamiz.save(SVC(kernel=GapWeighted(1, tokens=lambda s: [s])).fit(X, y), tmp_path / "b")
 
 
+@pytest.mark.parametrize(
+    "items", [["a", ("b",)], [1, 2], [("a", ["b"])], [["a"]], [None], [np.ones(2)]]
+)
+def test_files_with_other_samples_are_refused(items):
+    made = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        made[i] = item
+    with pytest.raises(ModelFileError, match=r"not complete|do not fit together"):
+        check("tamiz.kernels._strings_input.Texts", None, {"items": made, "_memo": {}})
+    fine = np.array(["a"], dtype=object)
+    check("tamiz.kernels._strings_input.Texts", None, {"items": fine, "_memo": {}})
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        check("tamiz.kernels._strings_input.Texts", None, {"items": fine, "_memo": {"a": 1}})
+
+
+def test_weights_of_classes_warm_start_and_pickle():
+    labels = np.array([len(s) % 3 for s in X])
+    for weight in ("balanced", {0: 1.0, 1: 4.0, 2: 0.5}):
+        machine = SVC(kernel=KERNEL, class_weight=weight, tol=1e-8).fit(X, labels)
+        table = SVC(kernel="precomputed", class_weight=weight, tol=1e-8).fit(KERNEL(X), labels)
+        wanted = table.decision_function(KERNEL(NEW, X))
+        np.testing.assert_allclose(machine.decision_function(NEW), wanted, atol=1e-7)
+        again = pickle.loads(pickle.dumps(machine))
+        assert np.array_equal(again.decision_function(NEW), machine.decision_function(NEW))
+    warm = SVC(kernel=KERNEL, warm_start=True).fit(X, y)
+    first = warm.n_iter_
+    assert warm.fit(X, y).n_iter_ < first
+
+
 def test_interrupted_while_values_are_computed(monkeypatch):
     monkeypatch.setattr(blocks, "ROUND_SECONDS", 0.01)
     rng = np.random.default_rng(0)
     many = ["".join(rng.choice(list("ab"), 400)) for _ in range(400)]
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     machine = SVC(kernel=GapWeighted(8))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+
+    def fit():  # the clock starts where it is waited for
+        timer.start()
         machine.fit(many, np.arange(400) % 2)
+
+    with pytest.raises(KeyboardInterrupt):
+        fit()
     timer.join()
     assert not hasattr(machine, "alpha_")
 
@@ -239,6 +279,8 @@ def test_wrong_strings_after_the_fit():
 def test_strings_that_are_all_too_short():
     with pytest.raises(ValueError, match=r"all kernel values are 0\. Use a smaller length"):
         SVC(kernel=GapWeighted(99)).fit(X, y)
+    with pytest.raises(ValueError, match="Each element of a list is one symbol"):
+        SVC(kernel=KERNEL).fit([[s] for s in X], y)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``tamiz methods``: every method with its family, its cost, and the data it takes."""
+"""``tamiz methods``: every selector with family, cost and data it takes; every judge."""
 
 from __future__ import annotations
 
@@ -19,36 +19,62 @@ _TAKES = {
 
 def methods(
     family: Annotated[
-        str | None, typer.Option("--family", "-f", help="filter, wrapper, embedded or baseline.")
+        str | None,
+        typer.Option("--family", "-f", help="filter, wrapper, embedded, baseline or judge."),
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """List every method: family, what it looks at, cost, and what data it takes.
+    """List every method: family, what it looks at, cost, and what data it takes; and the judges.
 
     Example:  tamiz methods --family filter
     """
     from tamiz.cli.console import say, say_json, table
     from tamiz.cli.problems import UsageProblem
+    from tamiz.evaluation._compare_judges import JUDGES
     from tamiz.evaluation.methods import METHODS
 
-    families = list(dict.fromkeys(method.family for method in METHODS.values()))
+    families = [*dict.fromkeys(method.family for method in METHODS.values()), "judge"]
     if family is not None and family not in families:
         raise UsageProblem(f"--family {family!r} is not known; use {', '.join(families)}.")
     found = [m for m in METHODS.values() if family is None or m.family == family]
+    judges = JUDGES if family in (None, "judge") else {}
     if json:
-        say_json({"methods": [method.to_dict() for method in found]})
+        say_json(
+            {
+                "methods": [method.to_dict() for method in found],
+                "judges": [judge.to_dict(name) for name, judge in judges.items()],
+            }
+        )
         return
-    table(
-        ["name", "family", "looks at", "cost", "takes, beside numbers and two classes"],
-        [
+    if found:
+        table(
+            ["name", "family", "looks at", "cost", "takes, beside numbers and two classes"],
             [
-                m.name,
-                m.family,
-                m.what,
-                m.cost,
-                ", ".join(word for key, word in _TAKES.items() if getattr(m, key)) or "–",
-            ]
-            for m in found
-        ],
-    )
+                [
+                    m.name,
+                    m.family,
+                    m.what,
+                    m.cost,
+                    ", ".join(word for key, word in _TAKES.items() if getattr(m, key)) or "–",
+                ]
+                for m in found
+            ],
+        )
+    if judges:
+        if found:
+            say("\nJudges, for --judge:\n")
+        table(
+            ["name", "decides by", "cost", "tuned over"],
+            [
+                [
+                    name,
+                    judge.what,
+                    judge.cost,
+                    "; ".join(
+                        f"{key} {', '.join(map(str, values))}" for key, values in judge.grid.items()
+                    ),
+                ]
+                for name, judge in judges.items()
+            ],
+        )
     say("\nIn costs, n is the number of samples and p that of features.")

@@ -95,18 +95,14 @@ def read(
     from tamiz.data import load
 
     begin()
-    wanted: Any = False if without_target else _name_or_position(target)
+    wanted: Any = False if without_target else name_or_position(target)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data = load(
             source,
             wanted,
-            drop=None if drop is None else split_list(drop),
-            roles=_roles(role),
-            task=task,
             nrows=rows,
-            separator=separator,
-            decimal=decimal,
+            **reading_options(drop, role, task, separator, decimal),
             verbose=0 if quiet else 1,
         )
     for one in caught:
@@ -115,6 +111,23 @@ def read(
     if not without_target and data.y is None:
         raise UsageProblem(f"{source} has no target; name one with --target COLUMN.")
     return data
+
+
+def reading_options(
+    drop: str | None,
+    role: list[str] | None,
+    task: str | None,
+    separator: str | None,
+    decimal: str | None,
+) -> dict[str, Any]:
+    """How a file is read, as arguments of the library."""
+    return {
+        "drop": None if drop is None else split_list(drop),
+        "roles": _roles(role),
+        "task": task,
+        "separator": separator,
+        "decimal": decimal,
+    }
 
 
 def split_list(text: str) -> list[str]:
@@ -161,7 +174,8 @@ def check_writable(path: str | None, name: str) -> None:
         raise UsageProblem(f"{name} {path!r} cannot be written; choose another place.")
 
 
-def _name_or_position(target: str | None) -> Any:
+def name_or_position(target: str | None) -> Any:
+    """A target as a column's name, or as its position if it is a number."""
     if target is not None and target.lstrip("-").isdigit():
         return int(target)
     return target

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from tamiz.cli import options as opt
+from tamiz.cli.problems import UsageProblem
 
 if TYPE_CHECKING:
+    from tamiz.base import Selection
     from tamiz.data import Dataset
     from tamiz.evaluation.methods import Method
 
@@ -34,6 +36,13 @@ def rank(
     sep: opt.Separator = None,
     decimal: opt.Decimal = None,
     rows: opt.Rows = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read the file in batches, or as a whole; by default by its size.",
+        ),
+    ] = None,
     json: opt.Json = False,
     out: opt.Out = None,
     lang: opt.Lang = "en",
@@ -46,11 +55,12 @@ def rank(
     Examples:  tamiz rank genes.csv --method mrmr -k 50
                tamiz rank credit.csv -t default -m relieff --json | jq '.features[0].name'
 
+    A file that is large beside the free memory is read in batches, several times if need be.
+
     A ranking says nothing about the error to expect: 'tamiz select' does.
     """
-    from tamiz.cli.console import number, say, say_json, table, tell
+    from tamiz.cli._stream import wants_stream
     from tamiz.cli.problems import usage
-    from tamiz.cli.wording import tell_notes
     from tamiz.evaluation.methods import find_method
 
     opt.check_language(lang)
@@ -58,6 +68,17 @@ def rank(
     with usage():
         found = find_method(method)
         params = read_params(param)
+        streamed = wants_stream(stream, data, found, rows)
+    if streamed:
+        if out is not None:
+            raise UsageProblem(
+                "--out needs all rows in memory, for its pictures, and the file is read in "
+                "batches; use --json, or --no-stream."
+            )
+        reading = {"drop": drop, "role": role, "task": task, "separator": sep, "decimal": decimal}
+        ranking = _streamed(data, target, reading, found, k, params, seed, jobs, quiet)
+        show(ranking, k, json, quiet)
+        return
     dataset = opt.read(
         data,
         target,
@@ -74,7 +95,6 @@ def rank(
         selector.fit(X, dataset.y)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
-    shown = len(selection.order) if k is None else k
     if out is not None:
         from tamiz.cli.console import command_line
         from tamiz.reports import Study, write_report
@@ -89,22 +109,85 @@ def rank(
             seconds=selection.seconds,
         )
         write_report(study, out, lang=lang)
+    show(Ranking.of(selection, dataset, notes), k, json, quiet)
+    if out is not None and not json:
+        from tamiz.cli.console import tell
+
+        tell(f"the report is in {out}")
+
+
+class Ranking(NamedTuple):
+    """What is shown."""
+
+    selection: Selection
+    n_samples: int
+    n_features: int
+    target: str | None
+    data: str
+    read: list[str]  # what was decided while the table was read
+    notes: list[str]
+
+    @classmethod
+    def of(cls, selection: Selection, dataset: Dataset, notes: list[str]) -> Ranking:
+        n, p = dataset.n_samples, dataset.n_features
+        return cls(selection, n, p, dataset.target, dataset.name, dataset.notes, notes)
+
+
+def _streamed(
+    data: str,
+    target: str | None,
+    reading: dict[str, Any],
+    method: Method,
+    k: int | None,
+    params: dict[str, Any],
+    seed: int,
+    jobs: int,
+    quiet: bool,
+) -> Ranking:
+    """The ranking of a file that is read in batches."""
+    from pathlib import Path
+
+    from tamiz.cli._stream import fit_streamed, open_table
+    from tamiz.cli.problems import usage
+    from tamiz.cli.wording import begin
+
+    begin()
+    with usage():
+        options = opt.reading_options(**reading)
+        verbose = 0 if quiet else 1
+        table, told = open_table(data, opt.name_or_position(target), verbose=verbose, **options)
+        wanted = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
+        selector, notes = fit_streamed(table, method, k, params, wanted, quiet)
+    selection, schema = selector.selection_, table.schema
+    selection.names = list(schema.names)
+    n = table.n_rows or 0
+    return Ranking(selection, n, schema.n_features, schema.target, Path(data).name, told, notes)
+
+
+def show(ranking: Ranking, k: int | None, json: bool, quiet: bool) -> None:
+    """Print a ranking."""
+    from tamiz.cli.console import number, say, say_json, table, tell
+    from tamiz.cli.wording import tell_once
+
+    selection = ranking.selection
+    shown = len(selection.order) if k is None else k
     if json:
         document = selection.to_dict()
         document["features"] = document["features"][:shown]
         say_json(
             {
                 **{key: document[key] for key in ("method", "params", "features", "seconds")},
-                "n_samples": dataset.n_samples,
-                "n_features": dataset.n_features,
-                "target": dataset.target,
-                "data": dataset.name,
-                "notes": [*dataset.notes, *notes],
+                "n_samples": ranking.n_samples,
+                "n_features": ranking.n_features,
+                "target": ranking.target,
+                "data": ranking.data,
+                "notes": [*ranking.read, *ranking.notes],
             }
         )
         return
-    tell_notes(dataset, quiet)
-    for note in notes:
+    for note in [] if quiet else ranking.read:
+        tell_once(note)
+    for note in ranking.notes:
         tell(note)
     if k is None:
         shown = min(shown, _SHOWN)
@@ -119,8 +202,6 @@ def rank(
     )
     if shown < len(selection.order) and k is None:
         say(f"… and {len(selection.order) - shown:,} more (-k {len(selection.order)} shows all).")
-    if out is not None:
-        tell(f"the report is in {out}")
 
 
 def prepare(

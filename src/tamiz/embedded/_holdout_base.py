@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from tamiz._checkpoint import Checkpoint, open_checkpoint
+from tamiz._crew import crew_of
 from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
@@ -38,6 +41,7 @@ from tamiz.embedded._holdout_elimination import (
     unit_order,
 )
 from tamiz.embedded._holdout_errors import error_prices, validation_counts
+from tamiz.embedded._holdout_far import FarRun
 from tamiz.embedded._holdout_judges import KernelJudge, RefitJudge, Run
 from tamiz.embedded._holdout_prefilter import prefilter_pvalues, unit_pvalues
 from tamiz.embedded._holdout_tune import (
@@ -91,7 +95,8 @@ class HoldOutElimination(LastMachineSelector):
             chosen = self._choose_machine(
                 Xk, labels, kept, grid, seed, record, extra, saved, progress
             )
-            judge = self._judge(Xk, labels, local)
+            make = self._judge(Xk, labels, local)
+            judge = make()
             plan = Plan(
                 [np.flatnonzero(labels.codes == k) for k in range(len(labels.classes))],
                 held_out,
@@ -102,7 +107,8 @@ class HoldOutElimination(LastMachineSelector):
                 seed,
             )
             if chosen:
-                eliminate(judge, local, plan, record, self._runner(stack), saved, extra, progress)
+                run = self._runner(stack, make)
+                eliminate(judge, local, plan, record, run, saved, extra, progress)
             if saved is not None:
                 saved.save({**record.state(), **extra}, now=True)
         self.status_ = "converged" if record.complete else "interrupted"
@@ -229,12 +235,17 @@ class HoldOutElimination(LastMachineSelector):
         self.kernel_ = resolved(kernel, params, X)
         return complete
 
-    def _judge(self, X: np.ndarray, labels: Labels, units: Units) -> KernelJudge | RefitJudge:
+    def _judge(
+        self, X: np.ndarray, labels: Labels, units: Units
+    ) -> Callable[[], KernelJudge | RefitJudge]:
+        """What makes the judge: here, and on every worker of a cluster."""
         n_classes = len(labels.classes)
         if self.estimator is not None:
-            return RefitJudge(X, units, labels.classes[labels.codes], n_classes, self.estimator)
+            names = labels.classes[labels.codes]
+            return partial(RefitJudge, X, units, names, n_classes, self.estimator)
         C = self.C_ * check_class_weight(self.class_weight, labels)[labels.codes]
-        return KernelJudge(
+        return partial(
+            KernelJudge,
             X,
             units,
             labels.codes,
@@ -245,8 +256,11 @@ class HoldOutElimination(LastMachineSelector):
             self.tol,
         )
 
-    def _runner(self, stack: ExitStack) -> Run:
-        if effective_n_jobs(self.n_jobs) == 1:
+    def _runner(self, stack: ExitStack, make: Callable[[], Any]) -> Run:
+        crew = crew_of(self.n_jobs)
+        if crew.far:
+            return FarRun(crew, make)
+        if crew.alone:
             return lambda function, jobs: [function(*job) for job in jobs]
         parallel = stack.enter_context(Parallel(n_jobs=self.n_jobs, prefer="threads"))
         return lambda function, jobs: (

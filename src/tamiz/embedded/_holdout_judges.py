@@ -96,16 +96,22 @@ class KernelJudge:
             if np.isinf(kernel.bound) and not np.isfinite(self.gram.tracker.K).all():
                 raise ValueError(TOO_LARGE)
         self.n_fits = self.n_early = 0
+        self.removed: list[int] = []
 
     def remove(self, unit: int) -> None:
         """Take a unit out for good."""
         self.gram.remove(self.units.members[unit].tolist())
+        self.removed.append(int(unit))
+
+    def refresh(self) -> None:
+        """Bring everything up to date before several threads ask."""
+        self.gram.refresh()
 
     def errors(
         self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run
     ) -> Counts:
         """Errors with all that is in, and without each of ``units``."""
-        self.gram.refresh()
+        self.refresh()
         parts = run(self._errors, [(split, units) for split in splits])
         self.n_fits += sum(part[2] for part in parts)
         self.n_early += sum(part[3] for part in parts)
@@ -212,10 +218,15 @@ class RefitJudge:
         self.estimator = estimator
         self.active = np.ones(X.shape[1], dtype=bool)
         self.n_fits = self.n_early = 0
+        self.removed: list[int] = []
 
     def remove(self, unit: int) -> None:
         """Take a unit out for good."""
         self.active[self.units.members[unit]] = False
+        self.removed.append(int(unit))
+
+    def refresh(self) -> None:
+        """Nothing to do: every fit starts anew."""
 
     def errors(
         self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run

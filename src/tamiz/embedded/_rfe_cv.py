@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 
+from tamiz._crew import Shared, crew_of
 from tamiz._progress import Progress
 from tamiz._units import number_to_drop
 from tamiz._validation import Labels
@@ -105,19 +106,18 @@ def errors_by_size(
 ) -> float:
     """Append to ``errors`` the share of wrong predictions of each further fold at each size.
 
-    ``keep`` is called after each fold. Folds run in threads: compiled code does the work. Returns
-    the largest excess of a machine.
+    ``keep`` is called after each fold. Folds run in threads, as compiled code does the work, or on
+    a cluster. Returns the largest excess of a machine.
     """
-    rest = splits[len(errors) :]
-    answers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_one_fold)(setup, data, split) for split in rest
-    )
+    jobs = [(split,) for split in splits[len(errors) :]]
+    working = crew_of(n_jobs).results(_fold, Shared((setup, data)), jobs, prefer="threads")
     most = 0.0
-    for fold, excess in answers:
-        errors.append(fold)
-        most = max(most, excess)
-        keep()
-        progress.update(f"{len(errors)} of {len(splits)} folds")
+    with closing(working) as answers:
+        for fold, excess in answers:
+            errors.append(fold)
+            most = max(most, excess)
+            keep()
+            progress.update(f"{len(errors)} of {len(splits)} folds")
     return most
 
 
@@ -128,6 +128,10 @@ def sizes_of(setup: Setup) -> list[int]:
     while sizes[-1] > least:
         sizes.append(sizes[-1] - number_to_drop(setup.step, sizes[-1], least))
     return sizes
+
+
+def _fold(given: tuple[Setup, Samples], split: Split) -> tuple[np.ndarray, float]:
+    return _one_fold(*given, split)
 
 
 def _one_fold(setup: Setup, data: Samples, split: Split) -> tuple[np.ndarray, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,10 +11,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
-from tamiz.base import PathStep
+from tamiz._validation import unchanged_on_error
+from tamiz.base import PathStep, Stopwatch, number_to_select
 from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded._l1l2_solve import solve_penalised
 from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded._streaming import (
+    Precision,
+    Streamed,
+    arom_machines,
+    arom_problems,
+    one_against_rest,
+)
+from tamiz.svm._streaming import Stream
 
 #: A feature has left when its contribution is this share of the largest one; contributions of
 #: features that leave fall ever faster (each step squares them), so the share hardly matters.
@@ -110,6 +119,8 @@ class AROM(SparseLinearMachine):
         Machines trained on the way.
     status_ : str
         "converged", "max_iter", "stalled" or "interrupted".
+    n_passes_ : int
+        Passes over the rows; after ``fit_stream`` only.
 
     See Also
     --------
@@ -191,18 +202,107 @@ class AROM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        target: Any = None,
+        standardize: bool = False,
+        gap: float = 1e-6,
+        max_passes: int = 2000,
+        keep_bytes: int | None = None,
+        **options: Any,
+    ) -> AROM:
+        """Fit the machine to a table that need not fit into memory.
+
+        The same iteration as in ``fit``. Each machine is solved in a few passes over the rows,
+        from the weights of the one before, up to a certified gap; the order of the rows and the
+        cut into batches do not matter. Memory: about two batches, ``keep_bytes``, a sample of rows (32 MB), and a
+        square table as wide as the features for each class.
+
+        Parameters
+        ----------
+        source : path, list of paths, iterable of (X, y), callable, or Batches
+            Where the rows come from: whatever :func:`tamiz.scale.batches` takes.
+        target : str or int, optional
+            Column of the labels.
+        standardize : bool, default=False
+            Take the features as if they had been scaled to mean 0 and deviation 1 (sparse ones are
+            not shifted). ``scores_``, ``scale_`` and the ranking are those of the scaled features;
+            ``coef_`` and ``intercept_`` are for the features as they are in the table.
+        gap : float, default=1e-6
+            Largest duality gap of each machine, as a share of its objective. Errors of one machine
+            go into the factors of all that follow: a coarse gap may end elsewhere.
+        max_passes : int, default=2000
+            Limit on passes over the rows.
+        keep_bytes : int, optional
+            Memory for rows that are kept from pass to pass, checked and converted; a table that
+            needs more is read anew in each. By default 1 GiB, or a quarter of the memory that is
+            free if that is less; 0 keeps none.
+        **options
+            For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
+            and ``executor`` for passes on a cluster.
+
+        Returns
+        -------
+        self : AROM
+            With the attributes of ``fit``, and ``n_passes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from tamiz.embedded import AROM
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> parts = [(X[:300], y[:300]), (X[300:], y[300:])]
+        >>> machine = AROM(C=0.1).fit_stream(parts, standardize=True)
+        >>> int(machine.support_.sum()), round(machine.score(X, y), 3)
+        (4, 0.975)
+        """
+        with unchanged_on_error(self), Progress("AROM", self.verbose) as progress:
+            watch = Stopwatch()
+            self._validate_params()
+            self._precision = Precision.of(gap, max_passes)
+            stream = Stream(self, source, target, {**options, "keep_bytes": keep_bytes})
+            number_to_select(self.n_features_to_select, stream.n_features, stream.n_features)
+            tasks = one_against_rest(stream, self.class_weight, self.C)
+            problems: list[Any] = list(arom_problems(stream, tasks, standardize, progress))
+            self.classes_ = stream.classes
+            fits = self._fit_machines(problems)
+            nothing = LinearFit(np.zeros(stream.n_features), 0.0, np.nan, status="interrupted")
+            if all(fit is None for fit in fits):
+                raise KeyboardInterrupt
+            self._conclude([nothing if f is None else f for f in fits], fits.count(None), watch)
+            if self.coef_[:, ~self.support_].any() and self.status_ != "interrupted":
+                self._fit_again(problems)
+            if standardize:
+                self.coef_ = self.coef_ / problems[0].rows.units.scale
+            del self._precision
+            self.n_passes_ = problems[0].rows.passes + 1
+        return self
+
+    def _fit_machines(self, problems: list[Any]) -> list[LinearFit | None]:
+        if not isinstance(problems[0], Streamed):
+            return super()._fit_machines(problems)
+
+        def begin(spread: np.ndarray) -> Rescaling:
+            return Rescaling(spread, self.normalize, self.tol)
+
+        return arom_machines(problems, begin, self.final == "plain", self._precision, self.max_iter)
+
     def _take(self, fits: list[LinearFit]) -> None:
         scales = [np.ones(len(fit.coef)) if fit.scale is None else fit.scale for fit in fits]
         self.scale_ = scales[0] if len(scales) == 1 else np.array(scales)
 
     def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
-        run = _rescale(problem._replace(X=X), self.normalize, self.tol, self.max_iter, progress)
-        coef, found, status = run.scale * run.w, run.found, run.status
+        problem = problem._replace(X=X)
+        run = Rescaling(_spread(X, problem.C), self.normalize, self.tol)
+        found = _rescale(problem, run, self.max_iter, progress)
+        coef, status = run.scale * run.w, run.status
         if self.final == "plain" and coef.any() and status != "interrupted":
             kept = np.flatnonzero(coef)
             try:
-                found = _train(problem._replace(X=X), kept, np.ones(X.shape[1]), progress)
+                found = _train(problem, kept, np.ones(X.shape[1]), progress)
                 coef = np.zeros(len(coef))
                 coef[kept] = found.w
                 status = found.status if found.status == "interrupted" else status
@@ -215,85 +315,99 @@ class AROM(SparseLinearMachine):
             gap=found.gap,
             n_iter=len(run.history),
             status=status,
-            history=run.history,
-            path=run.path,
+            history=tuple(run.history),
+            path=tuple(run.path),
             left=run.left,
             scale=run.scale,
         )
 
 
-class _Run(NamedTuple):
-    """The iteration of one machine."""
+class Rescaling:
+    """The iteration of one machine: what is left of the features, and with which factors.
 
-    scale: np.ndarray  # factors in the last machine
-    w: np.ndarray  # its weights for the scaled features
-    found: Certified
-    left: np.ndarray
-    history: tuple[float, ...]
-    path: tuple[PathStep, ...]
-    status: str
+    Attributes
+    ----------
+    alive : array of int
+        Features that are left.
+    z : array of shape (n_features,)
+        Their factors in the next machine.
+    scale, w : arrays of shape (n_features,)
+        Factors and weights of the last machine.
+    left : array of shape (n_features,)
+        When each feature left; 0 for those that did not.
+    finished : bool
+        Whether no machine has to be trained any more.
+    """
+
+    def __init__(self, spread: np.ndarray, normalize: bool, tol: float):
+        self.spread, self.normalize, self.tol = spread, normalize, tol
+        self.alive = np.flatnonzero(spread > 0)
+        # no variance of the data, which a single feature in small units could fill
+        self.total = len(self.alive)
+        self.z = np.where(spread > 0, 1.0, 0.0)
+        self.scale, self.w = self.z.copy(), np.zeros(len(spread))
+        self.left = np.zeros(len(spread))
+        self.history: list[float] = []
+        self.path: list[PathStep] = []
+        self.status, self.finished = "max_iter", False
+
+    def absorb(self, w: np.ndarray, objective: float, status: str) -> None:
+        """Take the machine on the features ``alive``, multiplied by ``z``, and rescale."""
+        z, spread, alive = self.z, self.spread, self.alive
+        self.scale, self.w = z.copy(), np.zeros(len(z))
+        self.w[alive] = w
+        self.history.append(objective)
+        size = np.abs(z * self.w) * spread
+        largest = float(size.max(initial=0.0))
+        gone = alive[size[alive] <= _GONE * largest]
+        if len(gone):
+            when = len(self.history)
+            self.left[gone] = when + (0.5 * size[gone] / largest if largest > 0 else 0.0)
+            n_left = len(alive) - len(gone)
+            self.path.append(PathStep("drop", tuple(gone.tolist()), n_left, objective))
+        if status != "converged":
+            self.status, self.finished = status, True
+            return
+        before = z * spread
+        if self.normalize:  # proportions are what should stand still
+            before = before * (largest / before.max(initial=1e-300))
+        change = np.abs(size - before).max(initial=0.0)
+        normal = _has_norm(z * spread, self.total, self.normalize)
+        if not len(gone) and change <= self.tol * largest and normal:
+            self.status, self.finished = "converged", True
+            return
+        z = np.abs(z * self.w)
+        z[gone] = 0.0
+        if self.normalize and z.any():
+            z *= np.sqrt(self.total / np.sum((z * spread) ** 2))
+        self.z, self.alive = z, np.flatnonzero(z)
+        if not len(self.alive):
+            self.w[:] = 0.0
+            self.status, self.finished = "converged", True
 
 
-def _rescale(
-    problem: Priced, normalize: bool, tol: float, max_iter: int, progress: Progress
-) -> _Run:
+def _rescale(problem: Priced, run: Rescaling, max_iter: int, progress: Progress) -> Certified:
     """Train and rescale until the features that are left keep their contributions.
 
     An interruption ends it with the last machine that was trained, if there is one.
     """
-    spread = _spread(problem.X, problem.C)
-    p = len(spread)
-    alive = np.flatnonzero(spread > 0)
-    total = len(alive)  # no variance of the data, which a single feature in small units could fill
-    z = np.where(spread > 0, 1.0, 0.0)
-    left = np.zeros(p)
-    history: list[float] = []
-    path: list[PathStep] = []
-    scale, w, last, status = z.copy(), np.zeros(p), None, "max_iter"
-    for step in range(1, max_iter + 1):
+    last: Certified | None = None
+    while not run.finished and len(run.history) < max_iter:
         try:
-            found = _train(problem, alive, z, progress)
+            found = _train(problem, run.alive, run.z, progress)
         except KeyboardInterrupt:
             if last is None:
                 raise
-            status = "interrupted"
+            run.status = "interrupted"
             break
         if found.status == "interrupted" and last is not None:
-            status = "interrupted"
+            run.status = "interrupted"
             break
         last = found
-        scale, w = z.copy(), np.zeros(p)
-        w[alive] = found.w
-        history.append(found.objective)
-        progress.update(f"step {step}, {len(alive)} of {p} features")
-        size = np.abs(z * w) * spread
-        largest = float(size.max(initial=0.0))
-        gone = alive[size[alive] <= _GONE * largest]
-        if len(gone):
-            left[gone] = step + (0.5 * size[gone] / largest if largest > 0 else 0.0)
-            n_left = len(alive) - len(gone)
-            path.append(PathStep("drop", tuple(gone.tolist()), n_left, found.objective))
-        if found.status != "converged":
-            status = found.status
-            break
-        before = z * spread
-        if normalize:  # proportions are what should stand still
-            before = before * (largest / before.max(initial=1e-300))
-        change = np.abs(size - before).max(initial=0.0)
-        if not len(gone) and change <= tol * largest and _has_norm(z * spread, total, normalize):
-            status = "converged"
-            break
-        z = np.abs(z * w)
-        z[gone] = 0.0
-        if normalize and z.any():
-            z *= np.sqrt(total / np.sum((z * spread) ** 2))
-        alive = np.flatnonzero(z)
-        if not len(alive):
-            w[:] = 0.0
-            status = "converged"
-            break
+        progress.update(f"step {len(run.history) + 1}, {len(run.alive)} of {len(run.z)} features")
+        run.absorb(found.w, found.objective, found.status)
     assert last is not None
-    return _Run(scale, w, last, left, tuple(history), tuple(path), status)
+    return last
 
 
 def _has_norm(contributions: np.ndarray, total: int, normalize: bool) -> bool:

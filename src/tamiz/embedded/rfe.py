@@ -28,6 +28,8 @@ from tamiz.embedded._rfe_cv import Split, errors_by_size, pack, sizes_of, splits
 from tamiz.embedded._rfe_last import described, fit_last, restricted
 from tamiz.embedded._rfe_run import Elimination
 from tamiz.embedded._rfe_setup import Samples, Setup, units_of
+from tamiz.embedded._rfe_stream import fit_rfe_stream
+from tamiz.embedded._streaming import Precision
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
 from tamiz.kernels.algebra import Composite
 from tamiz.svm import SVC
@@ -123,6 +125,8 @@ class SVMRFE(LastMachineSelector):
         of the folds that were done.
     cv_sizes_ : array of shape (n_sizes,)
         The sizes: numbers of features, or of units and fixed features if there are groups.
+    n_passes_ : int
+        Passes over the rows; after ``fit_stream`` only.
     status_ : str
         "converged"; "stalled" if a machine on the way could not be brought to ``tol``, so that
         the order may be wrong from there on; or "interrupted".
@@ -253,6 +257,73 @@ class SVMRFE(LastMachineSelector):
         # The products are many and small: waking BLAS threads costs more than they gain.
         with unchanged_on_error(self), one_blas_thread():
             self._fit(X, y, sample_weight)
+        return self
+
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        target: Any = None,
+        standardize: bool = False,
+        gap: float = 1e-4,
+        max_passes: int = 10_000,
+        keep_bytes: int | None = None,
+        **options: Any,
+    ) -> SVMRFE:
+        """Rank the features of a table that need not fit into memory; linear kernel only.
+
+        The same elimination as in ``fit``. Each machine is solved in a few passes over the rows,
+        from the weights and the certificate of the one before, up to a certified gap; the order of
+        the rows and the cut into batches do not matter. ``step="half"`` or a share needs far fewer
+        passes than ``step=1``. Memory: about two batches, ``keep_bytes``, a sample of rows (32 MB), and a square
+        table as wide as the features for each machine.
+
+        Not available: other kernels, ``criterion="radius_margin"``, "best" and "1se" for
+        ``n_features_to_select``, ``checkpoint``.
+
+        Parameters
+        ----------
+        source : path, list of paths, iterable of (X, y), callable, or Batches
+            Where the rows come from: whatever :func:`tamiz.scale.batches` takes.
+        target : str or int, optional
+            Column of the labels.
+        standardize : bool, default=False
+            Take the features as if they had been scaled to mean 0 and deviation 1 (sparse ones are
+            not shifted). The weights of ``estimator_`` are for the features as they are in the
+            table.
+        gap : float, default=1e-4
+            Largest duality gap of each machine, as a share of its objective.
+        max_passes : int, default=10000
+            Limit on passes over the rows.
+        keep_bytes : int, optional
+            Memory for rows that are kept from pass to pass, checked and converted; a table that
+            needs more is read anew in each. By default 1 GiB, or a quarter of the memory that is
+            free if that is less; 0 keeps none.
+        **options
+            For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
+            and ``executor`` for passes on a cluster.
+
+        Returns
+        -------
+        self : SVMRFE
+            With the attributes of ``fit``, and ``n_passes_``; ``estimator_`` is a linear machine
+            with ``coef_``, ``intercept_``, ``objective_`` and ``duality_gap_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from tamiz.embedded import SVMRFE
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> X["class"] = y
+        >>> parts = [X[:300], X[300:]]
+        >>> rfe = SVMRFE(n_features_to_select=5, step="half")
+        >>> rfe.fit_stream(parts, target="class", standardize=True).selection_.selected[:2]
+        ['worst area', 'mean concave points']
+        """
+        with unchanged_on_error(self), one_blas_thread():
+            precision = Precision.of(gap, max_passes)
+            options = {**options, "keep_bytes": keep_bytes}
+            fit_rfe_stream(self, source, target, standardize, precision, options)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:

@@ -11,13 +11,14 @@ from sklearn.base import is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from tamiz.neighbors import KNNClassifier
 from tamiz.search.judges import last_step
 from tamiz.svm import SVC, SVR
+from tamiz.tree import CARTClassifier, CARTRegressor
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,20 @@ class NamedJudge:
     regressor: Callable[[], Any]
     scaled: bool  # whether it minds the scale of the features
     grid: dict[str, list[Any]]
+    what: str  # how it decides, in a few words
+    cost: str  # how its time grows
+
+    def to_dict(self, name: str) -> dict[str, Any]:
+        """What a list of judges tells of it, in plain values."""
+        classifier, regressor = self.classifier(), self.regressor()
+        return {
+            "name": name,
+            "classifier": f"{type(classifier).__module__.split('.')[0]}:{type(classifier).__name__}",
+            "regressor": f"{type(regressor).__module__.split('.')[0]}:{type(regressor).__name__}",
+            "what": self.what,
+            "cost": self.cost,
+            "grid": {key: list(values) for key, values in self.grid.items()},
+        }
 
 
 JUDGES = {
@@ -36,15 +51,32 @@ JUDGES = {
         lambda: SVR(kernel="linear"),
         True,
         {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
+        "a plane with the widest margin",
+        "n² p",
     ),
     "svc-rbf": NamedJudge(
-        lambda: SVC(kernel="rbf"), lambda: SVR(kernel="rbf"), True, {"C": [0.1, 1.0, 10.0, 100.0]}
+        lambda: SVC(kernel="rbf"),
+        lambda: SVR(kernel="rbf"),
+        True,
+        {"C": [0.1, 1.0, 10.0, 100.0]},
+        "a curved boundary with the widest margin",
+        "n² p",
     ),
     "knn": NamedJudge(
-        KNeighborsClassifier, KNeighborsRegressor, True, {"n_neighbors": [1, 3, 5, 9, 15]}
+        KNNClassifier,
+        KNeighborsRegressor,
+        True,
+        {"n_neighbors": [1, 3, 5, 9, 15]},
+        "the classes of the nearest samples",
+        "n² p, less with few features",
     ),
     "tree": NamedJudge(
-        DecisionTreeClassifier, DecisionTreeRegressor, False, {"min_samples_leaf": [1, 5, 20]}
+        CARTClassifier,
+        CARTRegressor,
+        False,
+        {"min_samples_leaf": [1, 5, 20]},
+        "questions about one feature after the other",
+        "n log n p",
     ),
 }
 _ALIASES = {

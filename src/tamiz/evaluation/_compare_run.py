@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import UndefinedMetricWarning
 
+from tamiz._crew import Shared, crew_of
 from tamiz._journal import Journal
 from tamiz._progress import Progress
 from tamiz.evaluation._compare_fold import rank_whole, run_unit
@@ -33,7 +34,7 @@ class Runner:
     setting : Setting
         What they share.
     n_jobs : int or None
-        Workers, as in joblib.
+        Workers, as in joblib, or of a cluster (see :mod:`tamiz._crew`).
     prefer : {"threads", "processes"} or None
         What the workers are; None lets :func:`preference` decide.
     journal : Journal or None
@@ -64,7 +65,8 @@ class Runner:
         progress: Progress,
     ):
         self.setting = setting
-        self.workers = effective_n_jobs(n_jobs)
+        self.crew = crew_of(n_jobs)
+        self._shared = Shared(setting)
         self.prefer = prefer or preference(setting)
         self.journal = journal
         self.progress = progress
@@ -109,7 +111,7 @@ class Runner:
     def _work(self, todo: list[Unit]) -> None:
         if not todo:
             return
-        finished = self._in_turn(todo) if self.workers == 1 else self._together(todo)
+        finished = self._in_turn(todo) if self.crew.alone else self._together(todo)
         for unit, (record, told, seconds) in finished:
             for category, text in told:
                 self._note_warning(category, text)
@@ -122,33 +124,31 @@ class Runner:
 
     def _in_turn(self, todo: list[Unit]) -> Iterator[Any]:
         for unit in self._in_time(todo):
-            yield unit, timed(self.setting, unit, None, False)
+            yield unit, timed(self.setting, unit, None, False, None)
 
     def _together(self, todo: list[Unit]) -> Iterator[Any]:
         begun: list[Unit] = []
 
-        def calls() -> Iterator[Any]:
+        # the warnings of another process are lost unless it catches them
+        catch = self.crew.far or self.prefer == "processes"
+
+        def jobs() -> Iterator[Any]:
             for unit in self._in_time(todo):
                 begun.append(unit)
-                yield delayed(timed)(self.setting, unit, 1, self.prefer == "processes")
+                # a setting that was sent before the rankings on all data were known lacks them
+                yield unit, 1, catch, self.setting.whole.get(unit.method)
 
-        parallel = Parallel(
-            n_jobs=self.workers,
-            prefer=self.prefer,
-            return_as="generator",
-            pre_dispatch="n_jobs",  # what was begun is finished, and no more is begun
-            batch_size=1,
-            max_nbytes="1M",
-            mmap_mode="r",
+        # what was begun is finished, and no more is begun
+        working = self.crew.results(
+            timed, self._shared, jobs(), prefer=self.prefer, no_more_than_needed=True
         )
-        results = parallel(calls())
-        try:
-            for number, result in enumerate(results):
-                yield begun[number], result
-        except KeyboardInterrupt:
-            self._stop = True
-            results.close()
-            raise
+        with closing(working) as results:
+            try:
+                for number, result in enumerate(results):
+                    yield begun[number], result
+            except KeyboardInterrupt:
+                self._stop = True
+                raise
 
     def _in_time(self, todo: list[Unit]) -> Iterator[Unit]:
         for unit in todo:
@@ -176,17 +176,22 @@ class Runner:
         for name, spent in self._spent.items():
             n_done = sum(Unit(name, k) in self.records for k in range(n_splits))
             left += (n_splits - n_done) * (sum(spent) / len(spent) if spent else usual)
-        return left / self.workers
+        return left / self.crew.workers
 
     def _note_warning(self, category: type[Warning], text: str) -> None:
         self.warnings[category, text] = self.warnings.get((category, text), 0) + 1
 
 
 def timed(
-    setting: Setting, unit: Unit, threads: int | None, catch: bool
+    setting: Setting, unit: Unit, threads: int | None, catch: bool, whole: Ranking | None
 ) -> tuple[dict[str, Any], list[tuple[type[Warning], str]], float]:
-    """The record of a unit, the warnings of another process, and the seconds it took."""
+    """The record of a unit, the warnings of another process, and the seconds it took.
+
+    ``whole`` is the ranking on all data of its method, where that is known.
+    """
     began = time.perf_counter()
+    if whole is not None:
+        setting.whole[unit.method] = whole
     if not catch:  # catching is for the whole process, so that threads leave it to the caller
         return _record(setting, unit, threads), [], time.perf_counter() - began
     with warnings.catch_warnings(record=True) as caught:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from tamiz._blas import one_blas_thread
+from tamiz._crew import Shared, crew_of
 from tamiz._journal import Journal
 from tamiz._parallel import limit_threads
 from tamiz._progress import Progress
@@ -95,7 +95,7 @@ def run_cells(
     n_jobs: int | None,
 ) -> None:
     """Fill the board; on Ctrl-C it stays as it is and says so."""
-    workers = effective_n_jobs(n_jobs)
+    crew = crew_of(n_jobs)
     try:
         wanted = board.wanted()
         if fast is not None and fast.groups:
@@ -103,17 +103,15 @@ def run_cells(
                 fast.run(wanted, board.report)
             wanted = board.wanted()
         rest = sorted(wanted)
-        if workers == 1 or len(rest) < 2:
+        if crew.alone or (len(rest) < 2 and not crew.far):
             with limit_threads(n_jobs):
                 for cell, split in rest:
                     board.report(cell, split, _score(plain, full[cell], split, board.cells[cell]))
             return
-        parallel = Parallel(n_jobs=workers, prefer=plain.prefer, return_as="generator")
-        with _for_threads(workers if plain.prefer == "threads" else 1):
-            outcomes = parallel(
-                delayed(_score_alone)(plain, full[cell], split, board.cells[cell])
-                for cell, split in rest
-            )
+        in_threads = plain.prefer == "threads" and not crew.far
+        jobs = [(full[cell], split, board.cells[cell]) for cell, split in rest]
+        working = crew.results(_score_alone, Shared(plain), jobs, prefer=plain.prefer)
+        with _for_threads(crew.workers if in_threads else 1), closing(working) as outcomes:
             for (cell, split), outcome in zip(rest, outcomes, strict=True):
                 board.report(cell, split, outcome)
     except KeyboardInterrupt:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from numbers import Integral
 from typing import Any
 
-from joblib import Parallel, delayed, effective_n_jobs
-
+from tamiz._crew import Shared, crew_of
 from tamiz._parallel import limit_threads, refuse_no_jobs
 from tamiz.search.judges import last_step
 from tamiz.solvers import Status
@@ -55,28 +53,25 @@ def preferred_workers(estimator: Any) -> str:
 
 
 def run_jobs(
-    function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int | None, machine: Any
-) -> Iterator[Any]:
-    """Results of ``function(*job)`` in the order of the jobs, each as soon as it is known."""
-    if effective_n_jobs(n_jobs) == 1:
-        for job in jobs:
-            yield function(*job)
-        return
+    function: Callable[..., Any],
+    shared: Any,
+    jobs: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    machine: Any,
+) -> Generator[Any, None, None]:
+    """Results of ``function(shared, *job)`` in the order of the jobs, each as soon as it is known.
+
+    ``shared`` goes to every worker once (:mod:`tamiz._crew`).
+    """
+    crew = crew_of(n_jobs)
     prefer = preferred_workers(machine)
-    work = _alone if prefer == "threads" else function
-    first = (function,) if prefer == "threads" else ()
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    results = parallel(delayed(work)(*first, *job) for job in jobs)
-    try:
-        for result in results:  # noqa: UP028 (the warning below would come from inside)
-            yield result
-    finally:
-        with warnings.catch_warnings():  # of jobs under way, when the caller has enough
-            warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
-            results.close()
+    if crew.alone or prefer != "threads":
+        return crew.results(function, Shared(shared), jobs, prefer=prefer)
+    return crew.results(_alone, Shared((function, shared)), jobs, prefer=prefer)
 
 
-def _alone(function: Callable[..., Any], *job: Any) -> Any:
+def _alone(work: tuple[Callable[..., Any], Any], *job: Any) -> Any:
     """One of several workers: it takes one thread only."""
+    function, shared = work
     with limit_threads(1):
-        return function(*job)
+        return function(shared, *job)

@@ -156,7 +156,7 @@ def permutation_test(
         stopped = None
         with Progress("permutation test", verbose) as progress:
             try:
-                for value in run_jobs(work.score, shuffles, n_jobs, work.machine):
+                for value in run_jobs(_Work.score, work, shuffles, n_jobs, work.machine):
                     permuted.append(value)
                     if journal is not None:
                         journal.append([value])

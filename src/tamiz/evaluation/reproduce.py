@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
+from tamiz._crew import Crew, Shared, crew_of
 from tamiz._journal import Journal
 from tamiz._parallel import limit_threads, refuse_no_jobs
 from tamiz._progress import Progress
@@ -195,7 +196,7 @@ def reproduce(
     }
     journal = None if checkpoint is None else Journal(checkpoint, identity, resume=resume)
     progress = Progress(recipe.name, 1 if verbose is None else verbose)
-    run = _Run(recipe, quick, int(random_state), effective_n_jobs(n_jobs), journal, progress)
+    run = _Run(recipe, quick, int(random_state), crew_of(n_jobs), journal, progress)
     try:
         run.all(due)
     finally:
@@ -232,12 +233,12 @@ class _Run:
         recipe: Recipe,
         quick: bool,
         random_state: int,
-        workers: int,
+        crew: Crew,
         journal: Journal | None,
         progress: Progress,
     ):
         self.recipe, self.quick, self.random_state = recipe, quick, random_state
-        self.workers, self.journal, self.progress = workers, journal, progress
+        self.crew, self.journal, self.progress = crew, journal, progress
         self.interrupted = False
         self._found: dict[tuple[str, int], Found] = {}
         for part, k, values in journal.records if journal is not None else ():
@@ -267,15 +268,14 @@ class _Run:
     def _work(self, part: Part, todo: list[int], seeds: np.ndarray) -> Iterator[tuple[int, Found]]:
         with limit_threads(1):
             ready = part.prepare(self.quick, int(seeds[-1]))
-        workers = 1 if part.alone else min(self.workers, len(todo))
-        if workers == 1:
+        if part.alone or self.crew.alone or (len(todo) == 1 and not self.crew.far):
             for k in todo:
-                yield k, _once(part, ready, int(seeds[k]))
+                yield k, _once((part, ready), int(seeds[k]))
             return
-        parallel = Parallel(n_jobs=workers, return_as="generator")
-        yield from zip(
-            todo, parallel(delayed(_once)(part, ready, int(seeds[k])) for k in todo), strict=True
-        )
+        jobs = [(int(seeds[k]),) for k in todo]
+        working = self.crew.results(_once, Shared((part, ready)), jobs, at_once=len(todo))
+        with closing(working) as found:
+            yield from zip(todo, found, strict=True)
 
     def _learn(self, part: Part, k: int, values: Found) -> None:
         self._found[part.name, k] = values
@@ -290,8 +290,9 @@ class _Run:
         )
 
 
-def _once(part: Part, ready: Any, seed: int) -> Found:
+def _once(prepared: tuple[Part, Any], seed: int) -> Found:
     """One repeat, on one thread: the last bits of a product depend on the number of threads."""
+    part, ready = prepared
     with limit_threads(1):
         return part.repeat(ready, seed)
 

@@ -157,8 +157,9 @@ def stability_of(
     names: list[str] = []
     with Progress("stability", verbose) as progress:
         try:
-            jobs = ((machine, table, part) for part in rows)
-            for mask, found_names in run_jobs(_select, jobs, n_jobs, machine):
+            jobs = ((part,) for part in rows)
+            working = run_jobs(_select, (machine, table), jobs, n_jobs, machine)
+            for mask, found_names in working:
                 masks.append(mask)
                 names = found_names
                 progress.update(f"{len(masks)} of {n_resamples} resamples")
@@ -177,7 +178,8 @@ def stability_of(
     return found
 
 
-def _select(machine: Any, table: Table, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+def _select(given: tuple[Any, Table], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    machine, table = given
     X, y = table.part(rows)
     fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)))
     return mask_and_names(fitted, table.n_features)

@@ -7,14 +7,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz._checkpoint import digest, identity
+from tamiz._crew import crew_of
 from tamiz._journal import Journal
-from tamiz._parallel import limit_threads
+from tamiz._parallel import limit_threads, n_threads
 from tamiz._progress import Progress
 from tamiz._validation import (
     as_vector,
@@ -172,7 +172,9 @@ def tune(
         found, interrupted = run_halving(plain, cells, seed, n_jobs, verbose), False
         notes: dict[str, Any] = {"search": search, "fast_cells": 0}
     else:
-        workers = effective_n_jobs(n_jobs)
+        crew = crew_of(n_jobs)
+        # shortcuts share matrices in memory, and stay here even if the rest goes to a cluster
+        workers = n_threads() if crew.far else crew.workers
         quick = Fast(plain, numbers, cells.full, memory_mb, workers) if fast else None
         journal = None
         if checkpoint is not None:

@@ -18,9 +18,13 @@ from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
 from tamiz._validation import as_vector, check_classes, warn_of_quantity
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.filters._partial import ValuesSoFar
+from tamiz.filters._streaming import Stream, Streaming
+from tamiz.filters._streaming_codes import streamed_codes
 from tamiz.filters.univariate_base import HOW_MANY, NUMBERS, warn_of_nothing
 from tamiz.information import Codes, encode
 from tamiz.information.encoding import BINNING
+from tamiz.scale import StreamedCodes
 from tamiz.selector import Selector
 
 #: Share of the features still in play at which the others are removed from memory.
@@ -60,6 +64,21 @@ class InformationFilter(Selector):
         self.classes_ = labels.classes
         return codes, labels.codes
 
+    def _streamed_codes(
+        self, stream: Stream, sample_size: int | None, *, pairs: bool
+    ) -> StreamedCodes:
+        """The same of a stream: columns known by their counts."""
+        codes, _, _ = streamed_codes(
+            stream,
+            bins=self.bins,
+            n_bins=self.n_bins,
+            missing=self.missing,
+            pairs=pairs,
+            sample_size=sample_size,
+        )
+        stream.check_rows(codes.class_rows, NUMBERS)
+        return codes
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -69,8 +88,10 @@ class InformationFilter(Selector):
         return tags
 
 
-class ScoreFilter(InformationFilter):
+class ScoreFilter(ValuesSoFar, Streaming, InformationFilter):
     """Base class of the filters that score each feature by itself."""
+
+    _streams_nominal = True
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Score the features and select the best.
@@ -89,21 +110,32 @@ class ScoreFilter(InformationFilter):
         self._validate_params()
         watch = Stopwatch()
         with limit_threads(self.n_jobs):
-            codes, target = self._encode(X, y)
-            scores = self._score(codes, target)
+            return self._rank(*self._encode(X, y), watch)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        codes = self._streamed_codes(stream, sample_size, pairs=False)
+        return self._rank(codes, None, watch, **stream.told())
+
+    def _rank(self, codes: Any, y: np.ndarray | None, watch: Stopwatch, **notes: Any) -> Any:
+        scores = self._score(codes, y)
         if scores.max() <= 0.0:
             warn_of_nothing(self, "every score is 0")
         n_selected = number_to_select(self.n_features_to_select, len(scores), None)
-        order = order_by(-tiers(codes), scores)
-        self._finish(order=order, n_selected=n_selected, scores=scores, seconds=watch.seconds)
+        self._finish(
+            order=order_by(-tiers(codes), scores),
+            n_selected=n_selected,
+            scores=scores,
+            seconds=watch.seconds,
+            notes=notes,
+        )
         return self
 
     @abstractmethod
-    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+    def _score(self, codes: Any, y: np.ndarray | None) -> np.ndarray:
         """Score every feature."""
 
 
-def tiers(codes: Codes) -> np.ndarray:
+def tiers(codes: Codes | StreamedCodes) -> np.ndarray:
     """0 for features that tell something apart, 1 for those with one level left, 2 for constants.
 
     What does not vary shares nothing with other features, and a criterion that minds redundancy
@@ -151,11 +183,13 @@ class Criterion(ABC):
 
 
 class CountedCriterion(Criterion):
-    """A criterion on packed codes; a subclass lists the arrays that go with the features."""
+    """A criterion on codes, packed or streamed (whose target was counted with them: ``y`` is None);
+    a subclass lists the arrays that go with the features.
+    """
 
     _arrays: tuple[str, ...] = ("features", "relevance")
 
-    def __init__(self, codes: Codes, y: np.ndarray):
+    def __init__(self, codes: Any, y: np.ndarray | None):
         self.codes = codes
         self.y = y
         self.features = np.arange(codes.n_features)
@@ -235,8 +269,10 @@ def _best(criterion: Criterion, alive: np.ndarray) -> tuple[int, float]:
     return int(ties[np.argmax(criterion.relevance[ties])]), float(best)
 
 
-class GreedyFilter(InformationFilter):
+class GreedyFilter(Streaming, InformationFilter):
     """Base class of the filters that add one feature after the other."""
+
+    _streams_nominal = True
 
     _parameter_constraints: dict[str, list[Any]] = {
         **InformationFilter._parameter_constraints,
@@ -271,10 +307,27 @@ class GreedyFilter(InformationFilter):
             return self._search(self._criterion(X, y), watch)
 
     @abstractmethod
+    def _counted(self, codes: Any, y: np.ndarray | None) -> Criterion:
+        """The criterion on discrete columns; ``y`` is None if they are streamed."""
+
     def _criterion(self, X: Any, y: Any) -> Criterion:
         """Check the input and prepare the criterion."""
+        return self._counted(*self._encode(X, y))
 
-    def _search(self, criterion: Criterion, watch: Stopwatch) -> Any:
+    def _streamed_criterion(self, stream: Stream, sample_size: int | None) -> Criterion:
+        """The criterion on the columns of a stream."""
+        return self._counted(self._streamed_codes(stream, sample_size, pairs=True), None)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        criterion = self._streamed_criterion(stream, sample_size)
+        return self._search(criterion, watch, stream.told)
+
+    def _search(
+        self,
+        criterion: Criterion,
+        watch: Stopwatch,
+        told: Callable[[], dict[str, Any]] = dict,
+    ) -> Any:
         self.relevance_ = criterion.relevance
         n_features = len(self.relevance_)
         n_selected = number_to_select(self.n_features_to_select, n_features, None)
@@ -287,7 +340,7 @@ class GreedyFilter(InformationFilter):
             scores=found.scores,
             path=found.path,
             seconds=watch.seconds,
-            notes={"criterion": self._criterion_name()},
+            notes={"criterion": self._criterion_name(), **told()},
         )
         return self
 

@@ -117,6 +117,8 @@ def nystroem(
     rng: np.random.RandomState,
 ) -> Redundancy:
     """Build the approximation from the rows of ``sample``."""
+    others = _error_rows(similarity, sample, rng)
+    similarity.prepare(np.concatenate([sample, others]))
     R = similarity.rows(sample)
     A = R[:, sample]
     with one_blas_thread():  # factorisations of this size lose more than they gain by several
@@ -126,7 +128,7 @@ def nystroem(
     if exact_diagonal:
         Q = ShiftedQ(Q, np.maximum(diag - Q.diag(), 0.0))
     with one_blas_thread():
-        error, norm = _estimate_error(similarity, Q, sample, rng)
+        error, norm = _estimate_error(similarity, Q, sample, others)
     mean = float(R.mean())
     return Redundancy(
         Q=Q,
@@ -168,12 +170,21 @@ def _pseudo_inverse(A: np.ndarray, rank_tol: float) -> _Inverse:
     return _Inverse(vectors[:, keep] / np.sqrt(values[keep]), float(values[0]), int(negative.sum()))
 
 
-def _estimate_error(
-    similarity: Similarity, Q: QMatrix, sample: np.ndarray, rng: np.random.RandomState
-) -> tuple[float, float]:
-    """``‖E - B'A⁺B‖ / ‖E‖`` and ``‖E - B'A⁺B‖``, from some rows of ``E``."""
+def _error_rows(
+    similarity: Similarity, sample: np.ndarray, rng: np.random.RandomState
+) -> np.ndarray:
+    """Some features outside the sample, by whose rows the error is estimated."""
     rest = np.setdiff1d(np.arange(similarity.n), sample, assume_unique=True)
-    some = rest if len(rest) <= _ERROR_ROWS else np.sort(rng.choice(rest, _ERROR_ROWS, False))
+    if len(rest) <= _ERROR_ROWS:
+        return rest
+    return np.sort(rng.choice(rest, _ERROR_ROWS, False))
+
+
+def _estimate_error(
+    similarity: Similarity, Q: QMatrix, sample: np.ndarray, some: np.ndarray
+) -> tuple[float, float]:
+    """``‖E - B'A⁺B‖ / ‖E‖`` and ``‖E - B'A⁺B‖``, from the rows ``some`` of ``E``."""
+    rest = np.setdiff1d(np.arange(similarity.n), sample, assume_unique=True)
     E = similarity.rows(some)
     D = (E - Q.rows(some))[:, rest]
     lost, norm = float(np.linalg.norm(D)), float(np.linalg.norm(E[:, rest]))

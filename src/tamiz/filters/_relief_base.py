@@ -13,14 +13,27 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
-from tamiz._validation import _refuse_duplicate_names, check_X
+from tamiz._validation import (
+    Labels,
+    _refuse_duplicate_names,
+    check_classes,
+    check_X,
+    warn_of_quantity,
+)
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._relief_pairs import nearest
 from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
+from tamiz.filters._streaming import Sampling, Stream, Streaming, rows_to_sample
 from tamiz.filters.univariate_base import HOW_MANY, warn_of_nothing
 from tamiz.information._columns import read_columns
 from tamiz.information.encoding import BINNING
 from tamiz.selector import Selector
+
+#: What to do about a quantity as target.
+REMEDY = "use RReliefF, which takes numbers"
+
+#: Rows of the sample of a stream: neighbours cost the square of it.
+_SAMPLED = 5000
 
 
 class Scored(NamedTuple):
@@ -30,8 +43,10 @@ class Scored(NamedTuple):
     constant: np.ndarray
 
 
-class ReliefBase(Selector):
+class ReliefBase(Streaming, Selector):
     """What the three have in common."""
+
+    _streams_nominal = True
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_samples": [
@@ -52,6 +67,7 @@ class ReliefBase(Selector):
     }
 
     n_jobs: int | None
+    sample_indices_: np.ndarray
 
     def _start(self, X: Any) -> Any:
         """Check the parameters and the table."""
@@ -60,6 +76,44 @@ class ReliefBase(Selector):
         if sparse.issparse(X):  # scikit-learn has the sentence
             check_X(self, X, reset=True)
         return read_columns(X, self.categorical_features, estimator=self, min_samples=2)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        """Fit to a sample of the rows, which is the whole table if that is no larger."""
+        size = rows_to_sample(sample_size, stream.schema.n_features, _SAMPLED)
+        sample = stream.sweep(Sampling(size, stream.table.n_rows))
+        if np.ndim(self.n_samples) and not sample.exact:
+            raise ValueError(
+                f"n_samples names rows, but fit_stream keeps a sample of {size:,} rows only; give "
+                f"a number or a share, or a sample_size of at least {sample.n_rows:,}."
+            )
+        if not sample.exact:
+            stream.notes["sample"] = (
+                f"neighbours are those in a sample of {size:,} of {sample.n_rows:,} rows"
+            )
+        codes, y = self._sampled_target(sample.y, stream.classes)
+        scored = self._score(sample.X, stream.schema.categorical, codes, y)
+        self.sample_indices_ = sample.rows[self.sample_indices_]
+        return self._conclude(scored, watch, **stream.told())
+
+    def _sampled_target(
+        self, y: np.ndarray, classes: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Class codes of the sample, those without rows left out; and the quantity, if it is one.
+
+        Sets ``classes_``, and refuses what ``fit`` refuses.
+        """
+        labels = check_classes(np.asarray(classes)[y], len(y), quantity=REMEDY)
+        return self._check_hits(labels), None
+
+    def _check_hits(self, labels: Labels) -> np.ndarray:
+        warn_of_quantity(labels, REMEDY)
+        self.classes_, codes = labels
+        if np.bincount(codes).max() < 2:
+            raise ValueError(
+                f"Every class of y has one sample only ({len(codes)} classes); "
+                f"{type(self).__name__} needs a class with at least two, for the nearest hit."
+            )
+        return codes
 
     def _score(self, X: np.ndarray, symbolic: np.ndarray, codes: np.ndarray, y: Any) -> Scored:
         """Sample, find neighbours, sum up differences; returns scores and constant features."""
@@ -121,7 +175,7 @@ class ReliefBase(Selector):
             )
         return given.astype(np.intp)
 
-    def _conclude(self, scored: Scored, watch: Stopwatch) -> Any:
+    def _conclude(self, scored: Scored, watch: Stopwatch, **told: Any) -> Any:
         scores, constant = scored
         if scores.max() <= 0.0:
             warn_of_nothing(self, "no score is above 0", ", or take more neighbours")
@@ -130,7 +184,7 @@ class ReliefBase(Selector):
         if self.threshold is not None and wanted in (None, "auto"):
             chosen = (scores > self.threshold) & ~constant
         n_selected = number_to_select(wanted, len(scores), None)
-        notes = {"n_samples": len(self.sample_indices_)}
+        notes = {"n_samples": len(self.sample_indices_), **told}
         self._finish(
             order=order,
             n_selected=n_selected,

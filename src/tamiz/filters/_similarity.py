@@ -15,7 +15,6 @@ import numpy as np
 
 from tamiz._progress import Progress
 from tamiz._validation import check_classes, check_regression_target, warn_of_quantity
-from tamiz.information import Codes
 from tamiz.information._scale import safe_units
 
 #: Entries computed at a time where the whole matrix is passed over but not kept.
@@ -28,7 +27,7 @@ _ROUNDING = 1e-12
 class Target(NamedTuple):
     """What is to be predicted: labels as codes, or numbers."""
 
-    values: np.ndarray  # codes 0, 1, ... of the classes, or float64 numbers
+    values: Any  # codes 0, 1, ... of the classes, or float64 numbers; None if they are streamed
     n_classes: int  # 0 for numbers
 
     @property
@@ -64,6 +63,9 @@ class Similarity(ABC):
     def n(self) -> int:
         """Number of informative features."""
         return len(self.kept)
+
+    def prepare(self, index: np.ndarray) -> None:  # noqa: B027  (only streams gain by it)
+        """Take note that the rows of the features ``index`` will be asked for."""
 
     @abstractmethod
     def rows(self, index: np.ndarray) -> np.ndarray:
@@ -101,7 +103,7 @@ class Information(Similarity):
     entropy is below ``least`` times the mean of those that vary are left out like constant ones.
     """
 
-    def __init__(self, codes: Codes, target: Target, *, least: float = 0.0, ratio: bool = False):
+    def __init__(self, codes: Any, target: Target, *, least: float = 0.0, ratio: bool = False):
         what = "symmetrical_uncertainty" if ratio else "mutual_information"
         require_labels(target, f'similarity="{what}"', 'similarity="pearson"')
         entropies = codes.entropies()

@@ -26,13 +26,15 @@ from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters._sorted import sweep_sorted
-from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, UnivariateFilter, over_classes
+from tamiz.filters._streaming_order import Bounded, OrderFilter, bounds_over_classes
+from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, over_classes
+from tamiz.scale import ClassHistograms
 
 #: Exact p-values, in the absence of ties, as long as the smaller class does not exceed this.
 _EXACT_UP_TO = 8
 
 
-class AUCScore(UnivariateFilter):
+class AUCScore(OrderFilter):
     """Distance of a single feature's area under the ROC curve from one half.
 
     Only the order of the values counts: the score is the same for any increasing function of a
@@ -64,6 +66,9 @@ class AUCScore(UnivariateFilter):
         For two classes, two-sided p-values of the Mann–Whitney test: exact if one class has at
         most eight samples and no values are tied, else by the normal approximation with corrections
         for continuity and ties.
+    score_bounds_ : array of shape (2, n_features)
+        After ``fit_stream``: what the scores are known to lie between. ``auc_`` is then in the
+        middle of its bounds.
     support_, ranking_, order_, selection_, classes_
         See :class:`tamiz.selector.Selector`.
 
@@ -85,7 +90,7 @@ class AUCScore(UnivariateFilter):
     """
 
     _parameter_constraints = {
-        **UnivariateFilter._parameter_constraints,
+        **OrderFilter._parameter_constraints,
         **BY_PVALUE,
         "multiclass": [StrOptions({"weighted", "max"})],
     }
@@ -117,6 +122,20 @@ class AUCScore(UnivariateFilter):
         scores = over_classes(lambda k: np.abs(auc[k] - 0.5), share, self.multiclass, n_classes)
         pvalues = mann_whitney_pvalues(wins[1], ties, *own) if n_classes == 2 else None
         return Scored(scores, pvalues, constant)
+
+    def _bounded(self, histograms: ClassHistograms) -> Bounded:
+        own = histograms.class_rows.astype(np.float64)
+        area, apart = histograms.auc(), histograms.auc_distance()
+        constant = histograms.constant()
+        auc = np.where(constant, 0.5, area.middle)
+        self.auc_ = auc[1] if len(own) == 2 else auc
+        bounds = bounds_over_classes(apart, own / own.sum(), self.multiclass)
+        if len(own) != 2:
+            return Bounded(bounds, None)
+        # the area nearest to one half, and the ties that are certain: no p-value is too small
+        wins = (0.5 + apart.low[1]) * own[0] * own[1]
+        pvalues = mann_whitney_pvalues(wins, histograms.ties(), *own)
+        return Bounded(bounds, np.where(constant, 1.0, pvalues))
 
 
 def mann_whitney_pvalues(wins: np.ndarray, ties: np.ndarray, n1: float, n2: float) -> np.ndarray:

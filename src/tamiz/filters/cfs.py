@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,10 +37,14 @@ from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
 from tamiz.filters._similarity import (
     Pearson,
+    Similarity,
     Target,
     read_target,
     require_labels,
 )
+from tamiz.filters._streaming import Correlate, Stream, Streaming
+from tamiz.filters._streaming_codes import streamed_codes
+from tamiz.filters._streaming_similarity import StreamedPearson
 from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
@@ -50,7 +54,7 @@ from tamiz.selector import Selector
 _AT_ONCE = 64
 
 
-class CFS(Selector):
+class CFS(Streaming, Selector):
     r"""Correlation-based feature selection.
 
     Looks for the subset with the greatest merit :math:`κ\,\overline{ρ_{cf}} / \sqrt{κ +
@@ -211,7 +215,14 @@ class CFS(Selector):
 
     def _fit(self, X: Any, y: Any) -> CFS:
         watch = Stopwatch()
-        correlations = self._read(X, y)
+        return self._search(self._read(X, y), watch)
+
+    def _search(
+        self,
+        correlations: Correlations,
+        watch: Stopwatch,
+        told: Callable[[], dict[str, Any]] = dict,
+    ) -> CFS:
         wanted, n_features = self.n_features_to_select, correlations.n
         number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
         with Progress("CFS", self.verbose) as correlations.progress:
@@ -233,6 +244,7 @@ class CFS(Selector):
                 "merit": self.merit_,
                 "n_expanded": self.n_expanded_,
                 "n_correlations": self.n_correlations_,
+                **told(),
             },
         )
         return self
@@ -246,10 +258,7 @@ class CFS(Selector):
         y = as_vector(y)
         task = guess_task(y) if self.task == "auto" else self.task
         by_name = isinstance(self.correlation, str)
-        if by_name and (
-            self.correlation == "symmetrical_uncertainty"
-            or (self.correlation == "auto" and task == "classification")
-        ):
+        if self._counts(task):
             return self._uncertainty(X, y, task)
         what = 'correlation="pearson"' if by_name else "an array as correlation"
         counted = 'correlation="symmetrical_uncertainty" with labels as y'
@@ -257,8 +266,48 @@ class CFS(Selector):
         X = check_X(self, X, reset=True, min_samples=2)
         target = read_target(y, len(X), task, guessed=self.task == "auto")
         if by_name:
-            return _pearson(X, target)
+            return _pearson(Pearson(X, target))
         return _given(self.correlation, X.shape[1])
+
+    def _counts(self, task: str) -> bool:
+        """Whether correlation is symmetrical uncertainty."""
+        kind = self.correlation if isinstance(self.correlation, str) else "given"
+        return kind == "symmetrical_uncertainty" or (kind == "auto" and task == "classification")
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        task = "regression" if stream.classes is None else "classification"
+        if self._counts(task):
+            require_labels(
+                Target(None, stream.n_classes),
+                'correlation="symmetrical_uncertainty"',
+                'correlation="pearson"',
+            )
+            codes, _, _ = streamed_codes(
+                stream, bins=self.bins, n_bins=self.n_bins, pairs=True, sample_size=sample_size
+            )
+            stream.check_rows(codes.class_rows, self._quantity if self.task == "auto" else None)
+            correlations = _counted(codes, None)
+        else:
+            moments = stream.sweep(Correlate(stream.n_classes))
+            if stream.classes is not None:
+                stream.check_rows(moments.class_rows)
+            correlations = _pearson(StreamedPearson(moments))
+        return self._search(correlations, watch, stream.told)
+
+    _quantity = 'use task="regression"'
+
+    def _takes_nominal(self) -> bool:
+        return self._may_use_codes() and self.task != "regression"
+
+    def _check_streamable(self) -> None:
+        if not isinstance(self.correlation, str):
+            raise ValueError(
+                "correlation is an array that holds all correlations, so there is nothing to "
+                "stream; use fit."
+            )
+        if self.correlation == "pearson":
+            counted = 'correlation="symmetrical_uncertainty" with labels as y'
+            refuse_categories(self.categorical_features, 'correlation="pearson"', counted)
 
     def _uncertainty(self, X: Any, y: Any, task: str) -> Correlations:
         codes = encode(
@@ -271,10 +320,7 @@ class CFS(Selector):
         )
         target = read_target(y, codes.n_samples, task, guessed=self.task == "auto")
         require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
-        relevance = codes.su_relevance(target.values)
-        if codes.n_features <= _AT_ONCE:
-            return Correlations(relevance, codes.matrix(ratio=True).__getitem__, codes.varies)
-        return Correlations(relevance, codes.su_row, codes.varies)
+        return _counted(codes, target.values)
 
     def _describe(self, found: Found, correlations: Correlations) -> None:
         self.relevance_ = correlations.relevance
@@ -342,10 +388,17 @@ def _given(table: Any, n_features: int) -> Correlations:
     return Correlations(table[:-1, -1].copy(), lambda j: inner[j])
 
 
-def _pearson(X: np.ndarray, target: Target) -> Correlations:
+def _counted(codes: Any, y: np.ndarray | None) -> Correlations:
+    """Symmetrical uncertainty of codes, packed or streamed together with the classes."""
+    relevance = codes.su_relevance(y)
+    if codes.n_features <= _AT_ONCE:
+        return Correlations(relevance, codes.matrix(ratio=True).__getitem__, codes.varies)
+    return Correlations(relevance, codes.su_row, codes.varies)
+
+
+def _pearson(measure: Similarity) -> Correlations:
     """Absolute correlations; constant features have none."""
-    measure = Pearson(X, target)
-    n_features, kept = X.shape[1], measure.kept
+    n_features, kept = measure.n_features, measure.kept
     place = np.full(n_features, -1)
     place[kept] = np.arange(len(kept))
     relevance = np.zeros(n_features)

@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,13 @@ from tamiz._validation import (
     _refuse_duplicate_names,
     as_vector,
     check_classes,
+    check_X,
     warn_of_quantity,
 )
 from tamiz.base import Stopwatch
+from tamiz.filters._partial import ValuesSoFar
+from tamiz.filters._streaming import Stream, Streaming
+from tamiz.filters._streaming_codes import streamed_codes
 from tamiz.filters.univariate_base import (
     BY_PVALUE,
     NUMBERS,
@@ -45,12 +50,13 @@ from tamiz.filters.univariate_base import (
 )
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
+from tamiz.scale.batch import Batch
 
 #: Columns that are summed together.
 _TILE = 256
 
 
-class ChiSquared(UnivariateFilter):
+class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
     """Chi-squared test of independence between a feature and the class.
 
     Parameters
@@ -182,17 +188,24 @@ class ChiSquared(UnivariateFilter):
         labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
         warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
-        tables = codes.contingency(labels.codes, len(self.classes_))
+        return self._rank(codes, labels.codes, watch)
+
+    def _rank(self, codes: Any, y: np.ndarray | None, watch: Stopwatch, **notes: Any) -> Any:
+        """Test independence; ``codes`` are packed, or streamed together with the classes."""
+        tables = codes.contingency(y, len(self.classes_))
         statistic, self.dof_, least = contingency_chi2(tables)
         scores = statistic
         if self.rank_by == "cramers_v":
             # per sample, missing or not: a feature known in few cannot rank high by luck
             scores = np.sqrt(statistic / np.maximum(codes.n_samples * least, 1.0))
         pvalues = np.where(self.dof_ > 0, chi2_tail(statistic, self.dof_), 1.0)
-        return self._conclude(Scored(scores, pvalues, ~codes.varies), watch)
+        return self._conclude(Scored(scores, pvalues, ~codes.varies), watch, **notes)
 
     def _score(self, samples: Samples) -> Scored:
-        observed, low, high = class_sums(samples)
+        return self._from_sums(ClassSums.of(samples.X, samples.labels.codes, samples.n_classes))
+
+    def _from_sums(self, sums: ClassSums) -> Scored:
+        observed, low, high = sums.observed, sums.low, sums.high
         least = low.min(initial=0.0)
         if least < 0:
             raise ValueError(
@@ -207,7 +220,7 @@ class ChiSquared(UnivariateFilter):
                 "The counts of a feature of X add up to more than float64 holds; divide X by a "
                 "common factor."
             )
-        counts = samples.class_weight()
+        counts = sums.n_rows
         expected = (counts / counts.sum())[:, None] * total
         constant = low == high
         safe = np.where(total > 0, expected, 1.0)
@@ -219,6 +232,53 @@ class ChiSquared(UnivariateFilter):
         if self.rank_by == "cramers_v":
             scores = np.sqrt(statistic / np.where(total > 0, total, 1.0))
         return Scored(scores, chi2_tail(statistic, self.dof_), constant)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        if self.test == "counts":
+            sums = stream.sweep(AddUp(stream.n_classes))
+            stream.check_rows(sums.n_rows, NUMBERS)
+            return self._conclude(self._from_sums(sums), watch, **stream.told())
+        codes, _, _ = streamed_codes(
+            stream,
+            bins=self.bins,
+            n_bins=self.n_bins,
+            missing=self.missing,
+            pairs=False,
+            sample_size=sample_size,
+        )
+        stream.check_rows(codes.class_rows, NUMBERS)
+        return self._rank(codes, None, watch, **stream.told())
+
+    def _takes_nominal(self) -> bool:
+        return self.test == "independence"
+
+    def _check_streamable(self) -> None:
+        if self.test == "counts":
+            refuse_categories(self.categorical_features, 'test="counts"', 'test="independence"')
+
+    def _needs_two_passes(self) -> str:
+        return "" if self.test == "counts" else super()._needs_two_passes()
+
+    def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:
+        if self.test == "independence":
+            return super()._take(X, y, classes, before)
+        self._check_streamable()
+        X = check_X(self, X, reset=before is None, accept_sparse=True)
+        codes = self._class_codes(y, X.shape[0], classes, before is None)
+        part = ClassSums.of(X, codes, len(self.classes_))
+        return part if before is None else before.merge(part)
+
+    def _conclude_partial(self, total: Any, watch: Stopwatch) -> Any:
+        if isinstance(total, ClassSums):
+            return self._conclude(self._from_sums(total), watch, n_rows=self._rows_of(total))
+        return super()._conclude_partial(total, watch)
+
+    def _rows_of(self, total: Any) -> int:
+        return int((total if isinstance(total, ClassSums) else total.counts).n_rows.sum())
+
+    def _enough(self, total: Any) -> bool:
+        rows = (total if isinstance(total, ClassSums) else total.counts).n_rows
+        return bool(np.count_nonzero(rows) > 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,20 +294,56 @@ def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> np.ndarray:
     return special.chdtrc(dof, statistic)
 
 
-def class_sums(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@dataclass
+class AddUp:
+    """From a batch to its sums."""
+
+    n_classes: int
+
+    def __call__(self, batch: Batch) -> ClassSums:
+        if np.isnan(batch.X.data if sparse.issparse(batch.X) else batch.X).any():
+            raise ValueError("Input X contains NaN.")
+        assert batch.y is not None
+        return ClassSums.of(batch.X, batch.y, self.n_classes)
+
+
+@dataclass(eq=False)
+class ClassSums:
     """Sum of every feature over every class, and its least and greatest value."""
-    X, codes = samples.X, samples.labels.codes
-    n, p = X.shape
-    if sparse.issparse(X):
-        indicator = sparse.csr_array((np.ones(n), (codes, np.arange(n))))
-        low, high = (np.asarray(side.todense()).ravel() for side in (X.min(axis=0), X.max(axis=0)))
-        return (indicator @ X).toarray(), low, high
-    sums = np.zeros((samples.n_classes, p))
-    low, high = X[0].copy(), X[0].copy()
-    tiles = -(-p // _TILE)
-    least = max(1, 2**17 // (n * min(p, _TILE)))
-    run_tiles(_sum_tiles, tiles, X, codes, sums, low, high, min_items=least)
-    return sums, low, high
+
+    n_rows: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, codes: np.ndarray, n_classes: int) -> ClassSums:
+        """Add up ``X`` (dense or CSR, no value missing)."""
+        n, p = X.shape
+        rows = np.bincount(codes, minlength=n_classes).astype(np.float64)
+        if sparse.issparse(X):
+            ones = (np.ones(n), (codes, np.arange(n)))
+            indicator = sparse.csr_array(ones, shape=(n_classes, n))
+            ends = X.min(axis=0), X.max(axis=0)
+            low, high = (np.asarray(side.todense()).ravel() for side in ends)
+            return cls(rows, (indicator @ X).toarray(), low, high)
+        sums = np.zeros((n_classes, p))
+        low, high = X[0].copy(), X[0].copy()
+        tiles = -(-p // _TILE)
+        least = max(1, 2**17 // (n * min(p, _TILE)))
+        run_tiles(_sum_tiles, tiles, X, codes, sums, low, high, min_items=least)
+        return cls(rows, sums, low, high)
+
+    def merge(self, other: ClassSums) -> ClassSums:
+        """The sums of both sets of rows together."""
+        with np.errstate(over="ignore"):  # told when all are there
+            observed = self.observed + other.observed
+        return ClassSums(
+            self.n_rows + other.n_rows,
+            observed,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
 
 
 @njit(cache=True, nogil=True)

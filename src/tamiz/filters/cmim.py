@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
-from tamiz.information import Codes
 
 
 class CMIM(GreedyFilter):
@@ -112,14 +111,14 @@ class CMIM(GreedyFilter):
     def _criterion_name(self) -> str:
         return "least conditional information (nats)"
 
-    def _criterion(self, X: Any, y: Any) -> Criterion:
-        return _LeastConditional(*self._encode(X, y))
+    def _counted(self, codes: Any, y: np.ndarray | None) -> Criterion:
+        return _LeastConditional(codes, y)
 
 
 class _LeastConditional(CountedCriterion):
     _arrays = ("features", "relevance", "least")
 
-    def __init__(self, codes: Codes, y: np.ndarray):
+    def __init__(self, codes: Any, y: np.ndarray | None):
         super().__init__(codes, y)
         self.least = self.relevance.copy()
 

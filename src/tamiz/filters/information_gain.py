@@ -22,7 +22,6 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters._information import ScoreFilter
-from tamiz.information import Codes
 
 
 class InformationGain(ScoreFilter):
@@ -100,7 +99,7 @@ class InformationGain(ScoreFilter):
         self.unit = unit
         self.n_jobs = n_jobs
 
-    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+    def _score(self, codes: Any, y: np.ndarray | None) -> np.ndarray:
         gain = codes.relevance(y)
         return gain / np.log(2.0) if self.unit == "bits" else gain
 
@@ -170,5 +169,5 @@ class SymmetricalUncertainty(ScoreFilter):
         self.missing = missing
         self.n_jobs = n_jobs
 
-    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+    def _score(self, codes: Any, y: np.ndarray | None) -> np.ndarray:
         return codes.su_relevance(y)

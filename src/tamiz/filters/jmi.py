@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
-from tamiz.information import Codes
 
 
 class JMI(GreedyFilter):
@@ -110,14 +109,14 @@ class JMI(GreedyFilter):
     def _criterion_name(self) -> str:
         return "mean joint information (nats)"
 
-    def _criterion(self, X: Any, y: Any) -> Criterion:
-        return _JointInformation(*self._encode(X, y))
+    def _counted(self, codes: Any, y: np.ndarray | None) -> Criterion:
+        return _JointInformation(codes, y)
 
 
 class _JointInformation(CountedCriterion):
     _arrays = ("features", "relevance", "total")
 
-    def __init__(self, codes: Codes, y: np.ndarray):
+    def __init__(self, codes: Any, y: np.ndarray | None):
         super().__init__(codes, y)
         self.total = np.zeros(codes.n_features)
         self.n_added = 0

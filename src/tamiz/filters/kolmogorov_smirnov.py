@@ -27,13 +27,15 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamiz._parallel import run_tiles
 from tamiz.filters._sorted import sweep_sorted
-from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, UnivariateFilter, over_classes
+from tamiz.filters._streaming_order import Bounded, OrderFilter, bounds_over_classes
+from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, over_classes
+from tamiz.scale import ClassHistograms
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
 _EXACT_UP_TO = 250_000
 
 
-class KolmogorovSmirnov(UnivariateFilter):
+class KolmogorovSmirnov(OrderFilter):
     """Largest distance between the distribution functions of the classes.
 
     It sees differences of any kind, in spread and shape too, not in the mean alone.
@@ -62,6 +64,8 @@ class KolmogorovSmirnov(UnivariateFilter):
         For two classes, two-sided p-values: exact if the product of the class sizes is at most
         250,000 (conservative if there are ties), else by the distribution of the one-sample
         statistic of ``m n / (m + n)`` samples.
+    score_bounds_ : array of shape (2, n_features)
+        After ``fit_stream``: what the scores are known to lie between.
     support_, ranking_, order_, selection_, classes_
         See :class:`tamiz.selector.Selector`.
 
@@ -84,7 +88,7 @@ class KolmogorovSmirnov(UnivariateFilter):
     """
 
     _parameter_constraints = {
-        **UnivariateFilter._parameter_constraints,
+        **OrderFilter._parameter_constraints,
         **BY_PVALUE,
         "multiclass": [StrOptions({"weighted", "max"})],
     }
@@ -112,6 +116,12 @@ class KolmogorovSmirnov(UnivariateFilter):
         scores = over_classes(lambda k: gaps[k], share, self.multiclass, n_classes)
         pvalues = smirnov_pvalues(gaps[0], *own) if n_classes == 2 else None
         return Scored(scores, pvalues, distinct == 1)
+
+    def _bounded(self, histograms: ClassHistograms) -> Bounded:
+        own = histograms.class_rows.astype(np.float64)
+        distance = histograms.kolmogorov_smirnov()
+        bounds = bounds_over_classes(distance, own / own.sum(), self.multiclass)
+        return Bounded(bounds, smirnov_pvalues(bounds.low, *own) if len(own) == 2 else None)
 
 
 def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tamiz.filters._information import ScoreFilter
-from tamiz.information import Codes
 
 
 class MaxRel(ScoreFilter):
@@ -80,5 +79,5 @@ class MaxRel(ScoreFilter):
         self.missing = missing
         self.n_jobs = n_jobs
 
-    def _score(self, codes: Codes, y: np.ndarray) -> np.ndarray:
+    def _score(self, codes: Any, y: np.ndarray | None) -> np.ndarray:
         return codes.relevance(y)

@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -30,8 +30,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamiz._validation import check_classes, check_X, warn_of_quantity
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
+from tamiz.filters._streaming import Correlate, Stream
 from tamiz.filters.univariate_base import NUMBERS, refuse_categories
-from tamiz.information import Codes
 from tamiz.information._counting import least_redundant
 from tamiz.information._scale import safe_units
 
@@ -162,10 +162,12 @@ class MRMR(GreedyFilter):
         sign = "−" if self.scheme == "difference" else "/"
         return f"relevance {sign} mean redundancy"
 
+    def _counted(self, codes: Any, y: np.ndarray | None) -> Criterion:
+        return _Counted(codes, y, self.scheme == "quotient")
+
     def _criterion(self, X: Any, y: Any) -> Criterion:
-        quotient = self.scheme == "quotient"
         if self.measure == "mutual_information":
-            return _Counted(*self._encode(X, y), quotient)
+            return super()._criterion(X, y)
         counted = 'measure="mutual_information"'
         refuse_categories(self.categorical_features, 'measure="f_pearson"', counted)
         X = check_X(self, X, reset=True, accept_sparse=True, min_samples=2)
@@ -173,7 +175,24 @@ class MRMR(GreedyFilter):
         warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
         X = X.toarray() if sparse.issparse(X) else X
-        return _Correlated(X, labels.codes, quotient)
+        columns, relevance = _standardised(X, labels.codes)
+        return _Correlated(_Columns(columns), relevance, self.scheme == "quotient")
+
+    def _streamed_criterion(self, stream: Stream, sample_size: int | None) -> Criterion:
+        if self.measure == "mutual_information":
+            return super()._streamed_criterion(stream, sample_size)
+        moments = stream.sweep(Correlate(stream.n_classes))
+        stream.check_rows(moments.class_rows, NUMBERS)
+        products = _Products(moments.correlations())
+        return _Correlated(products, moments.f_statistics(), self.scheme == "quotient")
+
+    def _takes_nominal(self) -> bool:
+        return self.measure == "mutual_information"
+
+    def _check_streamable(self) -> None:
+        if self.measure == "f_pearson":
+            counted = 'measure="mutual_information"'
+            refuse_categories(self.categorical_features, 'measure="f_pearson"', counted)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,7 +206,7 @@ class _Counted(CountedCriterion):
 
     _arrays = ("features", "relevance", "total")
 
-    def __init__(self, codes: Codes, y: np.ndarray, quotient: bool):
+    def __init__(self, codes: Any, y: np.ndarray | None, quotient: bool):
         super().__init__(codes, y)
         self.total = np.zeros(codes.n_features)
         self.n_added = 0
@@ -239,17 +258,13 @@ class _Counted(CountedCriterion):
 
 
 class _Correlated(Criterion):
-    """F statistic and absolute Pearson correlation.
+    """F statistic and absolute Pearson correlation."""
 
-    The columns are centred and scaled to length one, so that the correlations with a column are
-    one product of a matrix and a vector.
-    """
-
-    def __init__(self, X: np.ndarray, y: np.ndarray, quotient: bool):
-        self.columns, self.relevance = _standardised(X, y)
-        self.tier = np.where(self.columns.any(axis=1), 0.0, 2.0)
-        self.features = np.arange(X.shape[1])
-        self.total = np.zeros(X.shape[1])
+    def __init__(self, columns: _Columns | _Products, relevance: np.ndarray, quotient: bool):
+        self.columns, self.relevance = columns, relevance
+        self.tier = np.where(columns.vary(), 0.0, 2.0)
+        self.features = np.arange(len(relevance))
+        self.total = np.zeros(len(relevance))
         self.n_added = 0
         self.quotient = quotient
 
@@ -257,14 +272,46 @@ class _Correlated(Criterion):
         return _combined(self.relevance, self.total, self.n_added, self.quotient)
 
     def add(self, k: int) -> None:
-        row = np.abs(self.columns @ self.columns[k])
+        row = np.abs(self.columns.row(k))
         self.total += np.maximum(row, FLOOR, out=row) if self.quotient else row
         self.n_added += 1
 
     def keep(self, which: np.ndarray) -> None:
-        self.columns = self.columns[which]
+        self.columns = self.columns.take(which)
         self.features, self.total = self.features[which], self.total[which]
         self.relevance, self.tier = self.relevance[which], self.tier[which]
+
+
+class _Columns(NamedTuple):
+    """Columns as rows, centred and of length one: the correlations with one of them are the product
+    of a matrix and a vector.
+    """
+
+    Z: np.ndarray
+
+    def vary(self) -> np.ndarray:
+        return np.asarray(self.Z.any(axis=1))
+
+    def row(self, k: int) -> np.ndarray:
+        return self.Z @ self.Z[k]
+
+    def take(self, which: np.ndarray) -> _Columns:
+        return _Columns(self.Z[which])
+
+
+class _Products(NamedTuple):
+    """All correlations; zero for constant columns, with themselves too."""
+
+    R: np.ndarray
+
+    def vary(self) -> np.ndarray:
+        return self.R.diagonal() > 0.0
+
+    def row(self, k: int) -> np.ndarray:
+        return self.R[k]
+
+    def take(self, which: np.ndarray) -> _Products:
+        return _Products(self.R[np.ix_(which, which)])
 
 
 def _combined(relevance: np.ndarray, total: np.ndarray, n_added: int, quotient: bool) -> np.ndarray:

@@ -33,9 +33,12 @@ from tamiz._validation import (
     guess_task,
 )
 from tamiz.base import Stopwatch
+from tamiz.filters._streaming import Stream
 from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
 from tamiz.information._scale import safe_units
+from tamiz.scale.batch import Batch
 from tamiz.scale.moments import ClassMoments, in_units
+from tamiz.scale.target_moments import TargetMoments
 
 
 class PearsonScore(MomentFilter):
@@ -126,11 +129,50 @@ class PearsonScore(MomentFilter):
             weight = check_sample_weight(sample_weight, X.shape[0])
             counted = weight > 0
             X, y, weight = X[counted], y[counted], weight[counted]
-        rho, constant = correlate(X, y, weight)
-        self.correlations_ = rho
+        self.__dict__.pop("classes_", None)
         n = len(y) if weight is None else weight.sum()
+        return self._conclude(self._from_correlations(*correlate(X, y, weight), n), watch)
+
+    def _from_correlations(self, rho: np.ndarray, constant: np.ndarray, n: float) -> Scored:
+        self.correlations_ = rho
         pvalues = np.where(constant, 1.0, correlation_pvalues(rho, n))
-        return self._conclude(Scored(np.abs(rho), pvalues, constant), watch)
+        return Scored(np.abs(rho), pvalues, constant)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        if stream.classes is not None:
+            return super()._fit_streamed(stream, watch, sample_size)
+        moments = stream.sweep(correlate_batch)
+        return self._conclude(self._from_target(moments), watch, **stream.told())
+
+    def _from_target(self, moments: TargetMoments) -> Scored:
+        rho = moments.correlations()
+        return self._from_correlations(rho, moments.columns.constant(), moments.n_rows)
+
+    def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:
+        task = self.task
+        if before is not None:
+            task = "regression" if isinstance(before, TargetMoments) else "classification"
+        elif task == "auto":
+            task = "classification" if classes is not None else guess_task(y)
+        if task == "classification":
+            return super()._take(X, y, classes, before)
+        if classes is not None:
+            raise ValueError("classes was given, but the target is a quantity; leave it out.")
+        X = check_X(self, X, reset=before is None, accept_sparse=True)
+        y = check_regression_target(y, X.shape[0], labels='Use task="classification" for labels.')
+        part = TargetMoments.of(X, y)
+        return part if before is None else before.merge(part)
+
+    def _conclude_partial(self, total: Any, watch: Stopwatch) -> Any:
+        if isinstance(total, TargetMoments):
+            return self._conclude(self._from_target(total), watch, n_rows=self._rows_of(total))
+        return super()._conclude_partial(total, watch)
+
+    def _rows_of(self, total: Any) -> int:
+        return int(total.n_rows if isinstance(total, TargetMoments) else total.count.sum())
+
+    def _enough(self, total: Any) -> bool:
+        return isinstance(total, TargetMoments) or super()._enough(total)
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
         share = moments.count / moments.count.sum()
@@ -140,6 +182,12 @@ class PearsonScore(MomentFilter):
             return share @ np.abs(rho), None
         self.correlations_ = rho[1]
         return np.abs(rho[1]), correlation_pvalues(rho[1], moments.count.sum())
+
+
+def correlate_batch(batch: Batch) -> TargetMoments:
+    """From a batch to what correlations with its target need."""
+    assert batch.y is not None
+    return TargetMoments.of(batch.X, batch.y)
 
 
 def indicator_correlations(moments: ClassMoments) -> np.ndarray:

@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -39,7 +40,16 @@ from tamiz.filters._similarity import (
     Information,
     Pearson,
     Similarity,
+    Target,
     read_target,
+    require_labels,
+)
+from tamiz.filters._streaming import Stream, Streaming
+from tamiz.filters._streaming_codes import streamed_codes
+from tamiz.filters._streaming_similarity import (
+    CorrelateAndSample,
+    StreamedInformation,
+    StreamedPearson,
 )
 from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
 from tamiz.information import encode
@@ -49,7 +59,7 @@ from tamiz.selector import Selector
 from tamiz.solvers import solve
 
 
-class QPFS(Selector):
+class QPFS(Streaming, Selector):
     r"""Quadratic programming feature selection.
 
     Gives every feature a weight: the point of the simplex that minimises
@@ -276,10 +286,19 @@ class QPFS(Selector):
     def _fit(self, X: Any, y: Any) -> QPFS:
         watch = Stopwatch()
         similarity = self._read(X, y)
+        return self._solve(similarity, watch, lambda: self._relevance_of(X, y, similarity))
+
+    def _solve(
+        self,
+        similarity: Similarity,
+        watch: Stopwatch,
+        relevance: Callable[[], np.ndarray],
+        told: Callable[[], dict[str, Any]] = dict,
+    ) -> QPFS:
         n_features = similarity.n_features
         wanted = self.n_features_to_select
         number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
-        self.relevance_ = self._relevance_of(X, y, similarity)
+        self.relevance_ = relevance()
         self.weights_ = np.zeros(n_features)
         notes = self._weigh(similarity)
         self.n_suggested_ = int(np.count_nonzero(self.weights_))
@@ -293,9 +312,62 @@ class QPFS(Selector):
             n_selected=number_to_select(wanted, n_features, own),
             scores=self.weights_,
             seconds=watch.seconds,
-            notes=notes,
+            notes={**notes, **told()},
         )
         return self
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        similarity = self._streamed_similarity(stream, sample_size)
+
+        def relevance() -> np.ndarray:
+            return self._relevance_of(None, None, similarity)
+
+        return self._solve(similarity, watch, relevance, stream.told)
+
+    def _streamed_similarity(self, stream: Stream, sample_size: int | None) -> Similarity:
+        sampled = self.nystroem is not None and self.sampling != "uniform"
+        if not self._uses_codes():
+            found = stream.sweep(CorrelateAndSample.of(stream, sample_size if sampled else 0))
+            if stream.classes is not None:
+                stream.check_rows(found.moments.class_rows)
+            return StreamedPearson(found.moments, found.sample)
+        target = Target(None, stream.n_classes)
+        require_labels(target, f'similarity="{self.similarity}"', 'similarity="pearson"')
+        # Nyström's method needs some rows only. Where the tables of all pairs fit into the budget,
+        # they cost less all the same than the pass more that it takes to know which.
+        codes, sample, cuts = streamed_codes(
+            stream,
+            bins=self.bins,
+            n_bins=self.n_bins,
+            pairs=self.alpha != 1.0,
+            sample_size=sample_size,
+            sampled=sampled,
+        )
+        stream.check_rows(codes.class_rows, self._quantity if self.task == "auto" else None)
+        ratio = self.similarity == "symmetrical_uncertainty"
+        least = 0.0 if ratio else self.min_entropy
+        return StreamedInformation(codes, target, sample, cuts, least=least, ratio=ratio)
+
+    _quantity = 'use task="regression"'
+
+    def _takes_nominal(self) -> bool:
+        return self._uses_codes()
+
+    def _check_streamable(self) -> None:
+        if not isinstance(self.similarity, str):
+            kind = "a function" if callable(self.similarity) else "an array"
+            raise ValueError(
+                f"similarity is {kind}, which fit_stream cannot use; it takes "
+                '"mutual_information", "symmetrical_uncertainty" or "pearson".'
+            )
+        if callable(self.relevance):
+            raise ValueError(
+                "relevance is a function of X and y, which are not in memory in fit_stream; hand "
+                "over one number for each feature, or leave it out."
+            )
+        if not self._uses_codes():
+            what = 'similarity="pearson"'
+            refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
 
     def _found_relevance(self, similarity: Similarity) -> bool:
         """Whether any feature has to do with the target; warns if not."""

@@ -31,9 +31,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamiz._progress import Progress
-from tamiz._validation import check_classes, warn_of_quantity
+from tamiz._validation import check_classes
 from tamiz.base import Stopwatch
-from tamiz.filters._relief_base import ReliefBase
+from tamiz.filters._relief_base import REMEDY, ReliefBase
 from tamiz.filters._relief_pairs import summed_differences
 
 
@@ -157,15 +157,7 @@ class ReliefF(ReliefBase):
         """
         watch = Stopwatch()
         table = self._start(X)
-        remedy = "use RReliefF, which takes numbers"
-        labels = check_classes(y, len(table.X), quantity=remedy)
-        warn_of_quantity(labels, remedy)
-        self.classes_, codes = labels
-        if np.bincount(codes).max() < 2:
-            raise ValueError(
-                f"Every class of y has one sample only ({len(codes)} classes); "
-                f"{type(self).__name__} needs a class with at least two, for the nearest hit."
-            )
+        codes = self._check_hits(check_classes(y, len(table.X), quantity=REMEDY))
         return self._conclude(self._score(table.X, table.categorical, codes, None), watch)
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:

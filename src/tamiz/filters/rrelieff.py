@@ -142,13 +142,21 @@ class RReliefF(ReliefBase):
         watch = Stopwatch()
         table = self._start(X)
         y = check_regression_target(y, len(table.X), labels="Use ReliefF for labels.")
+        codes, y = self._sampled_target(y, None)
+        return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
+
+    def _sampled_target(
+        self, y: np.ndarray, classes: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         if (y == y[0]).all():
             raise ValueError(
                 f"y is {y[0]:g} in all samples; RReliefF compares differences of the target, and "
                 "there are none. Hand over a target that varies."
             )
-        codes = np.zeros(len(y), dtype=np.intp)
-        return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
+        return np.zeros(len(y), dtype=np.intp), y
+
+    def _stream_task(self) -> str:
+        return "regression"
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         return np.array([[[[0, counts[0]], [0, 0]]]], dtype=np.intp)

@@ -18,12 +18,14 @@ import numpy as np
 from numba import njit
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import check_class_weight
+from tamiz._validation import Labels, check_class_weight
 from tamiz.filters._sorted import sweep_sorted
-from tamiz.filters.univariate_base import Samples, Scored, UnivariateFilter
+from tamiz.filters._streaming_order import Bounded, OrderFilter
+from tamiz.filters.univariate_base import Samples, Scored
+from tamiz.scale import Bounds, ClassHistograms
 
 
-class StumpError(UnivariateFilter):
+class StumpError(OrderFilter):
     """How much a single feature with one threshold reduces the training error.
 
     Parameters
@@ -41,6 +43,8 @@ class StumpError(UnivariateFilter):
         0 for constant features.
     errors_ : array of shape (n_features,)
         Training error of the best threshold, as a share of the total weight.
+    score_bounds_ : array of shape (2, n_features)
+        After ``fit_stream``: what the scores are known to lie between.
     support_, ranking_, order_, selection_, classes_
         See :class:`tamiz.selector.Selector`.
 
@@ -62,7 +66,7 @@ class StumpError(UnivariateFilter):
     """
 
     _parameter_constraints = {
-        **UnivariateFilter._parameter_constraints,
+        **OrderFilter._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
@@ -87,6 +91,18 @@ class StumpError(UnivariateFilter):
         gain = np.where(gain > 1e-12, gain, 0.0)  # sums in another order differ by rounding
         self.errors_ = np.maximum(0.0, 1 - baseline / own.sum() - gain)
         return Scored(gain, None, distinct == 1)
+
+    def _bounded(self, histograms: ClassHistograms) -> Bounded:
+        rows = histograms.class_rows.astype(np.float64)
+        each = Labels(self.classes_, np.arange(len(rows)))  # a sample of each class
+        factor = check_class_weight(self.class_weight, each, rows)
+        own = factor * rows
+        baseline = 1 - own.max() / own.sum()
+        errors = histograms.stump_errors(factor)
+        self.errors_ = errors.middle
+        low, high = (baseline - side for side in (errors.high, errors.low))
+        low, high = (np.where(gain > 1e-12, gain, 0.0) for gain in (low, high))
+        return Bounded(Bounds(low, high), None)
 
 
 @njit(cache=True, nogil=True)

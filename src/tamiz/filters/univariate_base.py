@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ from tamiz._validation import (
     warn_of_quantity,
 )
 from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._partial import MomentsSoFar
+from tamiz.filters._streaming import Stream, Streaming
+from tamiz.scale.batch import Batch
 from tamiz.scale.moments import ClassMoments
 from tamiz.selector import Selector
 
@@ -147,13 +151,23 @@ class UnivariateFilter(Selector):
         return tags
 
 
-class MomentFilter(UnivariateFilter):
+class MomentFilter(MomentsSoFar, Streaming, UnivariateFilter):
     """Base class of filters that are functions of the means and variances of the classes."""
 
     def _score(self, samples: Samples) -> Scored:
-        moments, units = ClassMoments.in_safe_units(
-            samples.X, samples.labels.codes, samples.n_classes, samples.weight
+        return self._scored(
+            *ClassMoments.in_safe_units(
+                samples.X, samples.labels.codes, samples.n_classes, samples.weight
+            )
         )
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        moments = stream.sweep(SumUp(stream.n_classes))
+        stream.check_rows(moments.count, NUMBERS)
+        return self._conclude(self._scored(moments), watch, **stream.told())
+
+    def _scored(self, moments: ClassMoments, units: np.ndarray | None = None) -> Scored:
+        units = np.ones(moments.mean.shape[1]) if units is None else units
         constant = moments.constant()
         scores, pvalues = self._from_moments(moments)
         scores = np.where(constant, 0.0, self._undo(scores, units))
@@ -168,6 +182,17 @@ class MomentFilter(UnivariateFilter):
     def _undo(self, scores: np.ndarray, units: np.ndarray) -> np.ndarray:
         """The scores of features that were divided by ``units``; most do not depend on them."""
         return scores
+
+
+@dataclass
+class SumUp:
+    """From a batch to its moments."""
+
+    n_classes: int
+
+    def __call__(self, batch: Batch) -> ClassMoments:
+        assert batch.y is not None
+        return ClassMoments.of_batch(batch.X, batch.y, self.n_classes)
 
 
 def check_labelled(

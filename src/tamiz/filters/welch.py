@@ -108,6 +108,9 @@ class WelchT(MomentFilter):
         f, pvalues = welch_anova(moments)
         return np.sqrt(f), pvalues
 
+    def _enough(self, total: ClassMoments) -> bool:
+        return bool(np.count_nonzero(total.count > 1) > 1)
+
 
 def welch_t(moments: ClassMoments) -> tuple[np.ndarray, np.ndarray]:
     """|t| and two-sided p-values, for two classes."""

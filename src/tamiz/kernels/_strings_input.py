@@ -131,19 +131,27 @@ def as_texts(X: Any, name: str, owner: str) -> Texts:
 
 def _listed(X: Any, name: str, owner: str) -> Sequence[Any]:
     """The samples one by one, whatever holds them."""
+    if isinstance(X, np.ndarray) and not X.ndim:
+        X = X.item()
     if isinstance(X, str | bytes):
         raise ValueError(f"{name} is one string, {X!r:.60}; {_HAND_OVER}: [{name}] if it is alone.")
     if isinstance(X, list | tuple):
         return X
-    if isinstance(X, Iterable) and not isinstance(X, np.ndarray) and not sparse.issparse(X):
-        if nw.dependencies.is_into_series(X) or nw.dependencies.is_into_dataframe(X):
-            return _column(X, name, owner)
-        if hasattr(X, "to_pylist"):  # an Arrow array
-            return list(X.to_pylist())
-    if not isinstance(X, np.ndarray):
-        raise ValueError(
-            f"{owner} compares strings, but {name} is of type {type(X).__name__}; {_HAND_OVER}."
-        )
+    if isinstance(X, np.ndarray):
+        return _values(X, name, owner)
+    if nw.dependencies.is_into_series(X) or nw.dependencies.is_into_dataframe(X):
+        return _column(X, name, owner)
+    if hasattr(X, "to_pylist"):  # an Arrow array
+        return list(X.to_pylist())
+    if hasattr(X, "__array__") and not sparse.issparse(X):  # an index or an array of pandas
+        return _values(np.asarray(X), name, owner)
+    raise ValueError(
+        f"{owner} compares strings, but {name} is of type {type(X).__name__}; {_HAND_OVER}."
+    )
+
+
+def _values(X: NDArray[Any], name: str, owner: str) -> Sequence[Any]:
+    """The values of an array that has one axis, or one column."""
     if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUT":
         X = X[:, 0]
     if X.dtype.kind in "fiubcmM":
@@ -165,7 +173,9 @@ def _column(X: Any, name: str, owner: str) -> Sequence[Any]:
     if nw.dependencies.is_into_series(X):
         return list(nw.from_native(X, series_only=True).to_list())
     frame = nw.from_native(X, eager_only=True)
-    if len(frame.columns) != 1:
+    if not frame.columns:
+        raise ValueError(f"{name} is a table without columns; {_HAND_OVER}.")
+    if len(frame.columns) > 1:
         listed = ", ".join(repr(column) for column in frame.columns[:5])
         raise ValueError(
             f"{name} is a table of {len(frame.columns)} columns ({listed}), but {owner} compares "
@@ -182,23 +192,42 @@ def _symbols(item: Any, where: str, owner: str) -> tuple[Hashable, ...]:
     if isinstance(item, list | tuple) or (isinstance(item, np.ndarray) and item.ndim == 1):
         symbols = tuple(s.item() if isinstance(s, np.generic) else s for s in item)
         for k, symbol in enumerate(symbols):
-            if isinstance(symbol, float) or not isinstance(symbol, Hashable):
+            if _is_missing(symbol):
+                raise ValueError(
+                    f"{where}[{k}] is missing ({symbol!r}); leave the symbol out, or put one of "
+                    "its own in its place."
+                )
+            if isinstance(symbol, float) or not _is_hashable(symbol):
                 raise ValueError(
                     f"{where}[{k}] is {symbol!r:.40} of type {type(symbol).__name__}, which is no "
                     f"symbol of a sequence; {owner} compares strings, words or whole numbers. For "
                     "rows of real numbers use a kernel of vectors such as RBF()."
                 )
         return symbols
-    kind = type(item).__name__
-    if item is None or kind in ("NAType", "NaTType") or (item != item) is True:
+    if _is_missing(item):
         raise ValueError(
             f"{where} is missing ({item!r}); put an empty string in its place, or leave the "
             "sample out."
         )
     raise ValueError(
-        f"{where} is {item!r:.40} of type {kind} where {owner} needs a string; turn it into text "
-        "with str(), or leave the sample out."
+        f"{where} is {item!r:.40} of type {type(item).__name__} where {owner} needs a string; turn "
+        "it into text with str(), or leave the sample out."
     )
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or what pandas writes in their place."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_hashable(symbol: Any) -> bool:
+    try:
+        hash(symbol)  # a tuple may hold a list
+    except TypeError:
+        return False
+    return True
 
 
 def _encode(items: NDArray[Any], tokens: Any, lowercase: bool) -> Encoded:
@@ -234,7 +263,7 @@ def _checked_cut(symbols: Any, tokens: Any, i: int) -> Sequence[Hashable]:
         )
     listed = list(symbols)
     for symbol in listed:
-        if not isinstance(symbol, Hashable):
+        if not _is_hashable(symbol):
             raise ValueError(
                 f"tokens={tokens!r} gave the symbol {symbol!r:.40} for sample {i}, which cannot be "
                 "compared quickly; symbols must be hashable, such as text, numbers or tuples."

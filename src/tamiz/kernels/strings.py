@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -64,7 +64,7 @@ class GapWeighted(Kernel):
 
     The dynamic programme takes time O(m |s| |t|) and memory O(m |t|). Factors λ^(2m) are taken out
     before, so that normalised values are right however small λ and however long the strings are;
-    values below 1e-240 are zero.
+    what gaps alone reduce to less than 1e-240 may be taken as zero.
 
     References
     ----------
@@ -137,10 +137,11 @@ class GapWeighted(Kernel):
                     f"{name} of GapWeighted must be True or False; got {getattr(self, name)!r}."
                 )
         known = isinstance(self.tokens, str) and self.tokens in CUTS
-        if not known and not (callable(self.tokens) and not isinstance(self.tokens, type)):
+        usable = callable(self.tokens) and isinstance(self.tokens, Hashable)
+        if not known and (not usable or isinstance(self.tokens, type)):
             raise ValueError(
-                "tokens of GapWeighted must be 'char', 'word' or a function that turns a string "
-                f"into a list of symbols; got {self.tokens!r}."
+                "tokens of GapWeighted must be 'char', 'word' or a function, hashable, that turns "
+                f"a string into a list of symbols; got {self.tokens!r}."
             )
         self._check_weights()
         least = float(self.decay) ** (2 * int(length))
@@ -154,7 +155,8 @@ class GapWeighted(Kernel):
     def _check_weights(self) -> None:
         if self.weights is None:
             return
-        if isinstance(self.weights, str) or not np.iterable(self.weights):
+        flat = getattr(self.weights, "ndim", 1) == 1
+        if not isinstance(self.weights, list | tuple | np.ndarray) or not flat:
             raise ValueError(
                 "weights of GapWeighted must be a list of numbers, one for each length from 1 to "
                 f"{self.length}; got {self.weights!r}."
@@ -185,7 +187,9 @@ class GapWeighted(Kernel):
 
     @property
     def bound(self) -> float:
-        return float(self._factors().sum()) if self.normalize else float("inf")
+        if not self.normalize:
+            return float("inf")
+        return 1.0 if self.weights is None else float(self._factors().sum())
 
     # ------------------------------------------------------------------ values
 
@@ -195,6 +199,8 @@ class GapWeighted(Kernel):
     def _gram(self, X: Texts, Z: Texts | None) -> Array:
         a = self._encoded(X)
         b = None if Z is None else self._encoded(Z)
+        if self._is_beyond(a) or (b is not None and self._is_beyond(b)):
+            return np.zeros((len(X), len(X if Z is None else Z)))
         scale = self._scale(a, a if b is None else b)
         left = self._multipliers(X, a, scale)
         right = left if Z is None or b is None else self._multipliers(Z, b, scale)
@@ -207,6 +213,8 @@ class GapWeighted(Kernel):
 
     def _diag(self, X: Texts) -> Array:
         a = self._encoded(X)
+        if self._is_beyond(a):
+            return np.zeros(len(X))
         if self.normalize:
             return self._present(a) @ self._factors()
         scale = self._scale(a, a)
@@ -230,6 +238,10 @@ class GapWeighted(Kernel):
         if self.weights is not None:
             return np.array([float(value) for value in self.weights])
         return np.eye(1, int(self.length), int(self.length) - 1)[0]
+
+    def _is_beyond(self, a: Encoded) -> bool:
+        """Whether no string is as long as the subsequences, however long these are."""
+        return self.weights is None and int(a.lengths.max(initial=0)) < int(self.length)
 
     def _present(self, a: Encoded) -> NDArray[np.bool_]:
         """Whether a string has subsequences of each length."""

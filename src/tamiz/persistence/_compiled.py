@@ -263,11 +263,14 @@ def _check_strings(made: Any, state: dict[str, Any]) -> bool:
     """Strings, or sequences of symbols; nothing that compiled code would take on trust."""
     items = state["items"]
     kinds = {type(item) for item in items.tolist()}
+    for item in items.tolist():
+        hash(item)  # raises if a symbol is not hashable
     return (
         items.dtype == object
         and items.ndim == 1
         and len(kinds) < 2
-        and (kinds <= {str, tuple} and state["_memo"] == {})
+        and kinds <= {str, tuple}
+        and state["_memo"] == {}
     )
 
 

@@ -51,9 +51,7 @@ class PartitionReader:
             if name in numeric:
                 continue
             series = frame[name].astype(object) if name in self.plain else frame[name]
-            columns.append(
-                frame_column(name, nw.from_native(series, series_only=True), self.shown)
-            )
+            columns.append(frame_column(name, nw.from_native(series, series_only=True), self.shown))
         matrix = np.ascontiguousarray(frame[numeric].to_numpy(dtype=np.float64))
         return Table(columns, self.shown, matrix=matrix, matrix_names=numeric, names=names)
 
@@ -84,14 +82,21 @@ class DaskPart(Part):
     """A Dask collection.
 
     Rows are computed where Dask computes: by the client that is active, or by threads.
+
+    Attributes
+    ----------
+    client : dask.distributed.Client or None
+        Another client to use.
     """
+
+    client: Any = None
 
     @property
     def executor(self) -> Any:  # type: ignore[override]
         """Passes are done where the partitions are."""
         from tamiz.scale.dask import DaskExecutor
 
-        return DaskExecutor()
+        return DaskExecutor(self.client)
 
     def pieces(self, columns: Sequence[str] | None) -> list[Any]:
         """The partitions, delayed, in order."""
@@ -108,18 +113,21 @@ class DaskPart(Part):
     def tables(self, columns: Sequence[str] | None, rows: int | None) -> Iterator[Table]:
         reader = self.reader()
         for piece in self.pieces(columns):
-            yield from reader.tables(piece.compute(), rows)
+            yield from reader.tables(self._value(piece), rows)
 
     def first(self, rows: int | None) -> Table | None:
         from dask import delayed
 
         reader = self.reader()
         for piece in self.pieces(None):  # not all of a partition travels
-            table = next(reader.tables(delayed(_head)(piece, rows).compute(), rows), None)
+            table = next(reader.tables(self._value(delayed(_head)(piece, rows)), rows), None)
             if table is not None:
                 self._looked_at(table)
                 return table
         return None
+
+    def _value(self, piece: Any) -> Any:
+        return piece.compute() if self.client is None else self.client.compute(piece).result()
 
     def _looked_at(self, table: Table) -> None:
         self.sparse = sparse.issparse(table.matrix)
@@ -213,9 +221,7 @@ class DaskArrayPart(DaskPart):
 
     def reader(self) -> ChunkReader:
         target = False if self.y is None else None
-        return ChunkReader(
-            Options(target, self.options.columns, self.options.drop), self.shown
-        )
+        return ChunkReader(Options(target, self.options.columns, self.options.drop), self.shown)
 
 
 def dask_part(source: Any, options: Options) -> DaskPart:
@@ -259,12 +265,11 @@ def _like(y: Any, X: Any, shown: str) -> Any:
     if getattr(y, "ndim", 1) != 1:
         raise DataError(f"y has {y.ndim} dimensions; give one label or number for each row of X.")
     n_X = X.npartitions if hasattr(X, "columns") else X.numblocks[0]
-    chunks = getattr(y, "chunks", None)
-    known = chunks is not None and not np.isnan(chunks[0]).any()
-    if known and not hasattr(X, "columns") and not np.isnan(X.chunks[0]).any():
-        if sum(chunks[0]) != X.shape[0]:
-            raise DataError(f"X has {X.shape[0]} rows but y has {sum(chunks[0])} entries.")
-        return y if chunks[0] == X.chunks[0] else y.rechunk((X.chunks[0],))
+    both = not hasattr(X, "columns") and hasattr(y, "chunks")
+    if both and not np.isnan(X.chunks[0]).any() and not np.isnan(y.chunks[0]).any():
+        if sum(y.chunks[0]) != X.shape[0]:
+            raise DataError(f"X has {X.shape[0]} rows but y has {sum(y.chunks[0])} entries.")
+        return y if y.chunks[0] == X.chunks[0] else y.rechunk((X.chunks[0],))
     n_y = y.npartitions
     if n_X != n_y:
         raise DataError(

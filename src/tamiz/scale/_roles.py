@@ -12,6 +12,7 @@ from tamiz.data.column import Table
 from tamiz.data.errors import DataError
 from tamiz.data.plan import Plan, find_columns
 from tamiz.data.roles import numeric_roles
+from tamiz.scale.parts import take_rows
 
 
 def given_roles(
@@ -70,3 +71,11 @@ def first_roles(look: Table, plan: Plan, given: dict[str, str], guess: bool) -> 
         if judged.get(name) == "id" and name not in roles:
             roles[name] = "id"
     return roles
+
+
+def with_target(look: Table, target: str | None) -> Table:
+    """The rows that have a target, which are those that count; all if none has."""
+    column = next((c for c in look.columns if c.name == target), None)
+    if column is None or not (gaps := column.missing()).any() or gaps.all():
+        return look
+    return take_rows(look, np.flatnonzero(~gaps))

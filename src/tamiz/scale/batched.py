@@ -15,7 +15,7 @@ from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.plan import Plan
 from tamiz.data.roles import ASIDE, named_like_id
 from tamiz.scale._conform import Conformer, Place
-from tamiz.scale._roles import first_roles, given_roles
+from tamiz.scale._roles import first_roles, given_roles, with_target
 from tamiz.scale._survey import Survey, given_classes
 from tamiz.scale.batch import Batch, Schema
 from tamiz.scale.csv import CsvPart
@@ -235,7 +235,7 @@ class Batches:
             raise DataError(
                 f"{first.shown} is sparse; categorical_features= needs a table that is not."
             )
-        roles = first_roles(look, plan, given, first.guess_roles)
+        roles = first_roles(with_target(look, plan.target), plan, given, first.guess_roles)
         aside = {name: ASIDE[role] for name, role in roles.items() if role in ASIDE}
         texts = [c.name for c in look.columns if c.is_text and c.name != plan.target]
         self._as_numbers = {name for name in texts if given.get(name) == "numeric"}
@@ -265,10 +265,14 @@ class Batches:
         self._finish(plan, survey, given, aside)
 
     def _look(self, part: Part) -> Table | None:
-        """The first table that has rows, if there is one."""
+        """The first table that has rows, if there is one.
+
+        How many rows that are does not depend on ``batch_rows``, so that the features do not.
+        """
         rows = self._rows()
+        most = min(LOOK, rows_per_batch(len(part.plan().names))) if part.own_thread else None
         try:
-            return part.first(None if rows is None else min(rows, LOOK))
+            return part.first(most)
         except DataError as error:
             k = 0 if part.fault_row is None or rows is None else part.fault_row // rows
             raise DataError(f"In {Place(k, k * (rows or 0)).where}: {error}") from None

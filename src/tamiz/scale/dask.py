@@ -42,8 +42,7 @@ def need_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise ImportError(
-            "Clusters need Dask, which is not installed; install it with: pip install "
-            "'tamiz[dask]'"
+            "Clusters need Dask, which is not installed; install it with: pip install 'tamiz[dask]'"
         ) from None
     del dask
 
@@ -186,6 +185,10 @@ def on(table: Batches, client: Any = None) -> Batches:
                 "read it; hand over files, a Dask data frame or a Dask array."
             )
     made = copy.copy(table)
+    made.parts = [copy.copy(part) for part in table.parts]
+    for part in made.parts:
+        if isinstance(part, DaskPart):
+            part.client = client
     made._executor = DaskExecutor(client)
     return made
 
@@ -230,7 +233,7 @@ def _split(part: Part) -> list[Part]:
     least = rows_per_batch(len(part.names))
     found: list[Part] = []
     groups: list[int] = []
-    for k, n in enumerate(sizes):
+    for k in range(len(sizes)):
         groups.append(k)
         if sum(sizes[g] for g in groups) >= least or k == len(sizes) - 1:
             piece = copy.copy(part)
@@ -269,7 +272,8 @@ def _computed(
     try:
         while True:
             try:
-                wait([future], timeout=0.5)
+                with client.as_current():
+                    wait([future], timeout=0.5)
             except (TimeoutError, DaskTimeoutError):
                 look()
                 continue

@@ -190,6 +190,12 @@ class ClassHistograms:
         low = np.minimum(low, 1.0)
         return Bounds(low, np.clip(high, low, 1.0))
 
+    def ties(self) -> np.ndarray:
+        """Sum of t³ - t over the values of each column that t rows share, as far as is certain."""
+        t = np.where(self.low < self.high, 0, self.counts.sum(axis=0)).astype(np.float64)
+        bins = [self._bins(j) for j in range(self.cuts.n_features)]
+        return np.array([float((t[part] ** 3 - t[part]).sum()) for part in bins])
+
     def stump_errors(self, class_weight: Any = None) -> Bounds:
         """Error of the best threshold, with the more frequent class on either side:
         (n_features,).

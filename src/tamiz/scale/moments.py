@@ -154,6 +154,15 @@ class ClassMoments:
         together = _merged(count[:, None, None], mean[:, None], m2[:, None])
         return ClassMoments(count.sum(keepdims=True), *together)
 
+    def occurring(self) -> ClassMoments:
+        """The classes that have samples."""
+        there = self.count > 0
+        return (
+            self
+            if there.all()
+            else ClassMoments(self.count[there], self.mean[there], self.m2[there])
+        )
+
     def one_against_rest(self, k: int) -> ClassMoments:
         """Two classes: ``k`` first, all others together second."""
         rest = self.pooled(np.arange(len(self.count)) != k)

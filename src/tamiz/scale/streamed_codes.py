@@ -138,6 +138,11 @@ class StreamedCodes:
         """Passes over the data so far."""
         return self._store.n_passes
 
+    @property
+    def class_rows(self) -> np.ndarray:
+        """Rows of each class."""
+        return self._store.levels.n_rows
+
     def entropies(self) -> np.ndarray:
         """Entropy of each feature."""
         margins = [table.sum(axis=1) for table in self._tables]
@@ -205,6 +210,15 @@ class StreamedCodes:
             for k in range(first, last):
                 out[k] = self._row(features[k], ratio)
         return out
+
+    def prepare(self, features: Any) -> None:
+        """Count the pairs of some features in one pass, as many as fit into the budget.
+
+        They will be asked for by later calls of :meth:`rows`.
+        """
+        places = self._places()[np.asarray(features)]
+        (first, last), *_ = self._store.portions(places)
+        self._store.fetch(places[first:last])
 
     def su_rows(self, features: Any, *, dtype: Any = np.float64) -> np.ndarray:
         """Rows of the matrix of symmetrical uncertainty."""

@@ -10,17 +10,19 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
+from tamiz._crew import Shared, crew_of
 from tamiz._journal import Journal
 from tamiz._progress import Progress
 from tamiz._units import Units
 from tamiz.base import PathStep
 from tamiz.search._evaluations import Evaluations
+from tamiz.search._judging import FarJudge, judged, judged_far
 from tamiz.search.judges import Judge
 
 #: Subsets that take more than this of the memory for copies are judged by threads: their fits are
@@ -60,7 +62,7 @@ class Evaluator:
     units : Units
         What can be in or out; fixed features are always in.
     n_jobs : int or None
-        Workers, as in joblib.
+        Workers, as in joblib, or of a cluster (see :mod:`tamiz._crew`).
     journal : Journal or None
         Where evaluations are written down; those it holds already are taken over.
     time_budget : float or None
@@ -91,7 +93,8 @@ class Evaluator:
     ):
         self.judge = judge
         self.units = units
-        self.workers = effective_n_jobs(n_jobs)
+        self.crew = crew_of(n_jobs)
+        self._shared = Shared(FarJudge(judge) if self.crew.far else judge)
         self.journal = journal
         self.failures = failures
         self.path: list[PathStep] = []
@@ -110,6 +113,11 @@ class Evaluator:
             self._kept[self._key_of_features(features)] = Evaluation(table)
 
     # ------------------------------------------------------------------ asking
+
+    @property
+    def workers(self) -> int:
+        """How many subsets are judged at a time."""
+        return self.crew.workers
 
     @property
     def n_units(self) -> int:
@@ -242,11 +250,12 @@ class Evaluator:
             return
         self._check_time()
         # as many as were asked for: how many are left depends on where a run was resumed
-        self.judge.approach(None if near is None else self.features(near), len(new))
-        share = self.judge.share_of_memory(max(len(features) for _, features in todo))
-        workers = min(self.workers, max(1, int(1.0 / share))) if share > 0.0 else self.workers
-        prefer = "threads" if share > _LARGE_SHARE else self.judge.prefer
-        finished = self._in_turn(todo) if workers == 1 else self._together(todo, workers, prefer)
+        approach = None if near is None else self.features(near), len(new)
+        if self.crew.far:
+            finished = self._together(todo, self.crew.workers, None, approach)
+        else:
+            self.judge.approach(*approach)
+            finished = self._here(todo)
         for key, features, scores in finished:
             evaluation = self._nothing() if isinstance(scores, str) else Evaluation(scores)
             if isinstance(scores, str):
@@ -260,25 +269,42 @@ class Evaluator:
         for key, features in todo:
             yield key, features, judged(self.judge, features, slice(None), self.failures)
 
+    def _here(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
+        """On this machine, with no more workers than its memory has room for."""
+        share = self.judge.share_of_memory(max(len(features) for _, features in todo))
+        workers = self.crew.workers
+        if share > 0.0:
+            workers = min(workers, max(1, int(1.0 / share)))
+        if workers == 1:
+            return self._in_turn(todo)
+        prefer = "threads" if share > _LARGE_SHARE else self.judge.prefer
+        return self._together(todo, workers, prefer, None)
+
     def _together(
-        self, todo: list[tuple[bytes, np.ndarray]], workers: int, prefer: str
+        self,
+        todo: list[tuple[bytes, np.ndarray]],
+        workers: int,
+        prefer: str | None,
+        approach: tuple[np.ndarray | None, int] | None,
     ) -> Iterator[Any]:
-        """Share the work: whole subsets if there are many, else parts of their splits."""
+        """Share the work: whole subsets if there are many, else parts of their splits.
+
+        A judge on a cluster is told by the job itself what it should ``approach``.
+        """
         parts = [slice(None)]
         if len(todo) < 2 * workers and self.judge.n_splits > 1:
             n_parts = min(self.judge.n_splits, -(-2 * workers // len(todo)))
             edges = np.linspace(0, self.judge.n_splits, n_parts + 1).astype(int)
             parts = [slice(int(a), int(b)) for a, b in pairwise(edges)]
-        parallel = Parallel(n_jobs=workers, prefer=prefer, return_as="generator")
-        results = parallel(
-            delayed(judged)(self.judge, features, part, self.failures)
-            for _, features in todo
-            for part in parts
-        )
-        for key, features in todo:
-            tables = [next(results) for _ in parts]
-            failure = next((table for table in tables if isinstance(table, str)), None)
-            yield key, features, failure or np.concatenate(tables, axis=1)
+        more = () if approach is None else (approach,)
+        jobs = [(features, part, self.failures, *more) for _, features in todo for part in parts]
+        function = judged if approach is None else judged_far
+        working = self.crew.results(function, self._shared, jobs, prefer=prefer, at_once=workers)
+        with closing(working) as results:
+            for key, features in todo:
+                tables = [next(results) for _ in parts]
+                failure = next((table for table in tables if isinstance(table, str)), None)
+                yield key, features, failure or np.concatenate(tables, axis=1)
 
     def _learn(self, key: bytes, features: np.ndarray, evaluation: Evaluation) -> None:
         self._known[key] = evaluation
@@ -364,20 +390,3 @@ def _key(subset: np.ndarray) -> bytes:
 def _for_json(scores: np.ndarray) -> list[list[float | None]]:
     """A table of scores; JSON has no NaN, and repr of a float loses nothing."""
     return [[None if np.isnan(v) else float(v) for v in row] for row in scores]
-
-
-def judged(judge: Judge, features: np.ndarray, splits: slice, failures: str) -> Any:
-    """Scores of a subset, or the text of the failure."""
-    try:
-        return judge.score(features, splits)
-    except (MemoryError, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        if failures == "raise":
-            shown = ", ".join(map(str, features[:10])) + (", …" if len(features) > 10 else "")
-            error.add_note(
-                f"This happened while the features at the positions {shown} were judged. With "
-                "error_score='worst' such subsets count as the worst instead of ending the search."
-            )
-            raise
-        return f"{type(error).__name__}: {error}"

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz._text import refuse_text_rows
 from tamiz._validation import (
     TOO_LARGE,
     check_square,
     check_squares,
     check_symmetric,
     check_X,
-    refuse_text_rows,
     require_samples,
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
@@ -137,9 +137,12 @@ class KernelMachine(BaseEstimator):
         K = KernelQ(self.kernel_, X, np.float64)
         with showing_progress(self.verbose):
             if not K.diag().any():
+                listed = isinstance(X.items[0], tuple)
                 raise ValueError(
                     f"Every string of X has fewer symbols than the subsequences of "
                     f"{self.kernel_!r}, so all kernel values are 0. Use a smaller length."
+                    + listed
+                    * " Each element of a list is one symbol: strings need no lists."
                 )
             if 8 * K.n**2 <= self.cache_mb * 2**20:
                 K.dense()

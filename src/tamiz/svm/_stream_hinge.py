@@ -31,6 +31,7 @@ from tamiz.scale.batch import Batch
 from tamiz.scale.sample import row_hash
 
 _BLOCK = 4096  # rows of a dense batch that are shifted and scaled at a time
+_RUN = 256  # rows of a sparse batch that are gone through at a time
 
 
 class Tasks(NamedTuple):
@@ -97,7 +98,8 @@ class HingeAt:
         slopes, and that of the curvature. After ``mu`` has fallen, the curvature of the larger one
         tells better where the minimum goes.
     share : array of shape (K,)
-        A row counts in the curvature with probability ``share * h''``, and then by the inverse.
+        A row counts in the curvature with probability ``share * h''``, and then by the inverse;
+        infinite: all do.
     """
 
     tasks: Tasks
@@ -125,30 +127,49 @@ class HingeAt:
             bend=np.zeros(K),
             curvature=np.zeros((K, p + 1, p + 1)),
         )
-        step = X.shape[0] if sparse.issparse(X) else _BLOCK
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, start + step)
+        if sparse.issparse(X):
+            self._add_sparse(X, codes, first_row, sums)
+            return sums
+        for start in range(0, X.shape[0], _BLOCK):
+            rows = slice(start, start + _BLOCK)
             self._add(self.units.apply(X[rows]), codes[rows], first_row + start, sums)
         return sums
 
-    def _add(self, Z: Any, codes: np.ndarray, first_row: int, sums: HingeSums) -> None:
-        n = Z.shape[0]
-        here = np.ascontiguousarray((Z @ self.point[:, :-1].T + self.point[:, -1]).T)
-        along = np.ascontiguousarray((Z @ self.direction[:, :-1].T + self.direction[:, -1]).T)
+    def _add_sparse(self, X: Any, codes: np.ndarray, first_row: int, sums: HingeSums) -> None:
+        """All in one go over the rows as they are: the weights take the units, then the sums do."""
+        unit = np.append(1.0 / self.units.scale, 1.0)
+        chance = np.empty(0)
+        if np.isfinite(self.share).any():
+            chance = row_hash(first_row + np.arange(X.shape[0]), 1) / 2.0**64
+        _sweep(
+            X.data, X.indices, X.indptr, codes, self.tasks.signs[self.machines],
+            self.tasks.prices[self.machines], self.point * unit, self.direction * unit,
+            self.lengths, self.before, self.after, self.share, chance,
+            sums.losses, sums.hinges, sums.duals, sums.rest, sums.bend, sums.curvature,
+        )  # fmt: skip
+        sums.duals *= unit
+        sums.curvature *= unit[:, None] * unit
+
+    def _add(self, Z: np.ndarray, codes: np.ndarray, first_row: int, sums: HingeSums) -> None:
+        n = len(Z)
+        decisions = np.stack([Z @ self.point[:, :-1].T, Z @ self.direction[:, :-1].T])
+        decisions += np.stack([self.point[:, -1], self.direction[:, -1]])[:, None]
         chance: np.ndarray | None = None
         for k, machine in enumerate(self.machines):
             signs = self.tasks.signs[machine][codes]
-            prices = self.tasks.prices[machine][codes]
-            pull = np.zeros((n, 4))
-            bend = np.empty(n)
+            prices = np.where(signs != 0.0, self.tasks.prices[machine][codes], 0.0)
+            here, along = decisions[:, :, k]
+            found = np.empty((3, n))
             sums.rest[k] += _look(
-                here[k], along[k], signs, prices, self.lengths[k], self.before[k], self.after[k],
-                sums.losses[k], sums.hinges[k], pull, bend,
+                1.0 - signs * here, -signs * along, prices, self.lengths[k], self.before[k],
+                self.after[k], sums.losses[k], sums.hinges[k], found,
             )  # fmt: skip
-            sums.duals[k, :, :, :-1] += np.asarray(Z.T @ pull).T.reshape(2, 2, -1)
-            sums.duals[k, :, :, -1] += pull.sum(axis=0).reshape(2, 2)
+            pull = np.concatenate([found[:2] * (signs > 0), found[:2] * (signs < 0)])
+            total = np.append(pull @ Z, pull.sum(axis=1)[:, None], axis=1)
+            sums.duals[k] += total.reshape(2, 2, -1).transpose(1, 0, 2)
+            bend = found[2]
             sums.bend[k] += bend.sum()
-            if self.share[k] * bend.max() < 1.0:
+            if self.share[k] < np.inf:
                 if chance is None:
                     chance = row_hash(first_row + np.arange(n), 1) / 2.0**64
                 wanted = self.share[k] * bend
@@ -157,82 +178,108 @@ class HingeAt:
 
 
 @njit(cache=True, nogil=True)
-def _look(here, along, signs, prices, lengths, before, after, losses, hinges, pull, bend):  # type: ignore[no-untyped-def]
-    """Losses of a machine at some step lengths; the slopes of both sides, and the curvature.
+def _sweep(  # type: ignore[no-untyped-def]
+    data, indices, indptr, codes, signs, prices, point, direction, lengths, before, after, share,
+    chance, losses, hinges, duals, rest, bends, curvature,
+):  # fmt: skip
+    """One go over sparse rows with ascending indices, some at a time: they stay at hand."""
+    last = point.shape[1] - 1
+    z, change, price = np.empty(_RUN), np.empty(_RUN), np.empty(_RUN)
+    found = np.empty((3, _RUN))
+    for begin in range(0, len(codes), _RUN):
+        n = min(_RUN, len(codes) - begin)
+        for k in range(len(point)):
+            w, v = point[k], direction[k]
+            for i in range(n):
+                y = signs[k, codes[begin + i]]
+                here, along = w[last], v[last]
+                for q in range(indptr[begin + i], indptr[begin + i + 1]):
+                    here += w[indices[q]] * data[q]
+                    along += v[indices[q]] * data[q]
+                z[i], change[i] = 1.0 - y * here, -y * along
+                price[i] = prices[k, codes[begin + i]] if y != 0.0 else 0.0
+            rest[k] += _look(
+                z[:n], change[:n], price[:n], lengths[k], before[k], after[k], losses[k],
+                hinges[k], found[:, :n],
+            )  # fmt: skip
+            H = curvature[k]
+            for i in range(n):
+                if price[i] == 0.0:
+                    continue
+                start, stop = indptr[begin + i], indptr[begin + i + 1]
+                side = 0 if signs[k, codes[begin + i]] > 0.0 else 1
+                one, two, bend = found[0, i], found[1, i], found[2, i]
+                first, second = duals[k, 0, side], duals[k, 1, side]
+                for q in range(start, stop):
+                    first[indices[q]] += one * data[q]
+                    second[indices[q]] += two * data[q]
+                first[last] += one
+                second[last] += two
+                bends[k] += bend
+                if share[k] < np.inf:
+                    wanted = share[k] * bend
+                    if not chance[begin + i] < wanted:
+                        continue
+                    bend /= min(wanted, 1.0)
+                for q in range(start, stop):
+                    value = bend * data[q]
+                    row = H[indices[q]]
+                    for r in range(start, q + 1):
+                        row[indices[r]] += value * data[r]
+                    H[last, indices[q]] += value
+                H[last, last] += bend
 
-    ``pull`` holds the dual variables: linearised at the start of the step (columns 0 and 1, for
-    positive and negative rows), and at its end (2 and 3).
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _look(z, change, price, lengths, before, after, losses, hinges, found):  # type: ignore[no-untyped-def]
+    """Losses of a machine at some step lengths; slopes and curvature; what smoothing leaves.
+
+    ``z`` is one minus the margin at the point, ``change`` what a step of length one adds. ``found``
+    takes the dual variables, linearised at the point and at the end of the step, and the second
+    derivatives. Everything is written without cancellation: ``mu^2 = (root - z)(root + z)``.
     """
+    mu2 = before[0] * before[0]
+    for t in range(len(lengths)):
+        loss = hinge = 0.0
+        for i in range(len(z)):
+            end = z[i] + lengths[t] * change[i]
+            h = max(end, 0.0)
+            hinge += price[i] * h
+            loss += price[i] * (h + 0.5 * mu2 / (abs(end) + np.sqrt(end * end + mu2)))
+        losses[t] += loss
+        hinges[t] += hinge
+    nu2 = before[1] * before[1]
+    for i in range(len(z)):
+        size = abs(z[i])
+        root = np.sqrt(size * size + mu2)
+        tail = 0.5 * mu2 / (root * (root + size))
+        a = 1.0 - tail if z[i] >= 0.0 else tail
+        bent = size * size + nu2
+        a += 0.5 * nu2 / (bent * np.sqrt(bent)) * change[i]
+        found[0, i] = price[i] * min(max(a, 0.0), 1.0)
+    mu2, nu2 = after[0] * after[0], after[1] * after[1]
     rest = 0.0
-    mu = after[0]
-    for i in range(len(here)):
-        y, price = signs[i], prices[i]
-        if y == 0.0 or price == 0.0:
-            bend[i] = 0.0
-            continue
-        for t in range(len(lengths)):
-            z = 1.0 - y * (here[i] + lengths[t] * along[i])
-            losses[t] += price * _smooth(z, before[0])
-            hinges[t] += price * max(z, 0.0)
-        side = 0 if y > 0.0 else 1
-        z = 1.0 - y * here[i]
-        a = _slope(z, before[0]) - _bend(z, before[1]) * y * along[i]
-        pull[i, side] = price * min(max(a, 0.0), 1.0)
-        z -= y * lengths[0] * along[i]
-        a = _slope(z, mu)
-        pull[i, 2 + side] = price * a
-        rest += price * (max(z, 0.0) - a * z)
-        bend[i] = price * _bend(z, after[1])
+    for i in range(len(z)):
+        end = z[i] + lengths[0] * change[i]
+        size = abs(end)
+        root = np.sqrt(size * size + mu2)
+        tail = 0.5 * mu2 / (root * (root + size))
+        found[1, i] = price[i] * (1.0 - tail if end >= 0.0 else tail)
+        rest += price[i] * tail * size
+        bent = size * size + nu2
+        found[2, i] = price[i] * (0.5 * nu2 / (bent * np.sqrt(bent)))
     return rest
 
 
-@njit(cache=True, nogil=True)
-def _bend(z, mu):  # type: ignore[no-untyped-def]
-    """Second derivative."""
-    root = np.sqrt(z * z + mu * mu)
-    return 0.5 * (mu / root) ** 2 / root
-
-
-@njit(cache=True, nogil=True)
-def _slope(z, mu):  # type: ignore[no-untyped-def]
-    """First derivative, without cancellation where it is small."""
-    root = np.sqrt(z * z + mu * mu)
-    if z >= 0.0:
-        return 0.5 * (1.0 + z / root)
-    return 0.5 * (mu / root) * (mu / (root - z))
-
-
-@njit(cache=True, nogil=True)
-def _smooth(z, mu):  # type: ignore[no-untyped-def]
-    root = np.sqrt(z * z + mu * mu)
-    return 0.5 * (z + root) if z >= 0.0 else 0.5 * mu * (mu / (root - z))
-
-
-def _add_curvature(Z: Any, bend: np.ndarray, out: np.ndarray) -> None:
+def _add_curvature(Z: np.ndarray, bend: np.ndarray, out: np.ndarray) -> None:
     """Add ``sum_i bend_i (z_i, 1)(z_i, 1)'`` to the lower half of ``out``."""
     rows = np.flatnonzero(bend)
-    if sparse.issparse(Z):
-        _add_sparse(Z.data, Z.indices, Z.indptr, bend, rows, out)
-        return
     part = Z if len(rows) == len(bend) else Z[rows]
     weight = bend[rows]
     weighted = part * weight[:, None]
     out[:-1, :-1] += part.T @ weighted
     out[-1, :-1] += weighted.sum(axis=0)
     out[-1, -1] += weight.sum()
-
-
-@njit(cache=True, nogil=True)
-def _add_sparse(data, indices, indptr, bend, rows, out):  # type: ignore[no-untyped-def]
-    last = out.shape[0] - 1
-    for i in rows:
-        for q in range(indptr[i], indptr[i + 1]):
-            j, value = indices[q], bend[i] * data[q]
-            for r in range(indptr[i], indptr[i + 1]):
-                if indices[r] <= j:
-                    out[j, indices[r]] += value * data[r]
-            out[last, j] += value
-        out[last, last] += bend[i]
 
 
 def sides(dual: np.ndarray) -> tuple[np.ndarray, float]:

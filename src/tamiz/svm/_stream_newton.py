@@ -58,7 +58,8 @@ _FALL = 0.3  # of mu
 _FIRST_MU, _LEAST_MU = 1.0, 1e-10
 _AFTER_SAMPLE, _AFTER_WARM = 0.3, 0.1
 _PATIENCE = 12  # passes without gain
-_FLOPS = 4e9  # for the curvature in a pass
+_DOUBT = 0.01  # share of the objective by which a sample may be wrong
+_FLOPS = 1e9  # for the curvature in a pass
 
 
 @dataclass
@@ -69,7 +70,7 @@ class Rows:
     codes of their classes, and ``weight`` is how many rows each stands for.
     """
 
-    total: Callable[[HingeAt], HingeSums]
+    total: Callable[[Any], Any]
     tasks: Tasks
     units: Units
     n_rows: int
@@ -78,8 +79,11 @@ class Rows:
     codes: np.ndarray
     weight: float
     passes: int = 0
+    near_bytes: int = 0  # memory for rows near the margin
+    row_bytes: float = 0.0  # of one of them
+    near: Any = None  # those that the last pass kept
 
-    def sums(self, make: HingeAt) -> HingeSums:
+    def sums(self, make: Any) -> Any:
         """One pass."""
         self.passes += 1
         with one_blas_thread():  # the products are many and small
@@ -121,6 +125,7 @@ class Machine:
     before: tuple[float, float] = field(init=False)  # both, where the step begins
     share: float = np.inf  # of the rows, by their second derivatives, for the curvature
     reach: float = 2.0  # longest step that the next pass tries
+    width: float = 0.5  # of the margin, in which rows are kept
     idle: int = 0
     decrement: float = 0.0  # minus the slope along the direction
     rest: float = 0.0  # what smoothing keeps away
@@ -150,6 +155,12 @@ class Machine:
         self.point = self.best
         self.begin(ridge, _AFTER_WARM)
 
+    def resume(self, mu: float) -> None:
+        """Go on from the best point."""
+        self.point, self.mu, self.mu_bend, self.before = self.best, mu, mu, (mu, mu)
+        self.reach = 2.0
+        self.stay()
+
     def stay(self) -> None:
         """The next pass looks at where we are."""
         self.direction, self.length = np.zeros(len(self.point)), 0.0
@@ -163,10 +174,22 @@ class Machine:
         kept = np.isfinite(self.ridge)
         return float(self.ridge[kept] @ (self.point[:-1] * self.direction[:-1])[kept])
 
+    def mixture(self) -> tuple[np.ndarray, float]:
+        """The best mixture of the planes, itself a plane."""
+        theta, U, s, Q = self._mix()
+        return theta @ U, float(theta @ s)
+
     def raise_bound(self) -> None:
-        """The best mixture of the planes."""
+        """The bound of the best mixture of the planes."""
         if not self.planes:
             return
+        theta, U, s, Q = self._mix()
+        self.bound = max(self.bound, float(theta @ s - 0.5 * theta @ Q @ theta))
+        if len(self.planes) > _MOST_PLANES:  # the mixture itself stands for those that are given up
+            newest = self.planes[-_MOST_PLANES // 2 :]
+            self.planes = [(theta @ U, float(theta @ s)), *newest]
+
+    def _mix(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         U = np.array([u for u, _ in self.planes])
         s = np.array([level for _, level in self.planes])
         root = U / np.sqrt(self.ridge)
@@ -180,28 +203,23 @@ class Machine:
             mixed = np.maximum(found.a, 0.0) / np.maximum(found.a, 0.0).sum()
             if mixed @ s - 0.5 * mixed @ Q @ mixed > alone.max():
                 theta = mixed
-        self.bound = max(self.bound, float(theta @ s - 0.5 * theta @ Q @ theta))
-        if len(self.planes) > _MOST_PLANES:  # the mixture itself stands for those that are given up
-            newest = self.planes[-_MOST_PLANES // 2 :]
-            self.planes = [(theta @ U, float(theta @ s)), *newest]
+        return theta, U, s, Q
 
 
-def solve_machines(
+def newton_passes(
     rows: Rows,
     machines: list[Machine],
     *,
     tol: float,
-    max_passes: int,
+    last: int,
     tell: Callable[[str], None] | None = None,
 ) -> None:
-    """Bring every machine to a gap of ``tol`` times its objective, all in the same passes.
+    """Bring every machine to a gap of ``tol`` times its objective, by steps of Newton alone.
 
-    An interruption leaves them at the best point met, with the status "interrupted".
+    No more than ``last`` passes over the rows are made in all. An interruption leaves the machines
+    at the best point met, with the status "interrupted".
     """
-    last = rows.passes + max_passes
-    active = list(range(len(machines)))
-    for machine in machines:
-        machine.status = "max_iter"
+    active = [k for k, machine in enumerate(machines) if machine.status == "max_iter"]
     try:
         while active and rows.passes < last:
             chosen = [machines[k] for k in active]
@@ -228,12 +246,27 @@ def presolve(
     both = (signs > 0).any(axis=1) & (signs < 0).any(axis=1)
     if rows.weight <= 1.0 or not both.all():
         return
-    solve_machines(rows.in_memory(), machines, tol=tol, max_passes=max_passes)
+    newton_passes(rows.in_memory(), machines, tol=tol, last=max_passes)
     for machine in machines:
         if machine.status == "interrupted":
             raise KeyboardInterrupt
         machine.point, machine.planes = machine.best, []  # of other losses
         machine.begin(machine.ridge, _AFTER_SAMPLE)
+
+
+def rehearse(rows: Rows, machines: list[Machine]) -> None:
+    """Where the sample says that a start is poor, begin with the machine of the sample."""
+    starts = [Machine(m.ridge, m.point, _AFTER_WARM) for m in machines]
+    sample = rows.in_memory()
+    newton_passes(sample, starts, tol=1e-3, last=1)
+    before = [start.objective for start in starts]
+    newton_passes(sample, starts, tol=1e-3, last=40)
+    for machine, start, value in zip(machines, starts, before, strict=True):
+        if start.status == "interrupted":
+            raise KeyboardInterrupt
+        if start.objective < (1.0 - _DOUBT) * value:
+            machine.point = machine.best = start.best
+            rows.near = None  # those are near to other margins
 
 
 def _question(rows: Rows, chosen: list[Machine], active: list[int]) -> HingeAt:
@@ -268,7 +301,7 @@ def _take(machine: Machine, sums: HingeSums, k: int, tol: float) -> None:
     if machine.gap <= tol * machine.objective:
         machine.status = "converged"
         return
-    if machine.idle > _PATIENCE or not np.isfinite(primal).all():
+    if machine.idle > _PATIENCE or not np.isfinite(primal).all() or primal.min() < 0.0:
         machine.status = "stalled"
         return
     smoothed = penalties + sums.losses[k]
@@ -347,4 +380,4 @@ def _plan(machine: Machine, rows: Rows, k: int) -> None:
     if machine.decrement < machine.rest and machine.length >= 0.3:
         machine.mu = max(_FALL * machine.mu, _LEAST_MU)  # the curvature follows one pass later
     most = max(_FLOPS / rows.row_cost, 200.0 * len(machine.ridge), 5e4)
-    machine.share = most / max(machine.bend, 1e-300)
+    machine.share = most / max(machine.bend, 1e-300) if rows.n_rows > most else np.inf

@@ -14,8 +14,7 @@ from sklearn.utils import check_random_state
 
 from tamiz._progress import Progress
 from tamiz._validation import TOO_LARGE, Labels, check_class_weight
-from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches, sweep
-from tamiz.scale.passes import ahead
+from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches
 from tamiz.solvers.pegasos import (
     Samples,
     Setting,
@@ -28,6 +27,7 @@ from tamiz.solvers.pegasos import (
 from tamiz.svm._linear import LinearMachine, positive_classes
 from tamiz.svm._multiclass import class_scores
 from tamiz.svm._stream_hinge import Tasks, Units
+from tamiz.svm._stream_kept import Passes, budget
 from tamiz.svm._stream_newton import Rows
 
 _SAMPLE_BYTES = 32 << 20
@@ -103,13 +103,15 @@ class Stream:
         Size of the table.
     moments : ClassMoments
         Means and deviations by class.
+    passes : Passes
+        More passes over the rows.
     """
 
     def __init__(
         self, owner: Any, source: Any, target: Any, options: dict[str, Any], *, sampled: bool = True
     ):
         name = type(owner).__name__
-        self.executor = options.pop("executor", None)
+        executor, keep = options.pop("executor", None), budget(options.pop("keep_bytes", None))
         if isinstance(source, Batches):
             if target is not None or options:
                 given = ["target"] * (target is not None) + list(options)
@@ -142,7 +144,8 @@ class Stream:
         self.n_features = schema.n_features
         size = int(min(_MOST_SAMPLED, _SAMPLE_BYTES // (8 * schema.n_features))) if sampled else 0
         make = Looking(schema.names, len(schema.classes), max(size, 200) if sampled else 0)
-        look = self.sweep(make, Progress(name, owner.verbose))
+        self.passes = Passes(self.table, executor, keep)
+        look = self.passes.first(make, Progress(name, owner.verbose))
         self.moments, self.sample, self.lacking = look.moments, look.sample, look.lacking
         if not (np.isfinite(look.moments.m2).all() and np.isfinite(look.moments.mean).all()):
             raise ValueError(TOO_LARGE)
@@ -158,17 +161,15 @@ class Stream:
                 f"The class {self.classes[absent[0]]!r} was named, but no row has it; leave it "
                 "out of classes=."
             )
-        self.row_cost = float(self.n_features**2)
+        self.near_bytes = keep // 4
+        self.row_cost, self.row_bytes = float(self.n_features**2), 8.0 * (self.n_features + 1)
         if schema.sparse:  # sums in scattered places are slower than products of tables
-            self.row_cost = 50.0 * (look.stored / max(self.n_rows, 1)) ** 2
+            length = look.stored / self.n_rows
+            self.row_cost, self.row_bytes = 50.0 * length**2, 12.0 * length + 16.0
         owner.n_features_in_ = schema.n_features
         owner.__dict__.pop("feature_names_in_", None)
         if schema.named:
             owner.feature_names_in_ = np.array(schema.names, dtype=object)
-
-    def sweep(self, make: Any, progress: Any = 0) -> Any:
-        """One pass."""
-        return sweep(self.table, make, executor=self.executor, progress=progress)
 
     def weights(self, class_weight: Any) -> np.ndarray:
         """One weight for each class."""
@@ -211,7 +212,7 @@ class Stream:
         if self.table.schema.sparse:
             X = sparse.csr_matrix(X)
         return Rows(
-            total=lambda make: self.sweep(make, progress),
+            total=lambda make: self.passes.sweep(make, progress),
             tasks=tasks,
             units=units,
             n_rows=self.n_rows,
@@ -219,6 +220,8 @@ class Stream:
             sample=units.apply(X),
             codes=codes,
             weight=self.n_rows / len(codes),
+            near_bytes=self.near_bytes,
+            row_bytes=self.row_bytes,
         )
 
 
@@ -302,7 +305,7 @@ def samples_of(batch: Batch, units: Units | None, class_weight: np.ndarray) -> S
 
 
 @dataclass
-class Passes:
+class Reached:
     """What the passes of Pegasos reached."""
 
     state: State
@@ -323,7 +326,7 @@ def pegasos_passes(
     tol: float | None,
     random_state: Any,
     progress: Progress,
-) -> Passes:
+) -> Reached:
     """Take the rows of the stream ``passes`` times, shuffled inside each batch."""
     random = check_random_state(random_state)
     state = new_state(len(positive_classes(len(class_weight))), stream.n_features, setting)
@@ -331,12 +334,12 @@ def pegasos_passes(
     previous = np.full(len(state.norm2), np.inf)
 
     def value() -> np.ndarray:
-        loss = stream.sweep(Losing(solution(state, setting), setting, units, class_weight))
+        loss = stream.passes.sweep(Losing(solution(state, setting), setting, units, class_weight))
         return loss.total / loss.n_rows
 
     try:
         while done < passes and status == "limit":
-            with closing(ahead(stream.table)) as run:  # type: ignore[type-var]
+            with closing(stream.passes.batches()) as run:
                 for batch in run:
                     samples = samples_of(batch, units, class_weight)
                     n = batch.n_rows
@@ -351,7 +354,7 @@ def pegasos_passes(
                 previous = now
     except KeyboardInterrupt:
         status, now = "interrupted", None
-    return Passes(state, now, done, status)
+    return Reached(state, now, done, status)
 
 
 def warn_if_sorted(stream: Stream) -> None:

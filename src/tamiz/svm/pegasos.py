@@ -276,13 +276,15 @@ class PegasosClassifier(LinearMachine):
         target: Any = None,
         passes: int | None = None,
         standardize: bool = False,
+        keep_bytes: int | None = None,
         **options: Any,
     ) -> PegasosClassifier:
         """Fit the machine anew to a table that need not fit into memory.
 
         A first pass counts the rows and classes and sums up the features; then the rows are taken
         ``passes`` times, in the order of the batches, shuffled inside each (``shuffle``); a last
-        pass computes ``objective_``. Memory: about two batches. Rows that are sorted by class
+        pass computes ``objective_``. Memory: about two batches, and
+        ``keep_bytes``. Rows that are sorted by class
         should be shuffled beforehand, since the order counts.
 
         ``C``, ``class_weight="balanced"``, ``tol`` (which costs a pass more for each) and
@@ -302,6 +304,10 @@ class PegasosClassifier(LinearMachine):
             Find the machine for features of mean 0 and deviation 1 (sparse ones are not shifted),
             as if they had been scaled before. ``coef_`` and ``intercept_`` are for the features as
             they are in the table; ``objective_`` and ``bound_`` for the scaled ones.
+        keep_bytes : int, optional
+            Memory for rows that are kept from pass to pass, checked and converted; a table that
+            needs more is read anew in each. By default 1 GiB, or a quarter of the memory that is
+            free if that is less; 0 keeps none.
         **options
             For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
             and ``executor`` for passes on a cluster (those of the steps are made here).
@@ -331,6 +337,7 @@ class PegasosClassifier(LinearMachine):
                 )
             if passes is not None and (not isinstance(passes, Integral) or passes < 1):
                 raise ValueError(f"passes={passes!r} must be a whole number, at least 1, or None.")
+            options = {**options, "keep_bytes": keep_bytes}
             stream = Stream(self, source, target, options, sampled=False)
             warn_if_sorted(stream)
             units = stream.units() if standardize else None

@@ -2,8 +2,11 @@
 
 Two ways lead to the same tree. With a limit on its size, the leaf that is next in line is split
 until the limit is reached. Without one the order does not matter: a few leaves are split in that
-order, then the branches are grown one after the other and side by side, each in samples that stay
+order, then the branches are grown side by side, each in a line of its own and in samples that stay
 in the cache, and the nodes get the numbers that they would have got in line.
+
+A compiled function is compiled once more inside each function that calls it, so there are few
+steps from one to the next here.
 """
 
 from __future__ import annotations
@@ -143,48 +146,7 @@ def describe(column, samples, criterion, mass):
         impurity = weigh(criterion, mass) - score_of(criterion, mass, costs, table)
     else:
         impurity = -score_of(criterion, mass, costs, table)
-    return max(impurity, 0.0), cheapest(true, costs)[1], weigh(criterion, true), mean, mixed
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def split(node, left, right, samples, rules, nodes, goes_left):
-    """Carry out the split of a node, and describe its children."""
-    keys = samples.keys
-    begin, end, feature = nodes.begin[node], nodes.end[node], nodes.feature[node]
-    low = nodes.low[node]
-    for i in range(begin, end):
-        key = keys[feature, i]
-        goes_left[key & ROW] = 1 if key >> 32 <= low else 0
-    middle = begin + divide(0, keys.shape[0], keys, begin, end, goes_left)
-    nodes.left[node], nodes.right[node] = left, right
-    depth = nodes.depth[node] + 1
-    make(left, begin, middle, depth, samples, rules, nodes)
-    make(right, middle, end, depth, samples, rules, nodes)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def grow_branches(start, stop, roots, first_ids, samples, rules, nodes, goes_left):
-    """Grow the branches below some nodes to their end; nodes are numbered from ``first_ids``.
-
-    Returns, for each, the number after the last.
-    """
-    after = np.empty(stop - start, dtype=np.int64)
-    for k in range(start, stop):
-        root, free = roots[k], first_ids[k]
-        stack = np.empty(nodes.end[root] - nodes.begin[root] + 1, dtype=np.int64)
-        stack[0] = root
-        height = 1
-        while height:
-            height -= 1
-            node = stack[height]
-            split(node, free, free + 1, samples, rules, nodes, goes_left)
-            for child in (free, free + 1):
-                if nodes.feature[child] >= 0:
-                    stack[height] = child
-                    height += 1
-            free += 2
-        after[k - start] = free
-    return after
+    return max(0.0, impurity), cheapest(true, costs)[1], weigh(criterion, true), mean, mixed
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -192,9 +154,10 @@ def grow_in_line(heap, size, n_nodes, limits, samples, rules, nodes, goes_left, 
     """Split the leaf that is first in line, at most ``most`` times.
 
     ``limits`` holds the most leaves, the mean depth and the error not to exceed and to reach, then
-    (as running totals) the summed depth and cost. Returns the size of the line and the number of
-    nodes, and whether a limit was reached.
+    (as running totals) the summed depth and cost. New nodes are numbered from ``n_nodes``. Returns
+    the size of the line and the number of nodes, and whether a limit was reached.
     """
+    keys = samples.keys
     weight = nodes.weight[0]
     for _ in range(most):
         if size == 0:
@@ -205,10 +168,21 @@ def grow_in_line(heap, size, n_nodes, limits, samples, rules, nodes, goes_left, 
         if limits[3] + nodes.weight[node] > (limits[1] + 1e-12) * weight:
             return size, n_nodes, True
         size = _pop(heap, size, nodes.priority)
-        split(node, n_nodes, n_nodes + 1, samples, rules, nodes, goes_left)
+        begin, end, low = nodes.begin[node], nodes.end[node], nodes.low[node]
+        for i in range(begin, end):
+            key = keys[nodes.feature[node], i]
+            goes_left[key & ROW] = 1 if key >> 32 <= low else 0
+        start = end - end  # numba would compile once more for the constant 0
+        middle = begin + divide(start, keys.shape[0], keys, begin, end, goes_left)
         limits[3] += nodes.weight[node]
         limits[4] -= nodes.cost[node]
-        for child in (n_nodes, n_nodes + 1):
+        for side in range(2):
+            child = n_nodes + side
+            if side == 0:
+                nodes.left[node], first, last = child, begin, middle
+            else:
+                nodes.right[node], first, last = child, middle, end
+            make(child, first, last, nodes.depth[node] + 1, samples, rules, nodes)
             limits[4] += nodes.cost[child]
             if nodes.feature[child] >= 0:
                 size = _push(heap, size, child, nodes.priority)

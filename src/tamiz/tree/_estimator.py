@@ -18,10 +18,10 @@ from tamiz.tree._grower import Grower
 from tamiz.tree._growth import Growth, Limits
 from tamiz.tree._oblique import Climb
 from tamiz.tree._reading import TreeReading
-from tamiz.tree._samples import Rules, samples_of, sort
+from tamiz.tree._samples import Rules, samples_of, sort, unit_of
 from tamiz.tree._search import Kinds
 from tamiz.tree._table import Table, read_table, read_training_table
-from tamiz.tree.impurity import SOMETHING, Criterion
+from tamiz.tree.impurity import SOMETHING, Criterion, smallest_side
 from tamiz.tree.structure import Tree
 
 #: Surrogates for each split of data with gaps, if the user does not say.
@@ -111,19 +111,24 @@ class TreeEstimator(TreeReading, BaseEstimator):
     ) -> Growth:
         """Grow on samples of positive weight; ``growth`` is what they weigh in the impurity."""
         X, nominal = table.X, table.nominal
+        unit_w, unit_t = unit_of(weight), 1.0 if t is None else unit_of(t)
+        weight, growth = weight * unit_w, growth * unit_w
+        t = None if t is None else t * unit_t
         with limit_threads(self.n_jobs):
             keys, levels = sort(X, nominal)
             samples = samples_of(
                 keys, levels, criterion, y=y, t=t, weight=weight, growth=growth, costs=costs
             )
-            rules = self._rules(criterion, len(X), float(weight.sum()))
+            rules = self._rules(criterion, len(X), float(weight.sum()), unit_t)
+            limits = self._limits(unit_t)
             gaps = bool(np.isnan(X).any())
             n_surrogates = self.n_surrogates
             if isinstance(n_surrogates, str):
                 n_surrogates = _SURROGATES if gaps and self.missing != "direction" else 0
             oblique = self.splits == "oblique"
             if not (gaps or nominal.any() or oblique or n_surrogates):
-                return grow_fast(samples, levels, rules, self._limits(), self.verbose)
+                grown = grow_fast(samples, levels, rules, limits, self.verbose)
+                return grown._replace(impurity=grown.impurity / unit_w / unit_t / unit_t)
             counts = [len(table.categories.get(j, ())) for j in range(X.shape[1])]
             kinds = Kinds(
                 nominal,
@@ -139,16 +144,17 @@ class TreeEstimator(TreeReading, BaseEstimator):
                 numeric[list(table.categories)] = False  # ordinal codes are no numbers to add up
                 columns = np.flatnonzero(numeric)
                 climb = Climb(columns, int(self.n_restarts), seed)
-            return Grower(
-                X, samples, levels, rules, self._limits(), kinds, n_surrogates, climb, self.verbose
+            grown = Grower(
+                X, samples, levels, rules, limits, kinds, n_surrogates, climb, self.verbose
             ).grow()
+            return grown._replace(impurity=grown.impurity / unit_w / unit_t / unit_t)
 
-    def _rules(self, criterion: Criterion, n: int, weight: float) -> Rules:
+    def _rules(self, criterion: Criterion, n: int, weight: float, unit: float) -> Rules:
         split, leaf = self.min_samples_split, self.min_samples_leaf
         if not isinstance(split, Integral):
-            split = max(2, int(np.ceil(split * n)))
+            split = max(2, smallest_side(n, 1, float(split)))
         if not isinstance(leaf, Integral):
-            leaf = max(1, int(np.ceil(leaf * n)))
+            leaf = smallest_side(n, 1, float(leaf))
         return Rules(
             int(criterion),
             int(split),
@@ -156,15 +162,15 @@ class TreeEstimator(TreeReading, BaseEstimator):
             max(SOMETHING, float(self.min_weight_fraction_leaf) * weight * (1.0 - 1e-12)),
             float(self.min_balance),
             -1 if self.max_depth is None else int(self.max_depth),
-            float(self.min_impurity_decrease) * weight,
+            float(self.min_impurity_decrease) * unit * unit * weight,
             self.leaf_choice == "decrease",
         )
 
-    def _limits(self) -> Limits:
+    def _limits(self, unit: float) -> Limits:
         return Limits(
             np.inf if self.max_leaf_nodes is None else float(self.max_leaf_nodes),
             np.inf if self.max_mean_depth is None else float(self.max_mean_depth),
-            -1.0 if self.max_error is None else float(self.max_error),
+            -1.0 if self.max_error is None else float(self.max_error) * unit * unit,
         )
 
     def apply(self, X: Any) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 
 import numpy as np
 
 from tamiz._parallel import n_threads, run_tiles
 from tamiz._progress import Progress
-from tamiz.tree._builder import Nodes, grow_branches, grow_in_line, line_up, make, new_nodes
+from tamiz.tree._builder import Nodes, grow_in_line, line_up, make, new_nodes
 from tamiz.tree._growth import Growth, Limits
 from tamiz.tree._samples import Levels, Rules, Samples
 from tamiz.tree.impurity import ROW
@@ -48,10 +49,9 @@ def grow_fast(
                 )  # fmt: skip
                 progress.update(f"{(n_nodes + 1) // 2:,} leaves")
                 if side_by_side and not done:
-                    n_nodes = _grow_rest(
-                        heap[:size], n_nodes, samples, rules, nodes, goes_left, progress
-                    )
-                    done = True
+                    branches = Branches(heap[:size], n_nodes, samples, rules, nodes, goes_left)
+                    branches.grow(progress)
+                    n_nodes, done = branches.n_nodes, True
                     order = line_up(nodes, n_nodes)
         except KeyboardInterrupt:
             warnings.warn(INTERRUPTED, UserWarning, stacklevel=2)
@@ -61,33 +61,79 @@ def grow_fast(
     return _collect(nodes, order if order is not None else np.arange(n_nodes), samples, levels)
 
 
-def _grow_rest(
-    roots: np.ndarray,
-    n_nodes: int,
-    samples: Samples,
-    rules: Rules,
-    nodes: Nodes,
-    goes_left: np.ndarray,
-    progress: Progress,
-) -> int:
-    """Grow all branches to their end; returns the number of nodes. Numbers have holes."""
-    roots = roots[np.argsort(nodes.begin[roots] - nodes.end[roots], kind="stable")]
-    sizes = nodes.end[roots] - nodes.begin[roots]
-    first = n_nodes + np.concatenate([[0], np.cumsum(2 * sizes - 2)[:-1]])
-    # large and small branches by turns, so that all threads get their share
-    threads = n_threads()
-    for start in range(0, len(roots), 4 * threads):
-        part = np.arange(start, min(start + 4 * threads, len(roots)))
-        dealt = np.concatenate([part[k::threads] for k in range(threads)])
-        after = np.concatenate(
-            run_tiles(
-                grow_branches, len(dealt), roots[dealt], first[dealt], samples, rules, nodes,
-                goes_left,
-            )
-        )  # fmt: skip
-        n_nodes += int((after - first[dealt]).sum())
-        progress.update(f"{(n_nodes + 1) // 2:,} leaves")
-    return n_nodes
+class Branches:
+    """Grows the branches below some nodes to their end, side by side.
+
+    Parameters
+    ----------
+    roots : int array
+        The nodes that the branches hang on.
+    n_nodes : int
+        Number of nodes so far. New ones are numbered from there, each branch in a range of its own
+        that is large enough, so that numbers have holes.
+    samples, rules, nodes, goes_left
+        As the compiled builder takes them.
+    """
+
+    def __init__(
+        self,
+        roots: np.ndarray,
+        n_nodes: int,
+        samples: Samples,
+        rules: Rules,
+        nodes: Nodes,
+        goes_left: np.ndarray,
+    ):
+        sizes = nodes.end[roots] - nodes.begin[roots]
+        order = np.argsort(-sizes, kind="stable")
+        self.roots, self.sizes = roots[order], sizes[order]
+        self.first = n_nodes + np.concatenate([[0], np.cumsum(2 * self.sizes - 2)[:-1]])
+        self.n_nodes = n_nodes
+        self._arrays = (samples, rules, nodes, goes_left)
+        self._gate = threading.Condition()
+        self._at_work, self._stopped = 0, False
+
+    def grow(self, progress: Progress) -> None:
+        """Grow all, a few at a time."""
+        # large and small branches by turns, so that all threads get their share
+        threads = n_threads()
+        try:
+            for start in range(0, len(self.roots), 4 * threads):
+                part = np.arange(start, min(start + 4 * threads, len(self.roots)))
+                dealt = np.concatenate([part[k::threads] for k in range(threads)])
+                self.n_nodes += sum(run_tiles(self._work, len(dealt), dealt))
+                progress.update(f"{(self.n_nodes + 1) // 2:,} leaves")
+        finally:
+            self._stop()
+
+    def _work(self, start: int, stop: int, dealt: np.ndarray) -> int:
+        """Grow some; returns the number of new nodes."""
+        with self._gate:
+            self._at_work += 1
+        made = 0
+        try:
+            for k in dealt[start:stop].tolist():
+                heap = np.empty(self.sizes[k], dtype=np.int64)
+                heap[0] = self.roots[k]
+                free = int(self.first[k])
+                limits = np.array([np.inf, np.inf, -np.inf, 0.0, 0.0])  # none
+                size, n_nodes, done = 1, free, False
+                while not (done or self._stopped):
+                    size, n_nodes, done = grow_in_line(
+                        heap, size, n_nodes, limits, *self._arrays, _STEPS
+                    )
+                made += n_nodes - free
+        finally:
+            with self._gate:
+                self._at_work -= 1
+                self._gate.notify_all()
+        return made
+
+    def _stop(self) -> None:
+        """Let no thread go on: after Ctrl-C others may still be at work on the arrays."""
+        self._stopped = True
+        with self._gate:
+            self._gate.wait_for(lambda: self._at_work == 0)
 
 
 def _reached(nodes: Nodes) -> int:

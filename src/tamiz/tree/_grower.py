@@ -16,7 +16,7 @@ from tamiz.tree._fast import INTERRUPTED
 from tamiz.tree._growth import Growth, Limits
 from tamiz.tree._oblique import Climb, find_oblique
 from tamiz.tree._samples import Levels, Rules, Samples, divide
-from tamiz.tree._search import Found, Kinds, choose, room, search
+from tamiz.tree._search import Found, Kinds, choose, room, search_nominal, search_numeric
 from tamiz.tree._surrogates import best_surrogates, find_surrogates, make_room
 from tamiz.tree.impurity import GAP, ROW, Criterion
 from tamiz.tree.splits import LEFT, NominalSplit, NumericSplit, Split, Surrogate
@@ -73,6 +73,9 @@ class Grower:
         n_categories = int(kinds.n_levels.max(initial=0))
         self._found = room(p, n_categories)
         self._agreements = make_room(p, n_categories)
+        nominal = kinds.nominal
+        wanted = ((search_numeric, not nominal.all()), (search_nominal, nominal.any()))
+        self._searches = [search for search, needed in wanted if needed]
         self._side = np.full(n, -1, dtype=np.int8)
         self._n_totals = 2 if rules.criterion == Criterion.SQUARED_ERROR else len(samples.costs)
         self._line: list[tuple[float, int, Leaf]] = []
@@ -129,10 +132,11 @@ class Grower:
             or 0 <= rules.max_depth <= depth
         ):
             return weight, cost
-        self._run(
-            search, n, begin, end, self.samples, self.kinds, rules, mass, mean, impurity,
-            self._found,
-        )  # fmt: skip
+        for search in self._searches:
+            self._run(
+                search, n, begin, end, self.samples, self.kinds, rules, mass, mean, impurity,
+                self._found,
+            )  # fmt: skip
         best = choose(self._found, self.kinds, self.samples.n_levels, impurity)
         gain = float(self._found.gain[best]) if best >= 0 else -1.0
         split = self._axis_split(best) if best >= 0 else None

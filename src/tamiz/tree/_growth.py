@@ -52,7 +52,7 @@ def classification_tree(
     least = cost.min(axis=1, keepdims=True)
     total = value.sum(axis=1)
     # of labels that cost the same, the class that is more frequent in all of the data
-    tied = cost <= least + 1e-12 * np.maximum(total[:, None], least)
+    tied = cost <= least * (1.0 + 1e-12)
     prediction = np.where(tied, value[0], -1.0).argmax(axis=1)
     return Tree(
         "classification",

@@ -10,12 +10,13 @@ it fits.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, percent, preorder, shares
+from tamiz.tree._wording import Wording, counted, one_line, percent, preorder, shares
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 #: Okabe and Ito's colours, which differ for colour-blind readers as well; pale yellow left out.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5AA2", "#7A7A7A")
 INK, LINE = "#1a1a1a", "#6b6b6b"
-LETTER, LINE_HEIGHT = 6.4, 15.0  # of a letter at size 12
-FONT_SIZE = 12
+FONT_SIZE, LINE_HEIGHT = 12, 15.0
 _PAD, _BAR = 8.0, 7.0
 _GAP_ACROSS, _GAP_ALONG = {"down": 12.0, "right": 7.0}, {"down": 34.0, "right": 40.0}
-_LONGEST = 34  # letters of a line
+_NARROWEST, _WIDEST = 64.0, 220.0  # text of a box
+_LEAST_NAME = 80.0  # what is left of a long name beside a long set
 _MOST_LEAVES = 60  # shown at once, unless a depth is asked for
 _DOWN = 10  # leaves up to which a tree grows downwards
 _MOST_CLASSES = 12  # named in the legend
@@ -74,12 +75,16 @@ def lay_out(
     across = _places(tree, nodes, set(ends))
     paint = _painter(tree, wording)
     texts = {t: _lines(tree, wording, t, t in ends) for t in nodes}
-    longest = max(len(line) for lines in texts.values() for line in lines)
+    widest = max(
+        width_of(line, bold=k == 1 and bool(tree.left[t] < 0))
+        for t, lines in texts.items()
+        for k, line in enumerate(lines)
+    )
     n_lines = max(map(len, texts.values()))
-    width = LETTER * min(max(longest, 10), _LONGEST) + 2 * _PAD
+    width = max(widest, _NARROWEST) + 2 * _PAD
     height = LINE_HEIGHT * n_lines + 2 * _PAD + _BAR
     legend = paint.legend()
-    name_width = max([LETTER * len(name) + 34.0 for name, _ in legend], default=0.0)
+    name_width = _entry_width(legend)
     hidden = tree.n_leaves - sum(1 for t in ends if tree.left[t] < 0)
     note = (
         f"Down to depth {deepest}: {hidden} of {tree.n_leaves} leaves are not shown."
@@ -94,14 +99,14 @@ def lay_out(
     else:
         place = {t: (tree.depth[t] * (width + step), across[t] * (height + gap)) for t in nodes}
         total = (steps * (width + step) + width, span * (height + gap) + height)
-    room = max(total[0], LETTER * len(note))
+    room = max(total[0], width_of(note))
     rows = legend_rows(len(legend), name_width, room)
     top = _PAD + 18.0 * (rows + bool(note)) + 8.0 * bool(rows or note)
     place_of = {t: k for k, t in enumerate(nodes)}
     boxes = tuple(
         Box(
             t, _PAD + float(place[t][0]), top + float(place[t][1]),
-            tuple(_short(line) for line in texts[t]), paint.bar(t), paint.fill(t), paint.edge(t),
+            tuple(texts[t]), paint.bar(t), paint.fill(t), paint.edge(t),
             bool(tree.left[t] < 0), _title(tree, wording, t),
         )
         for t in nodes
@@ -114,6 +119,10 @@ def lay_out(
     )  # fmt: skip
 
 
+def _entry_width(legend: tuple[tuple[str, str], ...]) -> float:
+    return max((width_of(name) + 34.0 for name, _ in legend), default=0.0)
+
+
 def legend_rows(count: int, name_width: float, room: float) -> int:
     """Lines that the legend takes."""
     return -(-count // max(1, int(room // name_width))) if count else 0
@@ -121,7 +130,7 @@ def legend_rows(count: int, name_width: float, room: float) -> int:
 
 def legend_places(drawing: Drawing) -> list[tuple[float, float]]:
     """Corner of each entry of the legend."""
-    width = max([LETTER * len(name) + 34.0 for name, _ in drawing.legend], default=0.0)
+    width = _entry_width(drawing.legend)
     each = max(1, int((drawing.width - 2 * _PAD) // width)) if width else 1
     return [
         (_PAD + width * (k % each), _PAD + 18.0 * (k // each)) for k in range(len(drawing.legend))
@@ -168,29 +177,85 @@ def _places(tree: Tree, nodes: list[int], ends: set[int]) -> dict[int, float]:
 
 
 def _lines(tree: Tree, wording: Wording, t: int, end: bool) -> list[str]:
-    said = wording.prediction(tree, t)
+    rest = f", n = {tree.n_samples[t]}"
     if wording.classes is not None:
-        said += f" {percent(float(shares(tree, t)[int(tree.prediction[t])]))}"
-    lines = [wording.condition(tree, t), f"{said}, n = {tree.n_samples[t]}"]
+        rest = f" {percent(float(shares(tree, t)[int(tree.prediction[t])]))}{rest}"
+    bold = bool(tree.left[t] < 0)
+    room = (_WIDEST - width_of(rest, bold)) / (_BOLD if bold else 1.0)
+    lines = [_condition(tree, wording, t), cut(wording.prediction(tree, t), room) + rest]
     if end and tree.left[t] >= 0:
         below = sum(1 for u in preorder(tree, top=t) if tree.left[u] < 0)
         lines.append(f"... {below} leaves below")
     return lines
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+def _condition(tree: Tree, wording: Wording, t: int) -> str:
+    """How to get to a node. What tells it from its sibling stays: the name gives way first."""
+    line = wording.condition(tree, t)
+    above = int(tree.parent[t])
+    split = tree.splits[above] if above >= 0 else None
+    if split is None or width_of(line) <= _WIDEST:
+        return line
+    if len(split.features) > 1:  # a sum, which gives way to its limit
+        at = max(line.rfind(" <= "), line.rfind(" > "))
+        return cut(line, _WIDEST, line[at:])
+    name = wording.feature(split.features[0])
+    if line.startswith(name):
+        over = width_of(line) - _WIDEST
+        line = cut(name, max(width_of(name) - over, _LEAST_NAME)) + line[len(name) :]
+    return cut(line, _WIDEST, "")
+
+
+def cut(text: str, room: float, tail: str | None = None) -> str:
+    """Text that is not wider than ``room``; what is left out is left out before the tail."""
+    if width_of(text) <= room:
+        return text
+    if tail is None:  # the end often tells long names apart
+        backwards = text[::-1]
+        tail = backwards[: _letters(backwards, room / 3)][::-1].lstrip()
+    return text[: _letters(text, room - width_of("…" + tail))].rstrip() + "…" + tail
+
+
+def _letters(text: str, room: float) -> int:
+    """How many letters from the beginning there is room for."""
+    widths = np.cumsum([width_of(letter) for letter in text])
+    return int(np.searchsorted(widths, room, side="right"))
+
+
+#: Widths of letters of DejaVu Sans at size 12; others are about as wide as digits.
+_WIDTHS = {
+    letter: width
+    for letters, width in (
+        (" ,./:;\\f|'IJijl", 4.0),
+        ('()-[]t!r"', 5.0),
+        ("*_`?Lcsz", 6.4),
+        ("ABKVXZCR", 8.3),
+        ("DHNUGOQ&", 9.4),
+        ("#+<=>^w~", 10.1),
+        ("M%mW@…", 11.9),
+    )
+    for letter in letters
+}
+_BOLD = 1.12
+
+
+def width_of(text: str, bold: bool = False) -> float:
+    """About how wide a text is, in points."""
+    width = sum(
+        _WIDTHS.get(c) or (12.0 if unicodedata.east_asian_width(c) in "WF" else 7.7) for c in text
+    )
+    return width * (_BOLD if bold else 1.0)
 
 
 def _title(tree: Tree, wording: Wording, t: int) -> str:
     """What a reader sees who points at a box."""
     lines = [f"node {t}: {wording.condition(tree, t)}", f"predicts {wording.prediction(tree, t)}"]
     held = percent(float(tree.weight[t] / tree.weight[0]))
-    lines.append(f"{tree.n_samples[t]} samples, {held} of all")
+    lines.append(f"{counted(int(tree.n_samples[t]), 'sample')}, {held} of all")
     if wording.classes is not None:
         found = shares(tree, t)
         most = [k for k in np.argsort(-found, kind="stable")[:_MOST_CLASSES] if found[k] > 0]
-        lines += [f"{wording.classes[k]}: {percent(float(found[k]))}" for k in most]
+        lines += [f"{one_line(str(wording.classes[k]))}: {percent(float(found[k]))}" for k in most]
     else:
         lines.append(f"impurity {tree.impurity[t]:.6g}")
     return "\n".join(lines)
@@ -205,7 +270,7 @@ class _Classes:
     def __init__(self, tree: Tree, wording: Wording):
         self.tree = tree
         assert wording.classes is not None
-        self.names = [str(label) for label in wording.classes]
+        self.names = [one_line(str(label)) for label in wording.classes]
         self.colours = colours(len(self.names))
 
     def fill(self, t: int) -> str:
@@ -219,7 +284,7 @@ class _Classes:
         return tuple((float(s), c) for s, c in zip(found, self.colours, strict=True) if s > 0)
 
     def legend(self) -> tuple[tuple[str, str], ...]:
-        entries = [(_short(n), c) for n, c in zip(self.names, self.colours, strict=True)]
+        entries = [(cut(n, _WIDEST), c) for n, c in zip(self.names, self.colours, strict=True)]
         if len(entries) > _MOST_CLASSES:
             more = len(entries) - _MOST_CLASSES
             entries = [*entries[:_MOST_CLASSES], (f"and {more} more classes", "#ffffff")]

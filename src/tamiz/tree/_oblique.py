@@ -13,7 +13,7 @@ A hyperplane is only kept if it gains more than the best split on one feature.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -67,14 +67,17 @@ def find_oblique(
     heavy = rules.min_weight_leaf
     if len(rows) < max(2, 2 * least):
         return None
-    middle, spread = table.mean(axis=0), table.std(axis=0)
-    varies = np.flatnonzero(spread > 1e-12 * np.maximum(1.0, np.abs(middle)))
+    unit = np.abs(table).max(axis=0)
+    unit[unit == 0.0] = 1.0  # in units of the largest value no square overflows or is lost
+    scaled = table / unit
+    middle, spread = scaled.mean(axis=0), scaled.std(axis=0)
+    varies = np.flatnonzero(spread > 1e-12 * np.abs(middle))
     if len(varies) < 2:
         return None
     columns, middle, spread = climb.columns[varies], middle[varies], spread[varies]
-    table = np.ascontiguousarray(table[:, varies])
+    table, unit = np.ascontiguousarray(table[:, varies]), unit[varies]
     Z = np.ones((len(rows), len(varies) + 1))
-    Z[:, :-1] = (table - middle) / spread
+    Z[:, :-1] = (scaled[:, varies] - middle) / spread
     rng = np.random.default_rng([climb.seed, node])
     draws = rng.standard_normal((climb.n_starts, _JUMPS * _ROUNDS + 1, Z.shape[1]))
     draws[0, 0] = 0.0
@@ -82,7 +85,7 @@ def find_oblique(
         at = np.flatnonzero(columns == axis.feature)
         if len(at):
             draws[0, 0, at[0]] = 1.0
-            draws[0, 0, -1] = (middle[at[0]] - axis.threshold) / spread[at[0]]
+            draws[0, 0, -1] = (middle[at[0]] - axis.threshold / unit[at[0]]) / spread[at[0]]
     if not draws[0, 0].any():
         draws[0, 0] = rng.standard_normal(Z.shape[1])
     slack = ROUNDING * impurity
@@ -92,8 +95,12 @@ def find_oblique(
     best_gain, best = axis_gain + 1e-9 * max(impurity, axis_gain), None
     for start in range(climb.n_starts):
         a = _climb(Z, rows, draws[start], samples, rules.criterion, mass, mean, least, heavy, slack)
-        raw = a[:-1] / spread
-        raw /= np.abs(raw).max() or 1.0
+        # by their logarithms, since a unit may be as small as floats get
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(a[:-1])) - np.log(spread) - np.log(unit)
+        if not size.max() > -np.inf:
+            continue
+        raw = np.sign(a[:-1]) * np.exp(size - size.max())
         small_first = np.argsort(np.abs(a[:-1]), kind="stable")
         score, threshold = _settle(
             table, rows, raw, small_first, samples, rules.criterion, mass, mean, least, heavy, slack
@@ -131,43 +138,37 @@ def _climb(Z, rows, draws, samples, criterion, mass, mean, least, heavy, slack):
     for i in range(n):
         for k in range(q):
             values[i] += a[k] * Z[i, k]
-    ones, column = np.ones(n), np.empty(n)
-    best, step = _best_step(values, ones, rows, samples, criterion, mass, mean, least, heavy, slack)
-    if step != 0.0 and best > -np.inf:  # the best place for the constant, to begin with
-        a[q - 1] += step
-        shift(values, step, ones)
-    jump = 1
-    for _ in range(_ROUNDS):
-        improved = False
+    column, direction = np.empty(n), np.zeros(q)
+    best, jump, n_rounds, improved = -np.inf, 1, 0, False
+    move = q - 1  # the best place for the constant, to begin with
+    # moves 0 to q - 1 change one coefficient, the others go in a random direction; they are tried
+    # in one place, which is compiled once
+    while True:
         for k in range(q):
+            direction[k] = draws[jump, k] if move >= q else 0.0
+        if move < q:
+            direction[move] = 1.0
             for i in range(n):
-                column[i] = Z[i, k]
-            score, step = _best_step(
-                values, column, rows, samples, criterion, mass, mean, least, heavy, slack
-            )
-            if score > best + slack:
-                best, improved = score, True
-                a[k] += step
-                shift(values, step, column)
-        if not improved:
-            for _ in range(_JUMPS):
-                for i in range(n):
-                    column[i] = 0.0
-                    for k in range(q):
-                        column[i] += draws[jump, k] * Z[i, k]
-                score, step = _best_step(
-                    values, column, rows, samples, criterion, mass, mean, least, heavy, slack
-                )
-                if score > best + slack:
-                    best, improved = score, True
-                    shift(a, step, draws[jump])
-                    shift(values, step, column)
-                jump += 1
-                if improved:
-                    break
-        if not improved:
-            break
-    return a
+                column[i] = Z[i, move]
+        else:
+            jump += 1
+            for i in range(n):
+                column[i] = 0.0
+                for k in range(q):
+                    column[i] += direction[k] * Z[i, k]
+        score, step = _best_step(
+            values, column, rows, samples, criterion, mass, mean, least, heavy, slack
+        )
+        if score > best + slack:
+            best, improved = score, True
+            shift(a, step, direction)
+            shift(values, step, column)
+        move += 1
+        last_chance = q + _JUMPS
+        if n_rounds == 0 or (move >= q and improved) or move == last_chance:
+            if n_rounds == _ROUNDS or (n_rounds > 0 and not improved):
+                return a
+            n_rounds, move, improved = n_rounds + 1, 0, False
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -223,19 +224,17 @@ def _best_step(values, direction, rows, samples, criterion, mass, mean, least, h
     return best, best_step
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _settle(table, rows, raw, order, samples, criterion, mass, mean, least, heavy, slack):
-    """Drop the coefficients that are not needed; the best threshold and its score."""
-    score, threshold = _threshold(
-        table, rows, raw, samples, criterion, mass, mean, least, heavy, slack
-    )
-    for k in order:
+def _settle(
+    table: np.ndarray, rows: np.ndarray, raw: np.ndarray, order: np.ndarray, *rest: Any
+) -> tuple[float, float]:
+    """Drop the coefficients that are not needed; the best score, and its threshold."""
+    slack = rest[-1]
+    score, threshold = _threshold(table, rows, raw, *rest)
+    for k in order.tolist():
         if raw[k] == 0.0 or np.count_nonzero(raw) <= 2:
             continue
         kept, raw[k] = raw[k], 0.0
-        trial, place = _threshold(
-            table, rows, raw, samples, criterion, mass, mean, least, heavy, slack
-        )
+        trial, place = _threshold(table, rows, raw, *rest)
         if trial >= score - slack:
             score, threshold = max(score, trial), place
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.tree._wording import Wording
+from tamiz.tree._wording import Wording, counted
 from tamiz.tree.splits import (
     NominalSplit,
     NumericSplit,
@@ -27,8 +27,11 @@ _HEAD = '''"""A decision tree with {leaves}, written by tamiz."""
 
 
 def is_missing(value):
-    """None and NaN are missing values."""
-    return value is None or value != value
+    """None, NaN and pandas.NA are missing values."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
 '''
 
 #: What the tests are made of; those that a tree needs are written above it.
@@ -87,7 +90,7 @@ def python_source(tree: Tree, wording: Wording, name: str = "predict") -> str:
     while waiting:
         functions.append(_function(tree, wording, waiting.pop(), name, waiting))
     body = "\n\n\n".join(functions)
-    count = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
+    count = counted(tree.n_leaves, "leaf", "leaves")
     helpers = [text for word, text in _HELPERS.items() if f"{word}(" in body]
     head = _HEAD.format(leaves=count) if helpers else _HEAD.format(leaves=count).split("\n\n\n")[0]
     return "\n".join([head.rstrip("\n") + "\n", *helpers, "", body, ""])
@@ -113,7 +116,7 @@ def _function(tree: Tree, wording: Wording, top: int, name: str, waiting: list[i
             lines.append(f"{indent}else:")
             indent += "    "
         if split is None:
-            said = f"{tree.n_samples[t]} sample{'s' * int(tree.n_samples[t] != 1)}"
+            said = counted(int(tree.n_samples[t]), "sample")
             lines.append(f"{indent}return {_literal(wording.predicted(tree, t))}  # {said}")
         else:
             waiting.append(t)

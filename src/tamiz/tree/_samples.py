@@ -57,6 +57,15 @@ class Rules(NamedTuple):
     by_decrease: bool  # which leaf is next: of largest decrease, else of largest impurity
 
 
+def unit_of(values: np.ndarray) -> float:
+    """A power of two to multiply numbers with so that their squares are neither lost nor infinite.
+
+    It is 1 for the numbers that one meets, whose digits stay as they are in any case.
+    """
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    return 1.0 if abs(exponent) < 200 else float(np.ldexp(1.0, max(-1000, min(1000, -exponent))))
+
+
 def sort(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, Levels]:
     """Keys and levels of a table; a missing value has the rank ``GAP``."""
     n, p = X.shape

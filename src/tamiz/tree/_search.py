@@ -86,53 +86,6 @@ _preferred = preferred.py_func  # one call costs more than it takes
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(first, last, begin, end, samples, kinds, rules, mass, mean, impurity, found):
-    """Find the best split of a node on each of the features ``first`` to ``last``."""
-    n = end - begin
-    least = smallest_side(n, rules.min_samples_leaf, rules.min_balance)
-    slack, heavy = ROUNDING * impurity, rules.min_weight_leaf
-    for j in range(first, last):
-        found.gain[j], found.balance[j], found.missing[j] = -1.0, 0.0, -1
-        column = samples.keys[j, begin:end]
-        known = _known(column)
-        absent = np.zeros(len(mass))
-        for i in range(known, n):
-            add(rules.criterion, absent, column[i] & ROW, samples.y, samples.t, samples.g, mean)
-        if kinds.nominal[j]:
-            _search_nominal(
-                j,
-                column,
-                known,
-                samples,
-                kinds,
-                rules,
-                mass,
-                absent,
-                mean,
-                least,
-                heavy,
-                slack,
-                found,
-            )
-        else:
-            _search_numeric(
-                j,
-                column,
-                known,
-                samples,
-                kinds,
-                rules,
-                mass,
-                absent,
-                mean,
-                least,
-                heavy,
-                slack,
-                found,
-            )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _known(column):
     """Number of samples whose value is known; gaps are at the end."""
     low, high = 0, len(column)
@@ -146,79 +99,103 @@ def _known(column):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _search_numeric(
-    j, column, known, samples, kinds, rules, mass, absent, mean, least, heavy, slack, found
-):
-    _keys, y, t, _w, g, costs, table, _n_levels = samples
-    criterion = rules.criterion
-    n_gaps = len(column) - known
-    values = column[:known]
-    nothing, left, right = np.zeros(len(mass)), np.zeros(len(mass)), np.zeros(len(mass))
-    here = np.zeros(len(mass))
+def _absent(column, known, samples, criterion, mean, mass, absent, here):
+    """Totals of the samples with a gap, and of the others."""
+    for i in range(known, len(column)):
+        add(criterion, absent, column[i] & ROW, samples.y, samples.t, samples.g, mean)
     put(here, mass)
     shift(here, -1.0, absent)
-    for way in range(3):  # surrogates, gaps to the right, gaps to the left
-        if way == 0 and n_gaps > 0 and not kinds.by_surrogates:
-            continue
-        if way > 0 and (n_gaps == 0 or not kinds.by_direction):
-            continue
-        if known == 0 or (way != 1 and values[0] >> 32 == values[known - 1] >> 32):
-            continue
-        put(left, absent if way == 2 else nothing)
-        put(right, mass if way == 1 else here)
-        before = score_of(criterion, here if way == 0 else mass, costs, table)
-        score, balance, at = best_cut(
-            criterion, values, y, t, g, mean, costs, table, left, right,
-            n_gaps if way == 2 else 0, n_gaps if way == 1 else 0, least, heavy, slack,
-        )  # fmt: skip
-        if at < 0:
-            continue
-        gain = max(0.0, score - before)
-        if gain > found.gain[j] + slack or found.gain[j] < 0.0:
-            found.gain[j], found.balance[j] = gain, balance
-            found.low[j] = values[at] >> 32
-            found.high[j] = values[at + 1] >> 32 if at + 1 < known else GAP
-            found.missing[j] = -1 if way == 0 else way - 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _search_nominal(
-    j, column, known, samples, kinds, rules, mass, absent, mean, least, heavy, slack, found
-):
-    _keys, y, t, _w, g, costs, table, _n_levels = samples
+def search_numeric(first, last, begin, end, samples, kinds, rules, mass, mean, impurity, found):
+    """Find the best split of a node on each numeric feature of those from ``first`` to ``last``."""
+    keys, y, t, _w, g, costs, table, _n_levels = samples
     criterion = rules.criterion
-    n_gaps = len(column) - known
-    c = kinds.n_levels[j]
-    here = np.zeros(len(mass))
-    put(here, mass)
-    shift(here, -1.0, absent)
-    totals = np.zeros((c + 1, len(mass)))
-    counts = np.zeros(c + 1, dtype=np.int64)
-    for i in range(known):
-        level = column[i] >> 32
-        counts[level] += 1
-        add(criterion, totals[level], column[i] & ROW, y, t, g, mean)
-    chosen = found.subsets[j]
-    for k in range(len(chosen)):
-        chosen[k] = -1
-    subset = np.empty(c + 1, dtype=np.int8)
-    for way in range(2):  # surrogates, the gap as a category
-        if way == 0 and n_gaps > 0 and not kinds.by_surrogates:
+    least = smallest_side(end - begin, rules.min_samples_leaf, rules.min_balance)
+    slack, heavy = ROUNDING * impurity, rules.min_weight_leaf
+    nothing, left, right = np.zeros(len(mass)), np.zeros(len(mass)), np.zeros(len(mass))
+    absent, here = np.zeros(len(mass)), np.zeros(len(mass))
+    for j in range(first, last):
+        if kinds.nominal[j]:
             continue
-        if way == 1:
-            if n_gaps == 0 or not kinds.by_direction:
+        found.gain[j], found.balance[j], found.missing[j] = -1.0, 0.0, -1
+        column = keys[j, begin:end]
+        known = _known(column)
+        n_gaps = len(column) - known
+        values = column[:known]
+        put(absent, nothing)
+        _absent(column, known, samples, criterion, mean, mass, absent, here)
+        for way in range(3):  # surrogates, gaps to the right, gaps to the left
+            if way == 0 and n_gaps > 0 and not kinds.by_surrogates:
                 continue
-            put(totals[c], absent)
-            counts[c] = n_gaps
-        before = score_of(criterion, mass if way == 1 else here, costs, table)
-        score, balance = best_subset(
-            criterion, totals, counts, costs, table, least, heavy, slack, kinds.max_exact, subset
-        )
-        if score == -np.inf:
+            if way > 0 and (n_gaps == 0 or not kinds.by_direction):
+                continue
+            if known == 0 or (way != 1 and values[0] >> 32 == values[known - 1] >> 32):
+                continue
+            put(left, absent if way == 2 else nothing)
+            put(right, mass if way == 1 else here)
+            before = score_of(criterion, here if way == 0 else mass, costs, table)
+            score, balance, at = best_cut(
+                criterion, values, y, t, g, mean, costs, table, left, right,
+                n_gaps if way == 2 else 0, n_gaps if way == 1 else 0, least, heavy, slack,
+            )  # fmt: skip
+            if at < 0:
+                continue
+            gain = max(0.0, score - before)
+            if gain > found.gain[j] + slack or found.gain[j] < 0.0:
+                found.gain[j], found.balance[j] = gain, balance
+                found.low[j] = values[at] >> 32
+                found.high[j] = values[at + 1] >> 32 if at + 1 < known else GAP
+                found.missing[j] = -1 if way == 0 else way - 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search_nominal(first, last, begin, end, samples, kinds, rules, mass, mean, impurity, found):
+    """Find the best split of a node on each nominal feature of those from ``first`` to ``last``."""
+    keys, y, t, _w, g, costs, table, _n_levels = samples
+    criterion = rules.criterion
+    least = smallest_side(end - begin, rules.min_samples_leaf, rules.min_balance)
+    slack, heavy = ROUNDING * impurity, rules.min_weight_leaf
+    nothing, absent, here = np.zeros(len(mass)), np.zeros(len(mass)), np.zeros(len(mass))
+    for j in range(first, last):
+        if not kinds.nominal[j]:
             continue
-        gain = max(0.0, score - before)
-        if gain > found.gain[j] + slack or found.gain[j] < 0.0:
-            found.gain[j], found.balance[j] = gain, balance
-            found.missing[j] = subset[c]
-            for k in range(c):
-                chosen[k] = subset[k]
+        found.gain[j], found.balance[j], found.missing[j] = -1.0, 0.0, -1
+        column = keys[j, begin:end]
+        known = _known(column)
+        n_gaps = len(column) - known
+        put(absent, nothing)
+        _absent(column, known, samples, criterion, mean, mass, absent, here)
+        c = kinds.n_levels[j]
+        totals = np.zeros((c + 1, len(mass)))
+        counts = np.zeros(c + 1, dtype=np.int64)
+        for i in range(known):
+            level = column[i] >> 32
+            counts[level] += 1
+            add(criterion, totals[level], column[i] & ROW, y, t, g, mean)
+        chosen = found.subsets[j]
+        for k in range(len(chosen)):
+            chosen[k] = -1
+        subset = np.empty(c + 1, dtype=np.int8)
+        for way in range(2):  # surrogates, the gap as a category
+            if way == 0 and n_gaps > 0 and not kinds.by_surrogates:
+                continue
+            if way == 1:
+                if n_gaps == 0 or not kinds.by_direction:
+                    continue
+                put(totals[c], absent)
+                counts[c] = n_gaps
+            before = score_of(criterion, mass if way == 1 else here, costs, table)
+            score, balance = best_subset(
+                criterion, totals, counts, costs, table, least, heavy, slack, kinds.max_exact,
+                subset,
+            )  # fmt: skip
+            if score == -np.inf:
+                continue
+            gain = max(0.0, score - before)
+            if gain > found.gain[j] + slack or found.gain[j] < 0.0:
+                found.gain[j], found.balance[j] = gain, balance
+                found.missing[j] = subset[c]
+                for k in range(c):
+                    chosen[k] = subset[k]

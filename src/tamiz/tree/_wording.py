@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +33,7 @@ class Wording(NamedTuple):
 
     def feature(self, j: int) -> str:
         """The name of a feature."""
-        return name_of(j, self.names)
+        return one_line(name_of(j, self.names))
 
     def condition(self, tree: Tree, node: int) -> str:
         """What is true of the samples of a node and not of its sibling; "all" at the root."""
@@ -41,12 +42,12 @@ class Wording(NamedTuple):
             return "all"
         split = tree.splits[above]
         assert split is not None  # it has children
-        return split.text(int(tree.left[above]) == node, self.names, self.categories)
+        return one_line(split.text(int(tree.left[above]) == node, self.names, self.categories))
 
     def prediction(self, tree: Tree, node: int) -> str:
         """What a node predicts."""
         value = self.predicted(tree, node)
-        return f"{value:.6g}" if self.classes is None else str(value)
+        return f"{value:.6g}" if self.classes is None else one_line(str(value))
 
     def predicted(self, tree: Tree, node: int) -> Any:
         """The class, or the mean, without NumPy's wrapping."""
@@ -59,6 +60,26 @@ def shares(tree: Tree, node: int) -> np.ndarray:
     mass = tree.value[node]
     total = mass.sum()
     return mass / total if total > 0 else np.full(len(mass), np.nan)
+
+
+def one_line(text: str) -> str:
+    """Text on one line, without letters that steer a terminal: names may hold anything."""
+    if text.isprintable():
+        return text
+    flat = " ".join(text.replace("\t", " ").splitlines())
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in flat)
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number of things, in the right number."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def number(value: float) -> str:
+    """A limit with six digits, or more where these would not tell one unit from the next."""
+    if 1e5 <= abs(value) < 1e15:
+        return f"{value:.1f}".removesuffix(".0")
+    return f"{value:.6g}"
 
 
 def percent(share: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -11,7 +13,6 @@ from tamiz.tree._layout import (
     _PAD,
     FONT_SIZE,
     INK,
-    LETTER,
     LINE,
     LINE_HEIGHT,
     Box,
@@ -19,6 +20,7 @@ from tamiz.tree._layout import (
     lay_out,
     legend_places,
 )
+from tamiz.tree._wording import counted
 
 if TYPE_CHECKING:
     from tamiz.tree._wording import Wording
@@ -39,7 +41,7 @@ def svg(tree: Tree, wording: Wording, max_depth: Any = None, direction: Any = "a
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{h:.0f}" '
         f'viewBox="0 0 {w:.1f} {h:.1f}" role="img" font-family="{_FONT}" '
         f'font-size="{FONT_SIZE}" fill="{INK}">',
-        f"<title>Decision tree with {tree.n_leaves} leaves</title>",
+        f"<title>Decision tree with {counted(tree.n_leaves, 'leaf', 'leaves')}</title>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
     for (name, colour), (x, y) in zip(drawing.legend, legend_places(drawing), strict=True):
@@ -74,10 +76,8 @@ def _svg_box(drawing: Drawing, box: Box) -> list[str]:
         # the second line is what the node says; the first how to get there
         weight = ' font-weight="bold"' if k == 1 and box.leaf else ""
         y = box.y + _PAD + LINE_HEIGHT * (k + 0.75)
-        fits = len(line) * LETTER * (1.08 if weight else 1.0) > w - 2 * _PAD + 1
-        tight = f' textLength="{w - 2 * _PAD:.1f}" lengthAdjust="spacingAndGlyphs"' if fits else ""
         out.append(
-            f'<text x="{box.x + w / 2:.1f}" y="{y:.1f}" text-anchor="middle"{weight}{tight}>'
+            f'<text x="{box.x + w / 2:.1f}" y="{y:.1f}" text-anchor="middle"{weight}>'
             f"{_text(line)}</text>"
         )
     x, y, room = box.x + _PAD, box.y + h - _PAD - _BAR + 4, w - 2 * _PAD
@@ -96,7 +96,11 @@ def _svg_box(drawing: Drawing, box: Box) -> list[str]:
 
 def write_svg(text: str, path: Any) -> None:
     """Write the picture, in a folder that must exist."""
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(f"path={path!r} is not the name of a file; use text or a path.")
     target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"path={str(path)!r} is a folder; add the name of a file, tree.svg.")
     if not target.parent.is_dir():
         raise ValueError(f"path={str(path)!r} lies in a folder that does not exist; make it first.")
     target.write_text(text, encoding="utf-8")
@@ -180,7 +184,8 @@ def check_depth(max_depth: Any) -> int | None:
     """A depth down to which a tree is shown, or None."""
     if max_depth is None:
         return None
-    if isinstance(max_depth, (bool, str, float)) or not max_depth == int(max_depth) >= 0:
+    whole = isinstance(max_depth, Integral) and not isinstance(max_depth, bool)
+    if not whole or max_depth < 0:
         raise ValueError(f"max_depth={max_depth!r} is not a depth; use a whole number from 0.")
     return int(max_depth)
 
@@ -197,7 +202,7 @@ def _ends(
 
 def _text(text: str) -> str:
     """Text that an SVG file may hold: letters that XML forbids are replaced."""
-    allowed = "".join(c if c >= " " or c in "\t\n" else "�" for c in text)
+    allowed = "".join(c if c in "\t\n" or " " <= c not in "\ufffe\uffff" else "�" for c in text)
     return escape(allowed.encode("utf-8", "replace").decode("utf-8"), {'"': "&quot;"})
 
 

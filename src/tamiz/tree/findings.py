@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, percent, preorder
+from tamiz.tree._wording import Wording, one_line, percent, preorder
+from tamiz.tree.splits import NominalSplit
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
@@ -90,7 +91,8 @@ def _check(few: Any, balance: Any, repeats: Any, tests: Any) -> None:
         good = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not good or value < least:
             raise ValueError(f"{name}={value!r} is not a number of {_WHAT[name]} from {least} on.")
-    if isinstance(balance, (bool, str)) or not 0 <= balance <= 0.5:
+    share = isinstance(balance, (int, float, np.number)) and not isinstance(balance, bool)
+    if not share or not 0 <= balance <= 0.5:
         raise ValueError(f"balance={balance!r} is not a share; use a number from 0 to 0.5.")
 
 
@@ -143,9 +145,9 @@ def _scattered(tree: Tree, wording: Wording) -> Iterator[Finding]:
         if len(own) >= _ENOUGH and 2 * len(small) > len(own):
             yield Finding(
                 "fragmentation",
-                f"{len(own)} leaves predict {label!s}, {percent(float(held))} of all samples; "
-                f"{len(small)} of them hold less than 1 % each. Prune, or look for a feature that "
-                "puts them together.",
+                f"{len(own)} leaves predict {one_line(str(label))}, {percent(float(held))} of all "
+                f"samples; {len(small)} of them hold less than 1 % each. Prune, or look for a "
+                "feature that puts them together.",
                 _ints(own),
             )
     inner = np.flatnonzero(~tree.is_leaf)
@@ -189,10 +191,18 @@ def _repeated(tree: Tree, wording: Wording, repeats: int) -> Iterator[Finding]:
         yield Finding(
             "repetition",
             f"{wording.feature(j)} is tested {times} times on the way to one leaf (nodes "
-            f"{_listed(way)}). Its relation to the target is not a simple step; look at its "
-            "distribution, and try a transformed or a discretised feature.",
+            f"{_listed(way)}). {_advice(tree, end)}",
             tuple(way),
         )
+
+
+def _advice(tree: Tree, t: int) -> str:
+    if isinstance(tree.splits[t], NominalSplit):
+        return "One division of its categories is not enough; try to put them together in groups."
+    return (
+        "Its relation to the target is not a simple step; look at its distribution, and try a "
+        "transformed or a discretised feature."
+    )
 
 
 def _asks(tree: Tree, t: int) -> tuple[int, ...]:

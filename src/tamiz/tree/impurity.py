@@ -224,6 +224,9 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
         weight_right += right[k]
         squares_left += left[k] * left[k]
         squares_right += right[k] * right[k]
+    # a small rest of large numbers is mostly rounding: with weights that differ widely the squares
+    # are summed up anew near the end, so that no share comes out above one
+    few = 1e-6 * (weight_left + weight_right)
     for i in range(n):
         key = keys[i]
         row = key & ROW
@@ -239,6 +242,12 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
             break
         if n_left + i + 1 < least or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
             continue
+        if weight_right < few:
+            weight_right, squares_right = 0.0, 0.0
+            for k in range(len(right)):
+                right[k] = max(right[k], 0.0)
+                weight_right += right[k]
+                squares_right += right[k] * right[k]
         if min(weight_left, weight_right) < heavy:
             continue
         score = squares_left / weight_left + squares_right / weight_right

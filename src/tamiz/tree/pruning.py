@@ -77,7 +77,7 @@ def check_rule(rule: Any) -> str:
     return rule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
 class PruningPath:
     """The sub-trees that are best for some price of size, from the largest to the root alone.
 
@@ -313,7 +313,7 @@ def pruning_path(tree: Tree, measure: str = "mean_depth") -> PruningPath:
 def choose(errors: np.ndarray, standard_errors: np.ndarray, rule: str) -> int:
     """Position of the tree that a rule takes; among equals the smallest, which is the last."""
     best = errors.min()
-    limit = best + 1e-12 * abs(best)
+    limit = best + 1e-12 * np.abs(errors).max()  # sums along the sequence round that much
     if rule == "1se":
         at_best = np.flatnonzero(errors <= limit)[-1]
         standard = standard_errors[at_best]

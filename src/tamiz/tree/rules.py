@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, percent, preorder, shares
+from tamiz.tree._wording import Wording, counted, number, one_line, percent, preorder, shares
 from tamiz.tree.splits import NominalSplit, NumericSplit, Split, shown
 
 if TYPE_CHECKING:
@@ -48,11 +48,13 @@ class Rule:
     error: float = 0.0
 
     def __str__(self) -> str:
-        said = " AND ".join(self.conditions) or "anything"
-        value = f"{self.prediction:.6g}" if not self.shares else self.prediction
-        inside = ", ".join(f"{c} {percent(s)}" for c, s in self.shares.items() if s > 0)
+        one = len(self.conditions) == 1
+        parts = (c if one or not c.endswith(" or missing") else f"({c})" for c in self.conditions)
+        said = " AND ".join(parts) or "anything"
+        value = f"{self.prediction:.6g}" if not self.shares else one_line(str(self.prediction))
+        inside = ", ".join(f"{one_line(str(c))} {percent(s)}" for c, s in self.shares.items() if s)
         inside = inside or f"deviation {np.sqrt(self.error):.4g}"
-        count = f"{self.n_samples} sample{'s' * (self.n_samples != 1)}, {percent(self.coverage)}"
+        count = f"{counted(self.n_samples, 'sample')}, {percent(self.coverage)}"
         return f"IF {said}\nTHEN {value}   ({count}; {inside})"
 
 
@@ -76,7 +78,7 @@ def rules_of(tree: Tree, wording: Wording) -> list[Rule]:
         rules.append(
             Rule(
                 node=t,
-                conditions=tuple(c.text(wording) for c in conditions),
+                conditions=tuple(one_line(c.text(wording)) for c in conditions),
                 prediction=wording.predicted(tree, t),
                 n_samples=int(tree.n_samples[t]),
                 coverage=float(tree.weight[t] / tree.weight[0]),
@@ -180,10 +182,10 @@ class _Interval(_Condition):
         if levels is not None:
             return self._levels(name, levels)
         if np.isinf(self.low):
-            return "" if np.isinf(self.high) else f"{name} <= {self.high:.6g}"
+            return "" if np.isinf(self.high) else f"{name} <= {number(self.high)}"
         if np.isinf(self.high):
-            return f"{name} > {self.low:.6g}"
-        low, high = f"{self.low:.6g}", f"{self.high:.6g}"
+            return f"{name} > {number(self.low)}"
+        low, high = number(self.low), number(self.high)
         if low == high:  # rounded to the same
             low, high = repr(self.low), repr(self.high)
         return f"{low} < {name} <= {high}"

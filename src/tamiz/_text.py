@@ -1,0 +1,101 @@
+"""Text and dates in the place of numbers: find the first, and say what to do about it."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from scipy import sparse
+
+DATES = "turn it into a number, for instance the days since a fixed date."
+ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
+_MOMENTS = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table of pandas, polars or another library with named columns."""
+    # narwhals takes a quarter of a millisecond to answer: arrays, which come in streams, go first
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return False
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def refuse_text(X: Any) -> None:
+    """Name the first cell that holds text which is not a number."""
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        for column in frame.iter_columns():  # names need not be text
+            name, dtype = column.name, column.dtype
+            if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+                _refuse_text_column(column.to_list(), f"column {name!r}")
+            elif dtype in (nw.Datetime, nw.Date, nw.Duration):
+                raise ValueError(
+                    f"X column {name!r} holds dates or times ({dtype}) where numbers are needed; "
+                    f"{DATES}"
+                )
+        return
+    if sparse.issparse(X) or not isinstance(X, (list, tuple, np.ndarray)):
+        return
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(f"X holds dates or times ({X.dtype}) where numbers are needed; {DATES}")
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "OUS":
+        return
+    try:
+        table = np.asarray(X, dtype=object)
+    except ValueError:  # ragged: scikit-learn has the sentence
+        return
+    if table.ndim == 1 and not any(isinstance(value, (list, tuple)) for value in table):
+        _refuse_text_column(table, "(one list, no columns)")
+    if table.ndim == 2:
+        for j in range(table.shape[1]):
+            _refuse_text_column(table[:, j], f"column {j}")
+
+
+def _refuse_text_column(values: Any, where: str) -> None:
+    for i, value in enumerate(values):
+        if isinstance(value, (str, bytes)) and not _is_number(value):
+            raise ValueError(
+                f"X {where} holds text where numbers are needed: {value!r} at row {i}. {ENCODE}"
+            )
+        if isinstance(value, _MOMENTS):
+            raise ValueError(
+                f"X {where} holds dates or times where numbers are needed: {value} at row {i}; "
+                f"{DATES}"
+            )
+
+
+def refuse_text_rows(X: Any) -> None:
+    """Refuse samples that are single strings where rows of numbers are needed."""
+    first = _first_of_one_column(X)
+    if isinstance(first, str) and not _is_number(first):
+        raise ValueError(
+            f"X holds text, such as {first[:40]!r}, and this kernel compares rows of numbers: text "
+            "needs a string kernel: kernel=GapWeighted() of tamiz.kernels. Categories have to be "
+            "encoded as numbers, for instance with sklearn.preprocessing.OneHotEncoder."
+        )
+
+
+def _first_of_one_column(X: Any) -> Any:
+    """The first value of a list, an array with one axis or column, or a Series; else None."""
+    if type(X) is np.ndarray:  # asked first: arrays come in streams
+        one = X.dtype.kind in "OUT" and X.size and (X.ndim == 1 or X.shape[1:] == (1,))
+        return X.flat[0] if one else None
+    if isinstance(X, list | tuple):
+        return X[0] if X else None
+    if nw.dependencies.is_into_series(X):
+        values = nw.from_native(X, series_only=True)
+        return values[0] if len(values) else None
+    if is_frame(X) and len(getattr(X, "columns", ())) == 1:
+        values = nw.from_native(X, eager_only=True)[:, 0]
+        return values[0] if len(values) else None
+    return None
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

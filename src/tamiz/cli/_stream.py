@@ -1,0 +1,97 @@
+"""``tamiz rank`` on a file that is not read as a whole: when, how, and what is told of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from tamiz.cli.problems import UsageProblem
+
+if TYPE_CHECKING:
+    from tamiz.evaluation.methods import Method
+    from tamiz.scale import Batches
+
+
+def wants_stream(asked: bool | None, data: str, method: Method, rows: int | None) -> bool:
+    """Whether to stream: as asked, else if the file would take too large a share of the memory.
+
+    A method that cannot stream is refused, with those that can.
+    """
+    if asked is False or (asked is None and rows is not None):
+        return False
+    if asked is None:
+        from tamiz.data.errors import DataError
+        from tamiz.scale import is_large
+
+        try:
+            large = is_large(data)
+        except (DataError, OSError, ImportError):  # reading it will tell what is wrong
+            large = False
+        if not large:
+            return False
+    if rows is not None:
+        raise UsageProblem("--rows reads the first rows only, and --stream all; use one of them.")
+    if not hasattr(method.cls, "fit_stream"):
+        why = "" if asked else f" {data} is large beside the memory that is free, and"
+        raise UsageProblem(
+            f"{why[1:]}{' ' if why else ''}{method.name} needs all rows in memory. Methods that "
+            f"read a file in batches: {', '.join(streaming_methods())}. "
+            "--no-stream reads it as a whole all the same."
+        )
+    return True
+
+
+def streaming_methods() -> list[str]:
+    """Names of the methods that can stream."""
+    from tamiz.evaluation.methods import METHODS
+
+    return [name for name, method in METHODS.items() if hasattr(method.cls, "fit_stream")]
+
+
+def open_table(data: str, target: Any, **options: Any) -> tuple[Batches, list[str]]:
+    """The file in batches, and what was noticed while it was looked through."""
+    from tamiz.scale import batches
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = batches(data, target, **options).survey()
+    if table.schema.task is None:
+        raise UsageProblem(f"{data} has no target; name one with --target COLUMN.")
+    return table, [str(one.message) for one in caught]
+
+
+def fit_streamed(
+    table: Batches,
+    method: Method,
+    k: int | None,
+    params: dict[str, Any],
+    wanted: dict[str, Any],
+    quiet: bool,
+) -> tuple[Any, list[str]]:
+    """The method fitted to the batches, and notes on how."""
+    schema = table.schema
+    p = schema.n_features
+    if k is not None and not 1 <= k <= p:
+        raise ValueError(f"-k {k} is not possible: the table has {p:,} features.")
+    if k is not None or method.greedy:
+        params = {"n_features_to_select": p if k is None else k, **params}
+    selector = method.make(task=schema.task or "classification", n_features=p, **params)
+    own = selector.get_params()
+    selector.set_params(**{a: v for a, v in wanted.items() if a in own and a not in params})
+    options: dict[str, Any] = {}
+    if method.family == "filter":
+        options["verbose"] = 0 if quiet else 1
+    else:
+        options["standardize"] = True
+    selector.fit_stream(table, **options)
+    n, passes = table.n_rows or 0, selector.n_passes_
+    times = "once" if passes == 1 else f"{passes} times"
+    notes = [f"the file was not read as a whole: its {n:,} rows were gone through {times}."]
+    told = selector.selection_.notes
+    notes += [f"{told[key]}." for key in ("cuts", "sample") if key in told]
+    if told.get("widest_bounds"):
+        notes.append(
+            f"scores are the middle of bounds, at most {told['widest_bounds']:.2g} apart, that the "
+            "scores of all rows lie between."
+        )
+    return selector, notes

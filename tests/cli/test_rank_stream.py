@@ -1,0 +1,105 @@
+"""``tamiz rank`` on files that are read in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from tamiz.cli.app import app
+from tamiz.cli.problems import UsageProblem
+from tests.cli.programs import run, valid
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of numbers and one with words and gaps, as Parquet and CSV."""
+    place = tmp_path_factory.mktemp("stream")
+    rng = np.random.default_rng(0)
+    n = 900
+    y = rng.integers(0, 2, n)
+    numbers = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    numbers["b"] += 2 * y
+    numbers["e"] += y
+    numbers["kind"] = np.where(y > 0, "yes", "no")
+    numbers.to_parquet(place / "numbers.parquet", row_group_size=200)
+    mixed = numbers.assign(colour=np.where(rng.random(n) < 0.8, y, 1 - y))
+    mixed["colour"] = mixed["colour"].map({0: "red", 1: "blue"})
+    mixed.loc[5:40, "a"] = np.nan
+    mixed.to_csv(place / "mixed.csv", index=False)
+    return place
+
+
+def ask(*arguments):
+    """The command in this process: a new one for each would take long."""
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def refusal(*arguments):
+    """The sentence with which a command is refused."""
+    error = ask(*arguments).exception
+    assert isinstance(error, UsageProblem), repr(error)
+    return str(error)
+
+
+@pytest.mark.parametrize("method", ["mrmr", "fisher", "ks", "qpfs", "relieff", "maxrel"])
+def test_the_same_ranking_as_in_memory(method, folder):
+    path = folder / "numbers.parquet"
+    common = ("rank", path, "-t", "kind", "-m", method, "--json")
+    streamed = valid("rank", ask(*common, "--stream").stdout)
+    whole = valid("rank", ask(*common, "--no-stream").stdout)
+    names = [[f["name"] for f in d["features"]] for d in (streamed, whole)]
+    assert names[0] == names[1]
+    scores = [[f["score"] for f in d["features"]] for d in (streamed, whole)]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-10)
+    for key in ("n_samples", "n_features", "target", "data", "method", "params"):
+        if key != "data":
+            assert streamed[key] == whole[key]
+    assert any("900 rows were gone through" in note for note in streamed["notes"])
+    assert not any("gone through" in note for note in whole["notes"])
+
+
+def test_words_and_gaps(folder):
+    path = folder / "mixed.csv"
+    done = run("rank", path, "-t", "kind", "-m", "mrmr", "-k", 3, "--stream", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "tamiz: the file was not read as a whole: its 900 rows were gone through" in done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    assert "colour" in done.stdout
+    said = refusal("rank", path, "-t", "kind", "-m", "fisher", "--stream")
+    assert "'colour' is nominal" in said and "--drop" in said
+
+
+def test_a_large_file_is_streamed_by_itself(folder, monkeypatch):
+    path = folder / "numbers.parquet"
+    monkeypatch.setattr("tamiz.scale.memory.available_bytes", lambda: 1000)
+    document = valid("rank", ask("rank", path, "-t", "kind", "--json").stdout)
+    assert any("not read as a whole" in note for note in document["notes"])
+    whole = valid("rank", ask("rank", path, "-t", "kind", "--json", "--no-stream").stdout)
+    assert not any("not read as a whole" in note for note in whole["notes"])
+    first = valid("rank", ask("rank", path, "-t", "kind", "--json", "--rows", 100).stdout)
+    assert first["n_samples"] == 100
+
+
+@pytest.mark.parametrize("method", ["maxdep", "forward"])
+def test_a_method_that_cannot_is_refused_with_those_that_can(method, folder):
+    path = folder / "numbers.parquet"
+    said = refusal("rank", path, "-t", "kind", "-m", method, "--stream")
+    for word in ("needs all rows in memory", "mrmr", "fisher", "--no-stream"):
+        assert word in said
+
+
+def test_other_refusals(folder):
+    path = folder / "numbers.parquet"
+    for more, words in (
+        (("-k", 99), "-k 99 is not possible"),
+        (("-t", "nobody"), "nobody"),
+        (("--rows", 5), "--rows"),
+        (("--out", folder / "report.html"), "--out"),
+        (("--role", "a"), "--role"),
+    ):
+        assert words in refusal("rank", path, "--stream", *more)
+    broken = folder / "broken.parquet"
+    broken.write_bytes(path.read_bytes()[:-300])
+    assert "broken.parquet" in refusal("rank", broken, "--stream")

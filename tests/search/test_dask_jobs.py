@@ -1,0 +1,216 @@
+"""Searches, and eliminations, on a Dask cluster of two processes: the answers of one process."""
+
+import threading
+
+import numpy as np
+import pytest
+from distributed import Client
+from joblib import parallel_config
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from tamiz._crew import Alone, Local, Shared, crew_of
+from tamiz._dask_crew import DaskCrew
+from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.search import ExhaustiveSearch, ForwardSelection
+from tamiz.search.evaluator import Evaluator
+from tests.clusters import is_idle, kill, on_dask, pids
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:200, :8] / X[:200, :8].std(axis=0), y[:200]
+
+
+def values(search):
+    return [(step.action, step.features, step.value) for step in search.selection_.path]
+
+
+# ------------------------------------------------------------------------------- the same answer
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        ForwardSelection(GaussianNB(), n_features_to_select=3),  # joblib would use processes
+        ForwardSelection(n_features_to_select=2, cv=3),  # a judge that is told of neighbours
+        ExhaustiveSearch(criterion="cfs", n_features_to_select=2),  # a judge without an estimator
+    ],
+    ids=["any estimator", "neighbours", "merit"],
+)
+def test_searches_take_the_same_path(client, table, search):
+    here = values(search.fit(*table))
+    with on_dask():
+        there = values(search.set_params(n_jobs=-1).fit(*table))
+    search.set_params(n_jobs=None)
+    assert there == here and len(here) > 10
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SVMRFE(n_features_to_select="best", cv=3),
+        HoldOutSVM(kernel="rbf", splits_per_step=4, random_state=0),
+        HoldOutSVM(estimator=GaussianNB(), splits_per_step=2, random_state=0),
+    ],
+    ids=["rfe", "kernel", "refit"],
+)
+def test_eliminations_take_the_same_path(client, table, selector):
+    X, y = table[0][:80], table[1][:80]
+    here = values(selector.fit(X, y))
+    errors = getattr(selector, "errors_", None)
+    with on_dask():
+        there = values(selector.set_params(n_jobs=-1).fit(X, y))
+    assert there == here and len(here) > 5
+    np.testing.assert_array_equal(getattr(selector, "errors_", None), errors)
+
+
+# ---------------------------------------------------------------------------------- what is sent
+
+
+def test_table_travels_once_and_jobs_are_small(client, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 60))  # 1 MB
+    y = (X[:, 3] + rng.normal(size=2000) > 0).astype(int)
+    crews, sent = [], []
+    made, scatter = DaskCrew.__init__, type(client).scatter
+
+    def noted(self, *args):
+        made(self, *args)
+        crews.append(self)
+
+    monkeypatch.setattr(DaskCrew, "__init__", noted)
+    monkeypatch.setattr(
+        type(client), "scatter", lambda self, *a, **k: sent.append(k) or scatter(self, *a, **k)
+    )
+    groups = [list(range(k, 60, 6)) for k in range(6)]
+    with on_dask():
+        ForwardSelection(GaussianNB(), n_features_to_select=20, feature_groups=groups).fit(X, y)
+    assert len(sent) == 1 and sent[0]["broadcast"]
+    assert len(crews) == 1 and 0 < crews[0].largest_parcel < 10_000
+
+
+def twice(shared, number):
+    return shared[number] * 2
+
+
+def test_what_is_shared_may_be_a_list_or_a_dictionary(client):
+    with on_dask():
+        crew = crew_of(-1)
+    assert list(crew.results(twice, Shared([1, 2, 3]), [(2,), (0,)])) == [6, 2]
+    assert list(crew.results(twice, Shared({"a": 4}), (("a",) for _ in range(3)))) == [8, 8, 8]
+    assert list(crew.results(twice, Shared([1]), [])) == []
+
+
+def test_client_that_joblib_is_told(client):
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        with parallel_config(backend="dask", client=other):
+            crew = crew_of(-1)
+        assert crew.client is other
+        assert list(crew.results(twice, Shared([1, 2]), [(0,), (1,)])) == [2, 4]
+
+
+def test_who_works_is_said_by_joblib_alone(client):
+    assert isinstance(crew_of(None), Alone)  # although a client is there
+    assert isinstance(crew_of(2), Local)
+    with on_dask():
+        assert [crew_of(n).workers for n in (None, -1, 2, 7)] == [2, 2, 2, 2]
+        assert isinstance(crew_of(1), Alone)
+        assert crew_of(-1).far and not crew_of(-1).alone
+    with parallel_config(backend="threading", n_jobs=2):
+        assert isinstance(crew_of(None), Local)
+    assert client.submit(nested).result() == ["Alone", "Alone"]
+
+
+def nested():
+    with on_dask():
+        return [type(crew_of(n)).__name__ for n in (None, -1)]
+
+
+# ------------------------------------------------------------------------------- what goes wrong
+
+
+def test_interruption_cancels_what_is_left(client, table, monkeypatch):
+    learn, cancelled = Evaluator._learn, []
+    cancel = type(client).cancel
+
+    def interrupted(self, *args):
+        learn(self, *args)
+        if self.n_evaluations == 10:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Evaluator, "_learn", interrupted)
+    monkeypatch.setattr(
+        type(client), "cancel", lambda self, f, **k: cancelled.extend(f) or cancel(self, f, **k)
+    )
+    with on_dask(), pytest.warns(Warning, match="interrupted after 10 subsets"):
+        search = ForwardSelection(GaussianNB(), n_jobs=-1).fit(*table)
+    assert len(search.selection_.path) >= 10
+    assert cancelled and is_idle(client)
+
+
+class Refuses(LogisticRegression):
+    def fit(self, X, y):
+        raise ValueError("no such fit")
+
+
+class Unsendable(Exception):
+    def __init__(self):
+        super().__init__("holds a lock")
+        self.lock = threading.Lock()
+
+
+def fails(shared, number):
+    if number == 3:
+        raise Unsendable
+    return number
+
+
+def test_failures_arrive_as_they_were_raised(client, table):
+    with on_dask():
+        with pytest.raises(ValueError, match="no such fit") as caught:
+            ForwardSelection(Refuses(), n_jobs=-1).fit(*table)
+        assert any("positions" in note for note in caught.value.__notes__)
+        assert any("On a worker" in note for note in caught.value.__notes__)
+        crew, found = crew_of(-1), []
+        with pytest.raises(RuntimeError, match="Unsendable: holds a lock"):
+            found.extend(crew.results(fails, Shared(None), [(k,) for k in range(6)]))
+    assert is_idle(client)
+
+
+# --------------------------------------------- at the end: nobody waits for workers to be replaced
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(client, table, monkeypatch):
+    search = ForwardSelection(GaussianNB(), n_features_to_select=4)
+    here = values(search.fit(*table))
+    learn, before = Evaluator._learn, pids(client)
+
+    def struck(self, *args):
+        learn(self, *args)
+        if self.n_evaluations == 12:
+            kill(before[0])
+
+    monkeypatch.setattr(Evaluator, "_learn", struck)
+    with on_dask():
+        there = values(search.set_params(n_jobs=-1).fit(*table))
+    assert there == here and len(here) > 20
+    assert before[0] not in pids(client)
+
+
+def slowly(shared, number):
+    threading.Event().wait(0.02)
+    return shared["offset"] + number
+
+
+def test_data_lost_with_every_worker_is_sent_again(client):
+    with on_dask():
+        crew = crew_of(-1)
+    found = []
+    for number in crew.results(slowly, Shared({"offset": 100}), [(k,) for k in range(60)]):
+        found.append(number)
+        if len(found) == 5:
+            kill(*pids(client))
+    assert found == list(range(100, 160))
