@@ -250,3 +250,16 @@ def test_sparse_input_is_not_touched():
     before = table.indices.copy()
     SVC().fit(table, y)
     np.testing.assert_array_equal(table.indices, before)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(degree=2), RBF(gamma=0.1), Polynomial(degree=2) + RBF(gamma=0.1)]
+)
+def test_parameters_that_are_set_later_do_not_change_a_fitted_machine(kernel):
+    X, y = load_iris(return_X_y=True)
+    machine = SVC(kernel=kernel).fit(X, y)
+    before = machine.decision_function(X)
+    names = [name for name in kernel.get_params() if name.endswith(("degree", "gamma"))]
+    machine.set_params(**{f"kernel__{name}": 3 for name in names})
+    assert names and np.array_equal(machine.decision_function(X), before)
+    assert not np.array_equal(machine.fit(X, y).decision_function(X), before)

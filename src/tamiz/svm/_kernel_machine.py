@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -99,6 +100,9 @@ class KernelMachine(BaseEstimator):
 
     def _resolve_kernel(self, X: Any, weight: np.ndarray) -> Kernel:
         kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        # A copy, so that set_params(kernel__...) after fit does not change the fitted machine;
+        # set_params never changes the kernels inside a kernel, it replaces them.
+        kernel = copy.copy(kernel)
         if isinstance(kernel, Precomputed):
             return kernel
         if kernel._pending:  # gamma will be one over a variance
