@@ -252,7 +252,7 @@ def do(box: Box, message: bytes) -> tuple[list[Any], Exception | None, float]:
 
     Each job takes one thread. Dask gives a worker as many jobs at a time as it has threads.
     """
-    from distributed.protocol.pickle import dumps
+    from distributed.protocol.pickle import dumps, loads
 
     function, jobs = unpacked(message)
     began = time.perf_counter()
@@ -264,8 +264,8 @@ def do(box: Box, message: bytes) -> tuple[list[Any], Exception | None, float]:
             except Exception as error:
                 error.add_note(f"On a worker of the cluster:\n{traceback.format_exc()}")
                 try:
-                    dumps(error)
-                except Exception:  # it holds what cannot be sent
+                    loads(dumps(error))
+                except Exception:  # it holds what cannot be sent, or cannot be made again there
                     error = RuntimeError(f"{type(error).__name__}: {error}")
                 return found, error, time.perf_counter() - began
     return found, None, time.perf_counter() - began

@@ -64,7 +64,7 @@ def test_words_and_gaps(folder):
     path = folder / "mixed.csv"
     done = run("rank", path, "-t", "kind", "-m", "mrmr", "-k", 3, "--stream", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "tamiz: the file was not read as a whole: its 900 rows were gone through" in done.stderr
+    assert "tamiz: the table was read in batches: its 900 rows were gone through" in done.stderr
     assert len(done.stdout.splitlines()) == 4
     assert "colour" in done.stdout
     said = refusal("rank", path, "-t", "kind", "-m", "fisher", "--stream")
@@ -75,9 +75,9 @@ def test_a_large_file_is_streamed_by_itself(folder, monkeypatch):
     path = folder / "numbers.parquet"
     monkeypatch.setattr("tamiz.scale.memory.available_bytes", lambda: 1000)
     document = valid("rank", ask("rank", path, "-t", "kind", "--json").stdout)
-    assert any("not read as a whole" in note for note in document["notes"])
+    assert any("read in batches" in note for note in document["notes"])
     whole = valid("rank", ask("rank", path, "-t", "kind", "--json", "--no-stream").stdout)
-    assert not any("not read as a whole" in note for note in whole["notes"])
+    assert not any("read in batches" in note for note in whole["notes"])
     first = valid("rank", ask("rank", path, "-t", "kind", "--json", "--rows", 100).stdout)
     assert first["n_samples"] == 100
 
@@ -100,6 +100,7 @@ def test_other_refusals(folder):
         (("--role", "a"), "--role"),
     ):
         assert words in refusal("rank", path, "--stream", *more)
+    assert "known by name" in refusal("rank", "iris", "--stream")
     broken = folder / "broken.parquet"
     broken.write_bytes(path.read_bytes()[:-300])
     assert "broken.parquet" in refusal("rank", broken, "--stream")

@@ -50,3 +50,13 @@ def test_a_small_run_finds_the_worse_ends(data_dir):
     assert rows["k = 70 to 200 less 18 to 26, over ten folds"].inside is True
     assert rows["over ten folds less training, k = 1 to 5"].mean > 0.15
     assert result.repeats == {"as they stand": 3, "z-scores": 3}
+
+
+def test_scaled_and_unscaled_measurements_are_two_things():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=400), rng.normal(size=400) * 1000])  # noise is large
+    y = (X[:, 0] > 0).astype(int)
+    plain, scaled = (
+        p7.Curves("x", scaling).repeat((X, y), 0)["cv 18-26"] for scaling in ("none", "zscore")
+    )
+    assert scaled < 0.15 < 0.35 < plain

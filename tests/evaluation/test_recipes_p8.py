@@ -65,3 +65,31 @@ def test_differences_are_judged_by_the_interval_of_their_mean():
     assert p8._above("x", np.array([-1.0, -1.1, -0.9]), "g").inside is False
     assert p8._above("x", np.array([-1.0, 1.0, 0.1]), "g").inside is None
     assert p8._above("x", np.array([1.0]), "g").inside is None
+
+
+def test_no_row_grows_prunes_and_tests_the_same_tree(monkeypatch):
+    seen: dict[str, list] = {"fit": [], "prune": [], "predict": []}
+
+    class Spy(p8.CARTClassifier):
+        def fit(self, X, y):
+            seen["fit"] += X[:, 0].tolist()
+            return super().fit(X, y)
+
+        def prune(self, X, y):
+            seen["prune"] += X[:, 0].tolist()
+            return super().prune(X, y)
+
+        def predict(self, X):
+            seen["predict"].append(X[:, 0].tolist())
+            return super().predict(X)
+
+    monkeypatch.setattr(p8, "CARTClassifier", Spy)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
+    y = np.arange(200) % 4 == 0
+    values = p8.Pruning().repeat((X, y), 3)
+    tested = seen["predict"][0]
+    assert len(seen["predict"]) == 3 and all(part == tested for part in seen["predict"])
+    assert sorted(seen["fit"] + seen["prune"] + tested) == list(range(200))
+    assert values["root"] == pytest.approx(y[np.array(tested, dtype=int)].mean())
+    assert values["pruned depth"] <= values["full depth"]

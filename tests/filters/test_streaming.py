@@ -300,7 +300,7 @@ def test_relief_says_that_it_used_a_sample(spam):
 # ------------------------------------------------------------------------------------- properties
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.lists(st.integers(1, 40), max_size=6), st.integers(0, 10**6))
 def test_any_cut_of_any_small_table(sizes, seed):
     rng = np.random.default_rng(seed)
@@ -350,3 +350,34 @@ def test_a_streamed_filter_is_a_filter(spam):
     assert [step.n_features for step in ours.selection_.path] == [1, 2, 3, 4, 5]
     ours.fit(X[:, :9], y)
     assert not hasattr(ours, "n_passes_") and ours.n_features_in_ == 9
+
+
+def test_passes_on_a_cluster(spam):
+    """What is made of a batch can travel, and the merged result is the same."""
+    da = pytest.importorskip("dask.array")
+    pytest.importorskip("distributed")
+    X, y = spam
+    source = (da.from_array(X, chunks=(400, -1)), da.from_array(y, chunks=400))
+    for selector in (MRMR(6), FisherScore(), ChiSquared(test="counts"), KolmogorovSmirnov()):
+        ours, whole = streamed(selector, source), fitted(selector, X, y)
+        assert_equal(ours, whole, exactly=isinstance(selector, (MRMR, KolmogorovSmirnov)))
+
+
+@pytest.mark.parametrize("selector", [*COUNTING, *ORDERED, *NEIGHBOURS, *SUMMING], ids=name)
+def test_what_travels_can_be_pickled(selector, spam, monkeypatch):
+    """Every function that a pass hands to the batches, and every statistic that comes back."""
+    X, y = spam
+    from tamiz.filters import _streaming
+
+    def sweep(table, make, **_):
+        parts = [
+            pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(make))(batch))) for batch in table
+        ]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.merge(part)
+        return total
+
+    monkeypatch.setattr(_streaming, "sweep", sweep)
+    ours = streamed(selector, cut(X[:300], y[:300], [100, 100]))
+    assert_equal(ours, fitted(selector, X[:300], y[:300]), exactly=selector not in SUMMING)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -94,16 +93,3 @@ def _cut_at(left, right, leaves, t):
     if t not in asked_in(left, right, leaves):
         return leaves
     return (leaves - set(_leaves_below(left, right, leaves, t))) | {t}
-
-
-def predict_row(tree, leaves: Cut, goes_left) -> int:
-    """The leaf of one sample in a sub-tree; ``goes_left(t)`` answers the test of node ``t``."""
-    t = 0
-    while t not in leaves:
-        t = int(tree.left[t] if goes_left(t) else tree.right[t])
-    return t
-
-
-def mean_loss(losses: list[numbers.Real]) -> float:
-    """The mean of the losses of held-out samples, one by one."""
-    return float(sum(losses)) / len(losses)

@@ -216,6 +216,17 @@ def test_bad_tables_get_a_sentence(people):
     assert model.tree_ is before  # a fit that fails leaves the tree that was there
 
 
+def test_what_the_user_says_goes_before_the_order_of_a_column():
+    pd = pytest.importorskip("pandas")
+    size = pd.Categorical(list("SMLSML") * 4, categories=["S", "M", "L"], ordered=True)
+    X, y = pd.DataFrame({"size": size}), np.array([0, 1, 0, 0, 1, 0] * 4)
+    ordered = CARTClassifier().fit(X, y)
+    for marked in (["size"], [0], [True]):
+        free = CARTClassifier(categorical_features=marked).fit(X, y)
+        assert free.get_n_leaves() == 2 < 3 == ordered.get_n_leaves()
+        assert free.nominal_.tolist() == [True]
+
+
 def test_words_without_an_order_need_one(people):
     frame, y = people
     with pytest.raises(ValueError, match="without an order"):

@@ -107,3 +107,13 @@ def test_gains_are_never_negative_with_costs():
     inner = np.flatnonzero(tree.left >= 0)
     gains = total[inner] - total[tree.left[inner]] - total[tree.right[inner]]
     assert gains.min() >= -1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e14])
+def test_the_unit_of_the_costs_does_not_matter(scale):
+    X, y = table(20)
+    for criterion in ("gini", "error"):
+        plain = CARTClassifier(criterion, costs=COSTS, max_depth=3).fit(X, y).tree_
+        scaled = CARTClassifier(criterion, costs=scale * COSTS, max_depth=3).fit(X, y).tree_
+        assert len(set(plain.prediction)) > 1
+        np.testing.assert_array_equal(scaled.prediction, plain.prediction)

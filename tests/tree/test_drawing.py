@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tamiz.tree import drawing
-from tamiz.tree._layout import FONT_SIZE, INK, PALETTE, colours, lay_out, tint
+from tamiz.tree._layout import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
 from tamiz.tree._wording import Wording
-from tamiz.tree.structure import NumericSplit, Tree
+from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Tree
 from tests.tree.trees import random_tree
 
 mpl.use("agg")
@@ -43,11 +43,13 @@ def test_boxes_do_not_touch_and_parents_stand_between_their_children(direction, 
     assert (places >= 0).all()
     assert (places + np.array([w, h]) <= np.array([found.width, found.height])).all()
     of = {box.node: box for box in found.boxes}
+    linked = {(found.boxes[a].node, found.boxes[b].node) for a, b in found.links}
     for t in np.flatnonzero(tree.left >= 0):
         left, right = of[int(tree.left[t])], of[int(tree.right[t])]
         k = 0 if direction == "down" else 1
         across = [(box.x, box.y)[k] for box in (left, of[t], right)]
         assert across[0] < across[1] < across[2]
+        assert {(t, int(tree.left[t])), (t, int(tree.right[t]))} <= linked
         assert across[1] == pytest.approx((across[0] + across[2]) / 2)
 
 
@@ -78,7 +80,7 @@ def test_large_trees_are_cut_off_and_say_so():
 
 
 def test_svg_is_well_formed_whatever_the_names():
-    nasty = ['<script>alert("1")</script>', "a & b", "x\x00y\x1b", "]]>"]
+    nasty = ['<script>alert("1")</script>', "a & b", "x\x00y\x1b\ufffe\ud800z", "]]>"]
     tree = random_tree(np.random.default_rng(1), 12)
     text = drawing.svg(tree, Wording(nasty, {}, ["<no>", "yes & no"]))
     root = ET.fromstring(text)
@@ -89,7 +91,61 @@ def test_svg_is_well_formed_whatever_the_names():
     used = {tree.splits[t].feature for t in np.flatnonzero(tree.left >= 0)}
     for j in used - {2}:
         assert nasty[j] in titles  # in full where it is too long for a box
-    assert "\x00" not in text and "x�y�" in titles
+    assert "\x00" not in text and "x�y���z" in titles
+    text.encode()  # a file can hold it
+
+
+LONG = "a measurement with a name that nobody would want to type"
+LONG_CLASS = "all that is well known of the class "
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        NumericSplit(0, 12.5),
+        NominalSplit(0, frozenset([0, 1]), frozenset([2])),
+        NominalSplit(0, frozenset(range(9)), frozenset([9, 10])),
+        ObliqueSplit((0, 1, 2), (0.25, -1.5, 3.75), 0.125),
+    ],
+)
+def test_long_lines_keep_what_tells_siblings_apart(split):
+    ones = np.ones(3)
+    tree = Tree(
+        "classification", 4, left=[1, -1, -1], right=[2, -1, -1], n_samples=[70, 30, 40],
+        weight=[70, 30, 40], value=[[40, 30], [10, 20], [30, 10]], prediction=[0, 1, 0],
+        impurity=ones, error=ones, splits=[split, None, None],
+    )  # fmt: skip
+    levels = {0: [f"level {k}" for k in range(11)]}
+    wording = Wording([LONG] * 4, levels if isinstance(split, NominalSplit) else {},
+                      [LONG_CLASS + "A", LONG_CLASS + "B"])  # fmt: skip
+    found = lay_out(tree, wording)
+    (_, a, b) = found.boxes
+    assert a.lines[0] != b.lines[0] and "…" in a.lines[0] and LONG in a.title
+    assert a.lines[1].endswith("B 66.7 %, n = 30") and b.lines[1].endswith("A 75.0 %, n = 40")
+    assert found.legend[0][0] != found.legend[1][0]
+    if not isinstance(split, NominalSplit):
+        limit = f"{split.threshold:g}"
+        assert a.lines[0].endswith(f" <= {limit}") and b.lines[0].endswith(f" > {limit}")
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_text_is_about_as_wide_as_matplotlib_draws_it(bold):
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(dpi=72)
+    renderer = figure.canvas.get_renderer()
+    for line in ("bmi <= -0.0218342", "good 70.0 %, n = 1000", "employment_since in {A71, A72}",
+                 "Mammography WITH WIDE LETTERS > 5", "illicit filling: it will fit"):  # fmt: skip
+        drawn = figure.text(0, 0, line, size=FONT_SIZE, weight="bold" if bold else "normal")
+        true = drawn.get_window_extent(renderer).width
+        assert 0.93 * true <= width_of(line, bold) <= 1.15 * true
+    assert width_of("宽度") == 24
+
+
+def test_a_leaf_alone_and_a_sample_alone_are_one():
+    tree = random_tree(np.random.default_rng(0), 0, n=1)
+    text = drawing.svg(tree, WORDING)
+    assert "Decision tree with 1 leaf<" in text and "1 sample," in text
 
 
 def test_bars_show_the_shares_of_the_classes():
@@ -166,6 +222,8 @@ def test_numbers_are_darker_and_longer_the_larger_they_are():
         ({"max_depth": -1}, "max_depth=-1"),
         ({"max_depth": 1.5}, r"max_depth=1\.5"),
         ({"max_depth": "2"}, "max_depth='2'"),
+        ({"max_depth": [2]}, r"max_depth=\[2\]"),
+        ({"max_depth": True}, "max_depth=True"),
         ({"direction": "up"}, "direction='up'"),
     ],
 )
@@ -177,3 +235,7 @@ def test_bad_arguments(wrong, sentence):
 def test_folders_are_not_made(tmp_path):
     with pytest.raises(ValueError, match="folder that does not exist"):
         drawing.write_svg("<svg/>", tmp_path / "no" / "tree.svg")
+    with pytest.raises(ValueError, match="is a folder"):
+        drawing.write_svg("<svg/>", tmp_path)
+    with pytest.raises(TypeError, match="path=5"):
+        drawing.write_svg("<svg/>", 5)

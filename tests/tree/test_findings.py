@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tamiz.tree._wording import Wording
 from tamiz.tree.findings import find
 from tamiz.tree.importances import impurity_importances
-from tamiz.tree.structure import NumericSplit, ObliqueSplit, Surrogate, Tree
+from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Surrogate, Tree
 from tests.tree.trees import from_sklearn, random_tree
 
 WORDING = Wording(["a", "b", "c", "d"], {}, ["no", "yes"])
@@ -84,6 +84,10 @@ def test_classes_in_many_leaves():
     (finding,) = found(nested(tree), "fragmentation", "leaves predict yes")
     assert len(finding.nodes) == 12 and "12 of them" in finding.text
     assert not found(nested((0, (0, 2), (500, 400))), "fragmentation", "predict yes")
+    large = (500, 400)
+    for _ in range(12):
+        large = (0, (0, 200), large)  # many leaves, but each holds much
+    assert not found(nested(large), "fragmentation", "predict yes")
 
 
 def test_tests_that_change_no_prediction():
@@ -103,6 +107,15 @@ def test_repetition():
     assert not found(tree, "repetition", repeats=4)
     # often in different places is no repetition
     assert not found(nested((1, (0, (9, 1), (1, 9)), (0, (9, 1), (1, 9)))), "repetition")
+
+
+def test_the_advice_on_categories_is_about_categories():
+    tree = nested((0, (0, (10, 1), (0, (1, 10), (10, 1))), (1, 20)))
+    assert "transformed" in found(tree, "repetition")[0].text
+    sets = NominalSplit(0, frozenset([0]), frozenset([1, 2]))
+    tree.splits = tuple(None if split is None else sets for split in tree.splits)
+    (finding,) = found(tree, "repetition")
+    assert "categories" in finding.text and "transformed" not in finding.text
 
 
 def test_replication_of_a_disjunction():
@@ -144,7 +157,8 @@ def test_the_parts_of_a_replicated_branch_are_not_told_again():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [({"few": -1}, "few=-1"), ({"repeats": 1}, "repeats=1"), ({"tests": 0}, "tests=0"),
-     ({"balance": 0.7}, r"balance=0\.7"), ({"few": 2.5}, r"few=2\.5"), ({"few": True}, "few=True")],
+     ({"balance": 0.7}, r"balance=0\.7"), ({"few": 2.5}, r"few=2\.5"), ({"few": True}, "few=True"),
+     ({"balance": None}, "balance=None")],
 )  # fmt: skip
 def test_bad_limits(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):

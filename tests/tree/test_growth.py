@@ -90,6 +90,39 @@ def test_weights_count_in_every_split():
         check_splits_are_best(model, Problem(X, y, criterion=criterion, weight=weight))
 
 
+@pytest.mark.parametrize("grower", [{}, {"n_surrogates": 1}])
+def test_weights_that_differ_widely_do_not_drown_in_rounding(grower):
+    for seed in range(3):
+        X, y = table(seed, p=2)
+        weight = 10.0 ** np.random.default_rng(seed).uniform(-20, 0, size=len(y))
+        tree = CARTClassifier(**grower).fit(X, y, sample_weight=weight).tree_
+        problem = Problem(X, y, weight=weight)
+        for node, rows in enumerate(rows_of_nodes(tree, X)):
+            if tree.splits[node] is not None:
+                short = problem.best_gain(rows) - problem.gain(tree.splits[node], rows)
+                assert short <= 1e-9 * weight[rows].sum()
+
+
+@pytest.mark.parametrize("scale", [2.0**k for k in (990, 660, -660, -1030)])
+@pytest.mark.parametrize("options", [{}, {"n_surrogates": 1}, {"splits": "oblique"}])
+def test_the_unit_of_the_weights_does_not_matter(scale, options):
+    X, y = table(12)
+    limits = {"min_impurity_decrease": 0.01, "random_state": 0, **options}
+    for model, target in ((CARTClassifier(**limits), y), (CARTRegressor(**limits), X[:, 0] ** 2)):
+        plain = model.fit(X, target).tree_
+        scaled = model.fit(X, target, sample_weight=np.full(len(y), scale)).tree_
+        assert plain.n_leaves > 3
+        assert scaled.splits == plain.splits
+        np.testing.assert_allclose(scaled.impurity, plain.impurity, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(scaled.weight, plain.weight * scale, rtol=1e-6)
+
+
+def test_shares_of_the_samples_are_not_rounded_up():
+    X, y = np.arange(100.0)[:, None], np.arange(100) >= 7  # 0.07 * 100 is a little above 7
+    tree = CARTClassifier(min_samples_leaf=0.07).fit(X, y).tree_
+    assert tree.n_samples.tolist() == [100, 7, 93]
+
+
 def test_regression_splits_are_best_with_categories_and_gaps():
     rng = np.random.default_rng(6)
     X, k = mixed(6, gaps=0.1)
@@ -277,3 +310,36 @@ def test_ctrl_c_keeps_the_tree_as_far_as_it_had_grown(monkeypatch):
         monkeypatch.setattr(module, name, real)
         assert 1 < model.get_n_leaves() < 12
         assert np.mean(model.predict(X) != y) == pytest.approx(model.tree_.training_error)
+
+
+def test_ctrl_c_waits_for_the_threads_that_are_still_at_work(monkeypatch):
+    import threading
+    import time
+
+    from tamiz.tree import _fast
+
+    rng = np.random.default_rng(13)
+    X = rng.standard_normal((6000, 3)).round(2)
+    y = (X.sum(axis=1) + rng.standard_normal(6000) > 0).astype(int)
+    real, begun, ended = _fast.grow_in_line, threading.Event(), []
+
+    def slow(*args):
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            time.sleep(0.1)
+            ended.append(real(*args))
+            return ended[-1]
+        return real(*args)
+
+    def interrupted(function, n_items, *args):
+        threading.Thread(target=function, args=(0, n_items, *args)).start()
+        assert begun.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_fast, "grow_in_line", slow)
+    monkeypatch.setattr(_fast, "run_tiles", interrupted)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = CARTClassifier().fit(X, y)
+    assert len(ended) == 1  # it finished what it was at, and went no further
+    assert 17 < model.get_n_leaves() < 500
+    assert np.mean(model.predict(X) != y) == pytest.approx(model.tree_.training_error)

@@ -80,3 +80,14 @@ def test_regression_and_categories_beside_sums():
     assert isinstance(oblique.tree_.splits[0], ObliqueSplit)
     assert 2 not in oblique.tree_.splits[0].features
     assert oblique.score(X, t) > 0.95 > CARTRegressor(**options).fit(X, t).score(X, t)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e300, 1e-14, 1e-300])
+def test_the_unit_of_the_features_does_not_matter(slanted, scale):
+    X, y = slanted
+    for units in (scale, np.array([scale, 1.0, 1.0])):
+        model = CARTClassifier(splits="oblique", random_state=0).fit(X * units, y)
+        assert isinstance(model.tree_.splits[0], ObliqueSplit)
+        assert model.get_n_leaves() <= 3
+        assert model.score(X * units, y) == 1.0

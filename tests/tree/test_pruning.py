@@ -196,6 +196,8 @@ def test_rules_of_choice():
     assert choose(errors, np.full(6, 0.03), "best") == 3  # the smaller of the two best
     assert choose(errors, np.full(6, 0.05), "1se") == 4
     assert choose(errors, np.full(6, np.nan), "1se") == 3  # a single row has no deviation
+    rounded = np.array([0.0, 3e-17, 0.4])  # as sums of weights come out
+    assert choose(rounded, np.zeros(3), "best") == 1 and choose(rounded, np.zeros(3), "1se") == 1
 
 
 # ------------------------------------------------------------------------------------ shown
@@ -240,6 +242,12 @@ def test_path_as_table_frame_and_picture():
         np.testing.assert_array_equal(line.get_ydata(), judged.errors)
         np.testing.assert_array_equal(line.get_xdata(), judged.mean_depths)
     plt.close("all")
+
+
+def test_sequences_can_be_compared_and_kept_in_sets():
+    tree = random_tree(np.random.default_rng(0), 5)
+    path = pruning_path(tree)
+    assert path == path and path != pruning_path(tree) and path in {path}
 
 
 def test_bad_questions_are_answered_in_sentences():

@@ -131,6 +131,59 @@ def test_weights_count(model):
     assert path.errors[2] == pytest.approx(np.average(wrong, weights=np.where(Y[TEST] == 0, 3, 1)))
 
 
+@pytest.mark.parametrize("given", ["balanced", {0: 3.0, 1: 0.5}, {1: 4.0}])
+def test_class_weights_count_with_and_without_folds(given):
+    n, rng = 120, np.random.default_rng(0)
+    columns = X[:, [0, 1, 4]]
+    weight = rng.integers(1, 4, n)
+    model = CARTClassifier(class_weight=given).fit(columns[:n], Y[:n], sample_weight=weight)
+    other, y, w = columns[n : 2 * n], Y[n : 2 * n], rng.integers(1, 4, n)
+    balance = {k: 1 / w[y == k].sum() for k in (0, 1)} if given == "balanced" else given
+    factor = w * np.array([balance.get(k, 1.0) for k in y.tolist()])
+    path = model.prune(other, y, sample_weight=w).prune_path_
+    repeated = model.prune(other.repeat(w, 0), y.repeat(w)).prune_path_
+    np.testing.assert_allclose(path.errors, repeated.errors, atol=1e-13)
+    for k in range(len(path)):
+        wrong = path.tree(k).prediction[path.tree(k).apply(other)] != y
+        assert path.errors[k] == pytest.approx(np.average(wrong, weights=factor), abs=1e-12)
+    # one fold that is judged by all rows of the second half
+    half = np.arange(n)
+    both, labels, weights = columns[: 2 * n], Y[: 2 * n], np.append(weight, w)
+    model.prune_cv(both, labels, cv=[(half, half + n)], sample_weight=weights)
+    cv = model.prune_path_
+    balance = {k: 1 / weights[labels == k].sum() for k in (0, 1)} if given == "balanced" else given
+    factor = w * np.array([balance.get(k, 1.0) for k in y.tolist()])
+    prices = np.append(np.sqrt(cv.alphas[:-1] * cv.alphas[1:]), 1e9)
+    for k, price in enumerate(prices):  # the fold's tree is the whole tree
+        wrong = cv.tree(cv.at(price)).prediction[cv.tree(cv.at(price)).apply(other)] != y
+        assert cv.errors[k] == pytest.approx(np.average(wrong, weights=factor), abs=1e-12)
+
+
+def test_held_out_rows_need_not_have_the_classes_that_weights_name():
+    model = CARTClassifier(class_weight={1: 5.0}).fit(X[TRAIN], Y[TRAIN])
+    zeros = Y == 0
+    path = model.prune(X[zeros], Y[zeros]).prune_path_
+    said = path.tree(0).prediction[path.tree(0).apply(X[zeros])]
+    assert path.errors[0] == pytest.approx((said == 1).mean())
+    y = np.where(Y == 1, 7, Y)  # and may have others
+    assert model.prune(X, y).prune_path_.errors.min() >= (y == 7).mean() - 1e-12
+    rare = Y[:120].copy()
+    rare[0] = 2  # the fold that judges it has grown without it
+    one = CARTClassifier(class_weight={2: 5.0}).fit(X[:120], rare)
+    assert np.isfinite(one.prune_cv(X[:120], rare, cv=4).prune_path_.errors).all()
+    blind = CARTClassifier(class_weight={0: 0.0}).fit(X[TRAIN], Y[TRAIN])
+    with pytest.raises(ValueError, match="no row of X with a weight"):
+        blind.prune(X[zeros], Y[zeros])
+
+
+def test_folds_may_be_masks(model):
+    mask = np.arange(300) < 200
+    by_mask = model.prune_cv(X[TRAIN], Y[TRAIN], cv=[(mask, ~mask)]).prune_path_
+    rows = [(np.arange(200), np.arange(200, 300))]
+    by_rows = model.prune_cv(X[TRAIN], Y[TRAIN], cv=rows).prune_path_
+    np.testing.assert_array_equal(by_mask.errors, by_rows.errors)
+
+
 def test_regression_is_pruned_by_mean_squares():
     data = load_diabetes()
     model = CARTRegressor().fit(data.data[:250], data.target[:250])

@@ -79,3 +79,14 @@ def test_bad_targets_get_a_sentence():
     ):
         with pytest.raises(ValueError, match=words):
             CARTRegressor().fit(X, target)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-300, 1e150])
+def test_the_unit_of_the_target_does_not_matter(scale):
+    x = np.linspace(0, 1, 60)[:, None]
+    y = np.sin(7 * x[:, 0])
+    for limits in ({"max_depth": 3}, {"max_depth": 3, "n_surrogates": 1}):
+        plain = CARTRegressor(**limits).fit(x, y).tree_
+        scaled = CARTRegressor(**limits).fit(x, scale * y).tree_
+        assert scaled.splits == plain.splits
+        np.testing.assert_allclose(scaled.prediction, scale * plain.prediction, rtol=1e-6)

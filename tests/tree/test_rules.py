@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tamiz.tree._rules_python import python_source
-from tamiz.tree._wording import Wording, percent
+from tamiz.tree._wording import Wording, number, percent
+from tamiz.tree.findings import find
 from tamiz.tree.rules import rules_of, rules_text, tree_text
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Surrogate, Tree
 from tests.tree.trees import random_tree
@@ -79,10 +80,72 @@ def test_missing_values_are_named_where_they_go():
     tree = tree_of(splits, [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
     said = [rule.conditions for rule in rules_of(tree, WORDING)]
     assert said == [("age <= 2",), ("2 < age <= 5 or missing",), ("age > 5",)]
+    outer = NominalSplit(1, frozenset([0, 1, 2]), frozenset([3]), missing=1)
+    inner = NominalSplit(1, frozenset([0]), frozenset([1, 2]), missing=0)
+    nominal = tree_of([outer, inner, None, None, None], [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
+    assert [rule.conditions for rule in rules_of(nominal, WORDING)] == [
+        ("city = Lima",), ("city in {Quito, La Paz} or missing",), ('city = O"Higgins',),
+    ]  # fmt: skip
+    outer = NominalSplit(1, frozenset([0, 1]), frozenset([2]), missing=0)
+    inner = NominalSplit(1, frozenset([0]), frozenset([1]), missing=1)
+    nominal = tree_of([outer, inner, None, None, None], [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
+    assert rules_of(nominal, WORDING)[0].conditions == ("city = Lima",)  # gaps went elsewhere
     known = tree_of([NumericSplit(0, np.inf, missing=0), None, None], [1, -1, -1], [2, -1, -1])
     assert [rule.conditions for rule in rules_of(known, WORDING)] == [
         ("age is known",), ("age is missing",),
     ]  # fmt: skip
+
+
+def test_or_missing_does_not_run_into_the_next_condition():
+    splits = [NumericSplit(0, 5.0, missing=1), NumericSplit(2, 2.0), None, None, None]
+    tree = tree_of(splits, [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
+    said = [str(rule).splitlines()[0] for rule in rules_of(tree, WORDING)]
+    assert said[0] == "IF (age <= 5 or missing) AND it's <= 2" and said[2] == "IF age > 5"
+    alone = tree_of([splits[0], None, None], [1, -1, -1], [2, -1, -1])
+    assert str(rules_of(alone, WORDING)[0]).startswith("IF age <= 5 or missing\n")
+
+
+def test_limits_of_large_numbers_can_be_told_apart():
+    assert [number(v) for v in (1700000272.5, -491495.5, 2e6, 99999.5, 0.1234567, 1e20)] == [
+        "1700000272.5", "-491495.5", "2000000", "99999.5", "0.123457", "1e+20",
+    ]  # fmt: skip
+    splits = [NumericSplit(0, 1700000272.5), None, NumericSplit(0, 1700000278.5), None, None]
+    tree = tree_of(splits, [1, -1, 3, -1, -1], [2, -1, 4, -1, -1])
+    assert [rule.conditions[0] for rule in rules_of(tree, WORDING)] == [
+        "age <= 1700000272.5", "1700000272.5 < age <= 1700000278.5", "age > 1700000278.5",
+    ]  # fmt: skip
+
+
+def test_intervals_that_round_to_nothing_are_written_in_full():
+    splits = [NumericSplit(0, 0.12345671), None, NumericSplit(0, 0.12345674), None, None]
+    tree = tree_of(splits, [1, -1, 3, -1, -1], [2, -1, 4, -1, -1])
+    assert rules_of(tree, WORDING)[1].conditions == ("0.12345671 < age <= 0.12345674",)
+
+
+NASTY = ["'] or exit() #", 'b"""\nexit()\n', "c\\", "d\n    return 'no'  # \x1b[2J\u2028"]
+
+
+def test_names_cannot_become_lines_or_code():
+    rng = np.random.default_rng(3)
+    wording = Wording(NASTY, {1: [*NASTY, "{0}", "%s", "g", "h"]}, NASTY)
+    tree = random_tree(rng, 30, 4, 400, nominal=(1,))
+    X = rng.normal(size=(150, 4))
+    X[:, 1] = rng.integers(0, 8, 150)
+    source = python_source(tree, wording)
+    space: dict = {}
+    exec(source, space)
+    assert {k for k in space if k != "__builtins__"} == {
+        "__doc__", "is_missing", "at_most", "among", "first", "predict",
+    }  # fmt: skip
+    expected = tree.prediction[tree.apply(X)]
+    for row, k in zip(X.tolist(), expected, strict=True):
+        cells = dict(zip(NASTY, row, strict=True))
+        cells[NASTY[1]] = wording.categories[1][int(row[1])]
+        assert space["predict"](cells) == NASTY[k]
+    assert len(tree_text(tree, wording, None).splitlines()) == tree.n_nodes
+    text = rules_text(tree, wording)
+    assert len(text.splitlines()) == 2 * tree.n_leaves and "\x1b" not in text
+    assert all("\n" not in str(finding) for finding in find(tree, wording))
 
 
 def test_levels_with_an_order_are_listed():
@@ -174,6 +237,16 @@ def test_the_source_predicts_what_the_tree_predicts(seed):
         elif rng.integers(2):
             cells["city"] = None
         assert predict(cells) == said
+
+
+def test_all_kinds_of_gaps_are_missing_in_the_source():
+    import pandas as pd
+
+    splits = [NumericSplit(0, 5.0, missing=1), None, None]
+    tree = tree_of(splits, [1, -1, -1], [2, -1, -1], [[0, 0], [0, 9], [9, 0]])
+    predict = run(python_source(tree, WORDING))
+    assert [predict({"age": gap}) for gap in (None, np.nan, pd.NA, pd.NaT)] == ["yes"] * 4
+    assert predict({"age": 6}) == "no"
 
 
 def test_the_source_of_oblique_tests():

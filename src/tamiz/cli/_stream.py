@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamiz.cli.problems import UsageProblem
@@ -29,6 +30,13 @@ def wants_stream(asked: bool | None, data: str, method: Method, rows: int | None
             large = False
         if not large:
             return False
+    from tamiz.data import available
+
+    if not Path(data).expanduser().exists() and data in set(available()):
+        raise UsageProblem(
+            f"--stream reads files in batches, and {data} is a data set known by name; leave "
+            "--stream out."
+        )
     if rows is not None:
         raise UsageProblem("--rows reads the first rows only, and --stream all; use one of them.")
     if not hasattr(method.cls, "fit_stream"):
@@ -86,7 +94,7 @@ def fit_streamed(
     selector.fit_stream(table, **options)
     n, passes = table.n_rows or 0, selector.n_passes_
     times = "once" if passes == 1 else f"{passes} times"
-    notes = [f"the file was not read as a whole: its {n:,} rows were gone through {times}."]
+    notes = [f"the table was read in batches: its {n:,} rows were gone through {times}."]
     told = selector.selection_.notes
     notes += [f"{told[key]}." for key in ("cuts", "sample") if key in told]
     if told.get("widest_bounds"):

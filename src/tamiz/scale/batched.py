@@ -21,7 +21,7 @@ from tamiz.scale.batch import Batch, Schema
 from tamiz.scale.csv import CsvPart
 from tamiz.scale.iterables import AGAIN
 from tamiz.scale.libsvm import LibsvmPart
-from tamiz.scale.parts import Part, rows_per_batch
+from tamiz.scale.parts import Part, readable, rows_per_batch
 
 LOOK = 10_000  # rows by which columns are judged before all of them are read
 
@@ -171,7 +171,8 @@ class Batches:
         rows = self._rows()
         start = Place(place.index, place.first_row)
         try:
-            yield from part.tables(columns, rows)
+            with readable(part):
+                yield from part.tables(columns, rows)
         except DataError as error:
             at = Place(place.index, place.first_row)
             if part.fault_row is not None and rows is not None:
@@ -265,14 +266,12 @@ class Batches:
         self._finish(plan, survey, given, aside)
 
     def _look(self, part: Part) -> Table | None:
-        """The first table that has rows, if there is one.
-
-        How many rows that are does not depend on ``batch_rows``, so that the features do not.
-        """
+        """The first table that has rows; how many depends on no option, as features must not."""
         rows = self._rows()
         most = min(LOOK, rows_per_batch(len(part.plan().names))) if part.own_thread else None
         try:
-            return part.first(most)
+            with readable(part):
+                return part.first(most)
         except DataError as error:
             k = 0 if part.fault_row is None or rows is None else part.fault_row // rows
             raise DataError(f"In {Place(k, k * (rows or 0)).where}: {error}") from None
@@ -286,7 +285,8 @@ class Batches:
         width, zero, n_values = 0, False, 0
         for part in self.parts:
             assert isinstance(part, LibsvmPart)
-            found = part.survey_width(survey.update)
+            with readable(part):
+                found = part.survey_width(survey.update)
             width, zero, n_values = max(width, found[0]), zero or found[1], n_values + found[2]
         if not survey.n_read:
             raise DataError(
@@ -303,6 +303,7 @@ class Batches:
         place = Place()
         with Progress(f"survey of {self.parts[0].shown}", self.verbose) as progress:
             for part in self.parts:
+                known = set(part.text) if isinstance(part, CsvPart) else set()
                 for table in self._tables(part, columns, place):
                     self._check_target_there(table, survey, place)
                     full = {name for name, levels in survey.texts.items() if levels.full}
@@ -313,6 +314,8 @@ class Batches:
                     place.index += 1
                     place.first_row += table.n_rows
                     progress.update(f"{survey.n_read} rows")
+                if isinstance(part, CsvPart) and part is not self.parts[0] and part.text > known:
+                    raise ReadAgain  # files before this one were taken for numbers
 
     def _check_target_there(self, table: Table, survey: Survey, place: Place) -> None:
         target = survey.target

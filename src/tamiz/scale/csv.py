@@ -11,7 +11,7 @@ from tamiz.data.dialect import guess_dialect
 from tamiz.data.errors import DataError
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
-from tamiz.scale.parts import Part, rows_per_batch
+from tamiz.scale.parts import CHANGED, Part, rows_per_batch
 
 
 class CsvPart(Part):
@@ -20,9 +20,15 @@ class CsvPart(Part):
     Which columns hold text is known when all rows were read: a column that looks like numbers
     may turn out otherwise in the last row. ``text`` is what is known so far, and is shared by the
     parts of one table.
+
+    Attributes
+    ----------
+    may_be_empty : bool
+        Whether there may be nothing but a header: as one file of several.
     """
 
     reads_all = True
+    may_be_empty = False
 
     def __init__(self, path: Path, shown: str, options: Options):
         self.shown, self.options = shown, options
@@ -45,6 +51,9 @@ class CsvPart(Part):
         self.settled = True
 
     def tables(self, columns: Sequence[str] | None, rows: int | None) -> Iterator[Table]:
+        if self.may_be_empty and self._only_header():
+            return
+        self._refuse_another()
         plan = self.plan()
         if columns is not None:
             wanted = set(columns)
@@ -66,6 +75,18 @@ class CsvPart(Part):
                     "encoding='cp1252'."
                 ) from None
             raise
+
+    def _only_header(self) -> bool:
+        rows = self.source.head.partition(b"\n")[2]
+        return self.dialect.header and self.source.whole and not rows.strip()
+
+    def _refuse_another(self) -> None:
+        """The first line says which column is which, and was read when the file was opened."""
+        first = self.source.head.partition(b"\n")[0]
+        now = next(iter(self.source.pieces(max(64, len(self.source.bom) + len(first)))), b"")
+        seen = min(len(first), len(now))  # what is packed may come in smaller pieces
+        if not now or now[:seen] != first[:seen] or now[seen : seen + 1] not in (b"", b"\n"):
+            raise DataError(f"{self.shown} begins with another line than before: {CHANGED}")
 
     @property
     def fault_row(self) -> int | None:

@@ -28,9 +28,11 @@ from tamiz.scale._survey import Survey
 from tamiz.scale.batched import Batches
 from tamiz.scale.iterables import IterablePart, TablePart
 from tamiz.scale.parquet import ArrowPart
-from tamiz.scale.parts import Part, rows_per_batch
+from tamiz.scale.parts import Part, readable, rows_per_batch
 from tamiz.scale.sources import register
 
+#: Seconds to wait for a worker when none is left, and after which they are counted again.
+_PATIENCE, _LOOK = 60.0, 2.0
 #: Who wants to know of pieces that are done, by topic; in this process only.
 _listeners: dict[str, Callable[[int, int], None]] = {}
 
@@ -42,7 +44,8 @@ def need_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise ImportError(
-            "Clusters need Dask, which is not installed; install it with: pip install 'tamiz[dask]'"
+            "Dask collections and clusters need the packages dask and distributed; install both "
+            "with: pip install 'tamiz[dask]'"
         ) from None
     del dask
 
@@ -70,6 +73,7 @@ class DaskExecutor:
     """
 
     def __init__(self, client: Any = None):
+        need_dask()
         self.client = client
 
     def sweep(
@@ -228,8 +232,12 @@ def _split(part: Part) -> list[Part]:
         return [part]
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(part.path) as file:
-        sizes = [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+    try:
+        with readable(part), pq.ParquetFile(part.path) as file:
+            told = file.metadata
+    except Exception as error:
+        raise part._fault(error) from None
+    sizes = [told.row_group(k).num_rows for k in range(told.num_row_groups)]
     least = rows_per_batch(len(part.names))
     found: list[Part] = []
     groups: list[int] = []
@@ -269,6 +277,7 @@ def _computed(
 
     client.subscribe_topic(topic, lambda event: done.update([tuple(event[1])]))
     future = client.compute(root)
+    seen = time.monotonic()
     try:
         while True:
             try:
@@ -276,6 +285,9 @@ def _computed(
                     wait([future], timeout=0.5)
             except (TimeoutError, DaskTimeoutError):
                 look()
+                if time.monotonic() - seen > _LOOK:
+                    _refuse_no_workers(client)
+                    seen = time.monotonic()
                 continue
             look()
             return future.result()
@@ -295,6 +307,20 @@ def _computed(
         if not future.done():
             client.cancel([future])
         future.release()
+
+
+def _refuse_no_workers(client: Any) -> None:
+    """Wait for a worker if there is none, but not for ever."""
+    from distributed import TimeoutError as DaskTimeoutError
+
+    try:
+        if not client.ncores():
+            client.wait_for_workers(1, timeout=_PATIENCE)
+    except (TimeoutError, DaskTimeoutError) as error:
+        raise RuntimeError(
+            f"The Dask cluster has had no worker for {_PATIENCE:g} seconds; start one and run this "
+            "again."
+        ) from error
 
 
 # ------------------------------------------------------------------------------------- on a worker

@@ -17,7 +17,7 @@ from tamiz._parallel import n_threads
 from tamiz.data.column import Column, Table, distinct_names
 from tamiz.data.errors import DataError, damaged
 from tamiz.data.plan import Options, Plan, make_plan
-from tamiz.scale.parts import Part, rows_per_batch
+from tamiz.scale.parts import CHANGED, Part, rows_per_batch
 
 BUFFER = 1 << 16  # bytes of each column that are read at a time
 CACHED = 1 << 18  # numbers that are decoded and copied together: what a cache holds
@@ -103,6 +103,7 @@ class ArrowPart(ParquetPart):
             schema = file.schema_arrow
             self.n_rows = file.metadata.num_rows
         self.names = list(schema.names)
+        self._kinds = [str(field.type) for field in schema]
         self._plain_text = {f.name for f in schema if pa.types.is_string(f.type)}
         self._text = {f.name for f in schema if _is_text(f.type) or pa.types.is_dictionary(f.type)}
         self._declared = {f.name for f in schema if pa.types.is_dictionary(f.type)}
@@ -118,8 +119,7 @@ class ArrowPart(ParquetPart):
             self.path, read_dictionary=as_codes, buffer_size=BUFFER, pre_buffer=False
         ) as file:
             several = n_threads() > 1
-            assert self.n_rows is not None
-            left = self.n_rows
+            left = self._same_as_before(file)
             filling = _Filling(self, columns, min(rows, left))
             for batch in file.iter_batches(
                 min(step, rows), self.row_groups, columns, use_threads=several
@@ -135,6 +135,22 @@ class ArrowPart(ParquetPart):
                         yield table
                         del table
                     del piece
+
+    def _same_as_before(self, file: Any) -> int:
+        """Number of rows to come, if the file is the one that was opened."""
+        schema = file.schema.to_arrow_schema()  # that of the file, whatever is read as codes
+        if list(schema.names) != self.names or [str(f.type) for f in schema] != self._kinds:
+            raise DataError(f"{self.shown} has other columns than before: {CHANGED}")
+        told, groups = file.metadata, self.row_groups
+        if groups is None or max(groups) < told.num_row_groups:
+            n = (
+                told.num_rows
+                if groups is None
+                else sum(told.row_group(k).num_rows for k in groups)
+            )
+            if n == self.n_rows:
+                return n
+        raise DataError(f"{self.shown} has other rows than before: {CHANGED}")
 
     def _numbers(self, name: str, array: Any) -> np.ndarray:
         import pyarrow as pa
@@ -238,6 +254,10 @@ class PolarsPart(ParquetPart):
 
         from tamiz.data.frames import frame_column
 
+        before = self.names, self.n_rows
+        self._look()
+        if (self.names, self.n_rows) != before:
+            raise DataError(f"{self.shown} has other rows or columns than before: {CHANGED}")
         target = self.plan().target
         assert self.n_rows is not None
         for start in range(0, self.n_rows, rows):

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tamiz.data.column import Table
+from tamiz.data.errors import DataError
 from tamiz.data.plan import Plan
 
 #: Bytes of numbers in a batch: above 32 MiB, so that the C library gives them back when freed.
 BATCH_BYTES = 34 << 20
+
+CHANGED = "the file was written anew after it was opened. Open it again."
 
 
 class Part(ABC):
@@ -78,6 +82,26 @@ class Part(ABC):
 
     def settle(self, surveyed: bool) -> None:  # noqa: B027  (most parts have nothing to settle)
         """Take what was learnt as settled: what comes later has to agree."""
+
+
+@contextmanager
+def readable(part: Part) -> Iterator[None]:
+    """Tell in a sentence what the system says of a file; what users' iterables raise is theirs."""
+    try:
+        yield
+    except OSError as error:
+        if not part.own_thread:
+            raise
+        raise DataError(unreadable(part.shown, error)) from None
+
+
+def unreadable(shown: str, error: OSError) -> str:
+    """Why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return f"{shown} is no longer there; every pass reads it again, so leave it in its place."
+    if isinstance(error, PermissionError):
+        return f"{shown} may not be read by this user; change its permissions."
+    return f"{shown} cannot be read ({error.strerror or error})."
 
 
 def rows_per_batch(n_columns: int) -> int:

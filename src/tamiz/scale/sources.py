@@ -21,7 +21,7 @@ from tamiz.scale.csv import CsvPart
 from tamiz.scale.iterables import IterablePart, TablePart, is_pair, is_table, read_pair
 from tamiz.scale.libsvm import LibsvmPart
 from tamiz.scale.parquet import parquet_part
-from tamiz.scale.parts import Part
+from tamiz.scale.parts import Part, unreadable
 
 #: Sources of other libraries: whether a value is one, and what makes a part of it.
 _REGISTERED: list[tuple[Callable[[Any], bool], Callable[[Any, Options], Part]]] = []
@@ -217,7 +217,7 @@ def _int32(values: list[int]) -> Any:
 
 def _open_file(source: Any, options: Options, kind: str | None, n_features: int | None) -> Part:
     shown = os.fspath(source)
-    path = _path(shown)
+    path = _path(shown).absolute()  # for passes that are made elsewhere, or later
     try:
         kind = _kind(path, path.name, kind)
         if n_features is not None and kind != "libsvm":
@@ -228,10 +228,8 @@ def _open_file(source: Any, options: Options, kind: str | None, n_features: int 
             return CsvPart(path, path.name, options)
         if kind == "libsvm":
             return LibsvmPart(path, path.name, options, n_features)
-    except PermissionError:
-        raise DataError(
-            f"{path.name} may not be read by this user; change its permissions."
-        ) from None
+    except OSError as error:
+        raise DataError(unreadable(path.name, error)) from None
     table, plan = read_file(path, path.name, options, kind)
     return TablePart(table, plan, guess_roles=True)
 
@@ -243,7 +241,10 @@ def _open_files(
     kinds: dict[str, str] = {}
     for source in sources:
         path: Path = _path(os.fspath(source))
-        kinds.setdefault(_kind(path, path.name, kind), path.name)
+        try:
+            kinds.setdefault(_kind(path, path.name, kind), path.name)
+        except OSError as error:
+            raise DataError(unreadable(path.name, error)) from None
     if len(kinds) > 1:
         which = ", ".join(f"{name!r} is {what}" for what, name in kinds.items())
         raise DataError(
@@ -261,6 +262,7 @@ def _open_files(
         _compare_columns(first, part)
         if isinstance(part, CsvPart) and isinstance(first, CsvPart):
             part.text = first.text
+            part.may_be_empty = first.may_be_empty = True
         parts.append(part)
     return parts
 

@@ -28,7 +28,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz.scale.batch import Batch
-from tamiz.svm._stream_hinge import HingeAt, HingeSums, Tasks, Units
+from tamiz.svm._stream_hinge import Tasks, Units
 from tamiz.svm._stream_newton import Machine, Rows, newton_passes, rehearse
 
 _SMALL = 20_000  # rows of which all may be looked at as often as one likes
@@ -37,6 +37,7 @@ _LENGTHS = np.array([1.0, 0.5, 0.2, 0.05])
 _AFTER_ROUND = 0.03  # mu
 _LEAST_WIDTH, _MOST_WIDTH = 0.15, 3.0
 _BLOCK = 4096
+_PASSES_INSIDE = 60
 
 
 class Part(NamedTuple):
@@ -308,9 +309,15 @@ def _in_memory(
         sample=sample,
         codes=codes,
         weight=weight,
+        near_bytes=int(_SMALL * rows.row_bytes),
+        row_bytes=rows.row_bytes,
     )
     inner = [Machine(machines[k].ridge, aims[k], machines[k].mu) for k in active]
-    newton_passes(inside, inner, tol=0.3 * tol, last=60)
+    if _SMALL < inside.n_rows < 0.7 * rows.n_rows:  # the same again, with rows that are nearer
+        for machine, k in zip(inner, active, strict=True):
+            machine.width = machines[k].width
+        _near_rounds(inside, inner, 0.5 * tol, _PASSES_INSIDE, None)
+    newton_passes(inside, inner, tol=0.5 * tol, last=_PASSES_INSIDE)
     for machine in inner:
         if machine.status == "interrupted":
             raise KeyboardInterrupt
@@ -335,22 +342,20 @@ class _Near:
     def __init__(self, parts: list[Part], far: np.ndarray):
         self.parts, self.far = parts, far
 
-    def total(self, make: HingeAt) -> HingeSums:
+    def total(self, make: Any) -> Any:
         """The sums with the rows that are summed up: linear, so without curvature."""
         far = self.far[make.machines]
-        sums: HingeSums | None = None
+        total = make.of(np.zeros((0, far.shape[2] - 1)), np.empty(0, dtype=np.intp))
         for part in self.parts:
-            more = make.of(part.X, part.codes, part.rows)
-            sums = more if sums is None else sums.merge(more)
-        if sums is None:
-            width = far.shape[2] - 1
-            empty = np.zeros((0, width))
-            sums = make.of(empty, np.empty(0, dtype=np.intp))
-        u = far[:, 0] - far[:, 1]
-        level = far[:, :, -1].sum(axis=1)
-        points = make.point[:, None] + make.lengths[:, :, None] * make.direction[:, None]
-        linear = level[:, None] - np.einsum("ktj,kj->kt", points, u)
-        sums.losses += linear
-        sums.hinges += linear
-        sums.duals += far[:, None]
-        return sums
+            total = total.merge(make.of(part.X, part.codes, part.rows))
+        lengths = np.broadcast_to(make.lengths, total.hinges.shape)
+        points = make.point[:, None] + lengths[:, :, None] * make.direction[:, None]
+        linear = far[:, :, -1].sum(axis=1)[:, None]
+        linear = linear - np.einsum("ktj,kj->kt", points, far[:, 0] - far[:, 1])
+        total.hinges += linear
+        if isinstance(total, NearSums):
+            total.far += far
+        else:
+            total.losses += linear
+            total.duals += far[:, None]
+        return total

@@ -58,8 +58,8 @@ _FALL = 0.3  # of mu
 _FIRST_MU, _LEAST_MU = 1.0, 1e-10
 _AFTER_SAMPLE, _AFTER_WARM = 0.3, 0.1
 _PATIENCE = 12  # passes without gain
-_DOUBT = 0.01  # share of the objective by which a sample may be wrong
-_FLOPS = 1e9  # for the curvature in a pass
+_DOUBT = 0.02  # share of the objective by which a sample may be wrong
+_FLOPS = 2e9  # for the curvature in a pass
 
 
 @dataclass

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.class_weight import compute_sample_weight
 
 from tamiz._progress import Progress
 from tamiz._validation import as_vector, check_regression_target, check_sample_weight
@@ -25,14 +24,33 @@ def held_out_losses(
     """Losses of all trees of a sequence on rows that the estimator did not see."""
     table = estimator._read(X)
     target = _target(y, len(table))
-    weight = check_sample_weight(sample_weight, len(table)) * class_factors(estimator, target)
+    weight = check_sample_weight(sample_weight, len(table))
+    weight = weight * class_factors(estimator, target, weight)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight and class_weight leave no row of X with a weight to judge by; hand over "
+            "rows of the classes that count."
+        )
     return _losses(estimator, path, table, target, weight)
 
 
-def class_factors(estimator: Any, y: np.ndarray) -> Any:
-    """What ``class_weight`` makes of each row; "balanced" balances the rows themselves."""
+def class_factors(estimator: Any, y: np.ndarray, weight: np.ndarray) -> Any:
+    """What ``class_weight`` makes of each row; "balanced" balances the rows themselves.
+
+    The rows need not have all classes that the weights name, and may have others.
+    """
     given = getattr(estimator, "class_weight", None)
-    return 1.0 if given is None else compute_sample_weight(given, y)
+    if given is None:
+        return 1.0
+    labels = y.tolist()
+    if isinstance(given, str):
+        totals: dict[Any, float] = {}
+        for label, w in zip(labels, weight.tolist(), strict=True):
+            totals[label] = totals.get(label, 0.0) + w
+        given = {label: 1.0 / total for label, total in totals.items() if total > 0}
+        scale = float(weight.sum()) / len(given)
+        given = {label: scale * factor for label, factor in given.items()}
+    return np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
 
 
 def _losses(
@@ -85,7 +103,7 @@ def cross_validated_losses(
     n = len(estimator._read(X))  # the checks of X
     target = _target(y, n)
     weight = check_sample_weight(sample_weight, n)
-    judged = weight * class_factors(estimator, target)
+    judged = weight * class_factors(estimator, target, weight)
     prices = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
     model = clone(estimator)
     if path.full.kind == "classification":

@@ -238,7 +238,8 @@ class TreeReading:
         ----------
         surrogates : bool, default=False
             Count also what the tests that stand in for missing values would have done, so that a
-            feature hidden behind a better one is seen.
+            feature hidden behind a better one is seen. Grown without gaps, a tree has such tests
+            only if ``n_surrogates`` asks for them.
 
         Returns
         -------

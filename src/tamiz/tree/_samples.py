@@ -139,7 +139,7 @@ def divide(first, last, keys, begin, end, goes_left):
         place, aside = begin, 0
         for i in range(begin, end):
             key = keys[j, i]
-            to_left = goes_left[key & ROW]
+            to_left = int(goes_left[key & ROW])
             keys[j, place] = key  # never ahead of i, so nothing unread is lost
             spare[aside] = key
             place += to_left

@@ -82,7 +82,8 @@ def choose(found: Found, kinds: Kinds, n_levels: np.ndarray, impurity: float) ->
     return feature
 
 
-_preferred = preferred.py_func  # one call costs more than it takes
+# one call of compiled code costs more than it takes; without a compiler there is only this one
+_preferred = getattr(preferred, "py_func", preferred)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -27,6 +27,8 @@ def read_training_table(
     X = as_dense(X)
     names = _column_names(X)
     orders = _orders_of_frame(X)
+    for feature in _listed(categorical_features):  # what the user says goes before what X says
+        orders.pop(names.index(feature) if names is not None and feature in names else feature, 0)
     p = len(names) if names is not None else None
     given = _given_orders(ordinal_features, names, p, X, orders)
     orders.update({j: order for j, order in given.items() if order is not None})
@@ -132,10 +134,7 @@ def _given_orders(
     if isinstance(ordinal_features, Mapping):
         pairs = [(feature, list(order)) for feature, order in ordinal_features.items()]
     else:
-        listed = np.asarray(ordinal_features, dtype=object).ravel().tolist()
-        if listed and all(isinstance(value, (bool, np.bool_)) for value in listed):
-            listed = np.flatnonzero(listed).tolist()
-        pairs = [(feature, None) for feature in listed]
+        pairs = [(feature, None) for feature in _listed(ordinal_features)]
     given: dict[int, list[Any] | None] = {}
     for feature, order in pairs:
         if names is not None and feature in names:
@@ -155,6 +154,14 @@ def _given_orders(
             )
         given[j] = order
     return given
+
+
+def _listed(features: Any) -> list[Any]:
+    """Features that are given by index, name or mask; a mask as indices."""
+    listed = [] if features is None else np.asarray(features, dtype=object).ravel().tolist()
+    if listed and all(isinstance(value, (bool, np.bool_)) for value in listed):
+        return np.flatnonzero(listed).tolist()  # type: ignore[no-any-return]
+    return listed  # type: ignore[no-any-return]
 
 
 def _with(categorical: Any, more: list[int], X: Any, names: list[Any] | None) -> Any:

@@ -76,7 +76,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         Weights of the classes, multiplied with ``sample_weight``.
     categorical_features : array-like, optional
         Features without an order: indices, names or a mask. Text and, in data frames, categories
-        always are.
+        without an order always are. Ordered categories of pandas that are named here lose theirs.
     ordinal_features : dict or array-like, optional
         Features whose categories have an order: a dict from feature to the categories from least
         to greatest. Ordered categories of pandas are found without it.
