@@ -288,7 +288,7 @@ def check_known_classes(
     if len(unknown):
         label = y[unknown[:1]].tolist()[0]
         raise ValueError(
-            f"y[{unknown[0]}] is {label!r}, which is not among the classes known to the machine "
+            f"y[{unknown[0]}] is {label!r}, which is not among the classes known so far "
             f"({_listed(classes)}). {remedy}"
         )
     return codes

@@ -13,11 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import AROM, SVMRFE, _streaming
+from tamiz.persistence import load, save
 from tamiz.scale import batches
 from tamiz.svm import SVC
+from tamiz.svm import _stream_near as near_rows
 from tamiz.svm import _stream_newton as newton
 from tamiz.svm._stream_hinge import HingeAt, Tasks, Units, sides
-from tamiz.svm._stream_newton import Machine, Rows, solve_machines
+from tamiz.svm._stream_near import NearAt, solve_machines
+from tamiz.svm._stream_newton import Machine, Rows
 
 
 def noisy(n=300, p=6, seed=0, shift=0.0, classes=2):
@@ -378,24 +381,24 @@ def test_ctrl_c_keeps_the_features_that_have_left():
     X, y = noisy(300, 6, seed=2)
     whole = SVMRFE(2)
     counted = Interrupted(cut(X, y, 100), -1)
-    whole.fit_stream(counted)
+    whole.fit_stream(counted, keep_bytes=0)
     stopped = SVMRFE(2)
     with pytest.warns(ConvergenceWarning, match=r"interrupted after \d of 6 units"):
-        stopped.fit_stream(Interrupted(cut(X, y, 100), counted.passes - 3))
+        stopped.fit_stream(Interrupted(cut(X, y, 100), counted.passes - 3), keep_bytes=0)
     assert stopped.status_ == "interrupted"
     assert stopped.order_[-1] == whole.order_[-1]
     assert stopped.estimator_.coef_.shape == (1, stopped.support_.sum())
     with pytest.raises(KeyboardInterrupt):
-        SVMRFE(2).fit_stream(Interrupted(cut(X, y, 100), 4))  # nothing has been reached
+        SVMRFE(2).fit_stream(Interrupted(cut(X, y, 100), 4), keep_bytes=0)  # nothing has been reached
 
 
 def test_ctrl_c_keeps_the_last_machine_of_arom():
     X, y = noisy(300, 6, seed=2)
     counted = Interrupted(cut(X, y, 100), -1)
-    AROM().fit_stream(counted)
+    AROM().fit_stream(counted, keep_bytes=0)
     stopped = AROM()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        stopped.fit_stream(Interrupted(cut(X, y, 100), counted.passes - 2))
+        stopped.fit_stream(Interrupted(cut(X, y, 100), counted.passes - 2), keep_bytes=0)
     assert stopped.status_ == "interrupted"
     assert stopped.score(X, y) > 0.7
 
@@ -417,3 +420,137 @@ def test_a_stream_too_wide_is_refused(monkeypatch):
 
 def test_precision_is_checked_in_one_place():
     assert _streaming.Precision.of(0.5, 3) == (0.5, 3)
+
+
+# ------------------------------------------------------------------- rows near the margin
+
+
+def far_and_near(X, y, table, K=1):
+    """Question of a pass that keeps rows near the margin, at random weights."""
+    rng = np.random.default_rng(3)
+    p = X.shape[1]
+    units = Units(np.zeros(p) if sparse.issparse(table) else X.mean(axis=0), X.std(axis=0))
+    signs = np.array([[-1.0, 1.0, -1.0], [0.0, -1.0, 1.0]])[:K]
+    return NearAt(
+        tasks=Tasks(signs, np.array([[0.7, 2.0, 1.0], [1.0, 0.5, 3.0]])[:K]),
+        units=units,
+        machines=np.arange(K),
+        point=rng.standard_normal((K, p + 1)),
+        direction=rng.standard_normal((K, p + 1)),
+        lengths=np.array([0.7, 0.2]),
+        width=np.array([0.6, 0.3])[:K],
+    )
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_rows_kept_and_summed_up_are_those_of_the_definition_and_lie_below(dense):
+    X, y = noisy(80, 3, seed=11, classes=3)
+    table = X if dense else sparse.csr_matrix(X)
+    make = far_and_near(X, y, table, K=2)
+    whole = make.of(table, y)
+    parts = make.of(table[:30], y[:30]).merge(make.of(table[30:], y[30:], 30))
+    Z = np.column_stack([(X - make.units.shift) / make.units.scale, np.ones(len(y))])
+    signs, prices = make.tasks.signs[:, y], make.tasks.prices[:, y]
+    z = 1 - signs * ((make.point + 0.7 * make.direction) @ Z.T)
+    near = ((np.abs(z) < make.width[:, None]) & (signs != 0)).any(axis=0)
+    assert 0 < near.sum() < len(y)
+    for found in (whole, parts):
+        kept = np.concatenate([np.asarray(sparse.csr_matrix(p.X).todense()) for p in found.parts])
+        np.testing.assert_array_equal(kept, X[near])
+        np.testing.assert_array_equal(np.concatenate([p.codes for p in found.parts]), y[near])
+        for k in range(2):
+            alpha = prices[k] * (z[k] > 0) * ~near
+            for side, sign in enumerate((1, -1)):
+                np.testing.assert_allclose(
+                    found.far[k, side], (alpha * (signs[k] == sign)) @ Z, atol=1e-11
+                )
+            ends = make.point[k] + make.lengths[:, None] * make.direction[k]
+            losses = np.maximum(0, 1 - signs[k] * (ends @ Z.T)) @ (prices[k] * (signs[k] != 0))
+            np.testing.assert_allclose(found.hinges[k], losses, rtol=1e-12)
+    # with the rows far away summed up, the losses are never above the true ones
+    rng = np.random.default_rng(4)
+    for k, w in enumerate(3 * rng.standard_normal((2, 4))):
+        true = prices[k] * (signs[k] != 0) * np.maximum(0, 1 - signs[k] * (Z @ w))
+        level, u = whole.far[k, :, -1].sum(), whole.far[k, 0] - whole.far[k, 1]
+        assert true[near].sum() + level - u @ w <= true.sum() + 1e-9
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_rows_near_the_margin_save_passes_and_change_nothing(dense, monkeypatch):
+    X, y = noisy(3000, 6, seed=12)
+    exact = SVC(C=0.1, kernel="linear", tol=1e-8).fit(X, y).objective_
+    passes = []
+    for small in (10**9, 500):
+        monkeypatch.setattr(near_rows, "_SMALL", small)
+        rows = rows_of(X, y, 0.1, dense=dense, sample=np.arange(0, 3000, 10))
+        rows.near_bytes, rows.row_bytes = 8 * 7 * 1500, 8 * 7
+        machine = Machine(1.0 / rows.units.scale**2, np.zeros(7))
+        solve_machines(rows, [machine], tol=1e-6, max_passes=60)
+        assert machine.status == "converged"
+        assert machine.bound <= exact * (1 + 1e-8)
+        assert exact * (1 - 1e-8) <= machine.objective <= exact * (1 + 1e-6)
+        passes.append(rows.passes)
+    assert passes[1] < passes[0] / 2
+    # the next machine starts from the rows that were kept
+    ridge = machine.ridge * np.where(np.arange(6) == 5, np.inf, 1.0)
+    machine.again(ridge)
+    solve_machines(rows, [machine], tol=1e-6, max_passes=60)
+    exact = SVC(C=0.1, kernel="linear", tol=1e-8).fit(X[:, :5], y).objective_
+    assert exact * (1 - 1e-8) <= machine.objective <= exact * (1 + 1e-6)
+    assert rows.passes - passes[1] <= 3
+
+
+def test_a_margin_without_rows_ends_with_newton(monkeypatch):
+    monkeypatch.setattr(near_rows, "_SMALL", 100)
+    X, y = noisy(600, 4, seed=13)
+    rows = rows_of(X, y, 1.0, sample=np.arange(200))
+    rows.near_bytes, rows.row_bytes = 8 * 5 * 3, 8 * 5  # three rows at most
+    machine = Machine(1.0 / rows.units.scale**2, np.full(5, 5.0))
+    solve_machines(rows, [machine], tol=1e-5, max_passes=80)
+    exact = SVC(C=1.0, kernel="linear", tol=1e-8).fit(X, y).objective_
+    assert machine.status == "converged"
+    assert exact * (1 - 1e-8) <= machine.objective <= exact * (1 + 1e-5)
+
+
+def test_many_rows_rank_as_in_memory_with_any_memory(monkeypatch):
+    monkeypatch.setattr(near_rows, "_SMALL", 300)
+    monkeypatch.setattr("tamiz.svm._streaming._MOST_SAMPLED", 300)
+    rng = np.random.default_rng(14)
+    X = rng.standard_normal((1500, 6))
+    y = np.argmax(X[:, :3] + 0.4 * rng.standard_normal((1500, 3)), axis=1)  # each from the rest
+    memory = SVMRFE(2, C=0.1, multiclass="ovr").fit(X, y)
+    sparse_memory = AROM(C=0.1).fit(X, y)
+    for keep in (None, 40_000, 0):
+        parts = Interrupted(cut(X, y, 400, 1, 700), -1)
+        found = SVMRFE(2, C=0.1, multiclass="ovr").fit_stream(parts, gap=1e-6, keep_bytes=keep)
+        np.testing.assert_array_equal(found.order_, memory.order_)
+        assert found.status_ == "converged"
+        read = parts.passes
+        assert read < 6 if keep is None else read >= found.n_passes_
+        arom = AROM(C=0.1).fit_stream(cut(X, y, 400, 700), keep_bytes=keep)
+        np.testing.assert_array_equal(arom.support_, sparse_memory.support_)
+        np.testing.assert_allclose(arom.objective_, sparse_memory.objective_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("keep", [-1, 0.5, True, "1 GB"])
+def test_memory_is_a_number_of_bytes(keep):
+    X, y = noisy(60, 3)
+    with pytest.raises(ValueError, match=r"keep_bytes=.* must be a whole number of bytes"):
+        AROM().fit_stream([(X, y)], keep_bytes=keep)
+
+
+def test_a_streamed_ranking_is_saved_and_loaded(tmp_path, cancer):
+    X, y, _ = cancer
+    table = X.assign(diagnosis=y)
+    rfe = SVMRFE(3, step=2).fit_stream([table], target="diagnosis", standardize=True)
+    save(rfe, tmp_path / "rfe.tamiz")
+    again = load(tmp_path / "rfe.tamiz")
+    np.testing.assert_array_equal(again.order_, rfe.order_)
+    table = X.to_numpy()
+    np.testing.assert_array_equal(again.predict(table), rfe.predict(table))
+    np.testing.assert_array_equal(again.estimator_.coef_, rfe.estimator_.coef_)
+    np.testing.assert_array_equal(again.estimator_.duality_gap_, rfe.estimator_.duality_gap_)
+    assert again.n_passes_ == rfe.n_passes_
+    assert again.selection_.selected == rfe.selection_.selected
+    with pytest.raises(TypeError, match="fit the selector"):
+        again.estimator_.fit(X, y)

@@ -86,10 +86,10 @@ def test_no_row_grows_prunes_and_tests_the_same_tree(monkeypatch):
     monkeypatch.setattr(p8, "CARTClassifier", Spy)
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
-    y = np.arange(200) % 4 == 0
+    y = X[:, 1] > 0.7
     values = p8.Pruning().repeat((X, y), 3)
     tested = seen["predict"][0]
     assert len(seen["predict"]) == 3 and all(part == tested for part in seen["predict"])
     assert sorted(seen["fit"] + seen["prune"] + tested) == list(range(200))
     assert values["root"] == pytest.approx(y[np.array(tested, dtype=int)].mean())
-    assert values["pruned depth"] <= values["full depth"]
+    assert values["pruned"] < values["root"] and 0 < values["pruned depth"] <= values["full depth"]

@@ -132,3 +132,42 @@ def test_an_empty_column_stays(path):
     table = batches(path, batch_rows=9)
     assert table.schema.names == ["a", "b"]
     assert np.isnan(together(table).X[:, 0]).all()
+
+
+def test_text_met_in_a_later_file_is_text_in_all(tmp_path):
+    """Also when no level of the later file occurs in the earlier one."""
+    paths = [tmp_path / "0.csv", tmp_path / "1.csv"]
+    paths[0].write_text("a,b,y\n1,5,0\n2,6,1\n1,7,0\n")
+    paths[1].write_text("a,b,y\nword,8,0\nword,9,1\n")
+    table = batches(paths, "y", batch_rows=2)
+    assert table.schema.categories[0].tolist() == ["1", "2", "word"]
+    assert together(table).X[:, 0].tolist() == [0, 1, 0, 2, 2]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_one_of_several_files_may_be_empty(tmp_path, first):
+    paths = [tmp_path / "0.csv", tmp_path / "1.csv"]
+    paths[first].write_text("a,b,y\n" + "\n".join(rows(9)) + "\n")
+    paths[not first].write_text("a,b,y\n")
+    assert len(together(batches(paths, "y")).X) == 9
+    with pytest.raises(DataError, match="holds no rows"):
+        batches([paths[not first]] * 2, "y").survey()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_file_with_another_header_in_the_next_pass(path, packed):
+    write = gzip.open if packed else open
+
+    def put(header):
+        with write(path, "wb") as file:
+            file.write(("\ufeff" + "\r\n".join([header, *rows(50)])).encode())
+
+    put("a,b,y")
+    table = batches(path, "y", batch_rows=7)
+    assert len(together(table).X) == 50
+    for header in ("b,a,y", "a,b,y2", "a,b, y"):
+        put(header)
+        with pytest.raises(DataError, match=r"t\.csv begins with another line than before"):
+            list(table)
+    put("a,b,y")
+    assert len(together(table).X) == 50

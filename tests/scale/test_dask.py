@@ -263,10 +263,46 @@ def test_file_that_a_worker_does_not_see(frame, tmp_path):
         survey_piece(reader, None, Survey("y", [], []), piece)
 
 
-def test_extra_is_named_where_dask_is_missing(monkeypatch):
+def test_extra_is_named_where_dask_is_missing(frame, tmp_path, monkeypatch):
+    frame.to_csv(tmp_path / "t.csv")
+    table, parts = batches(tmp_path / "t.csv", "y"), dd.from_pandas(frame, npartitions=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'tamiz\[dask\]'"):
-        module.need_dask()
+    for act in (module.DaskExecutor, table.on, lambda: batches(parts, "y").survey()):
+        with pytest.raises(ImportError, match=r"pip install 'tamiz\[dask\]'"):
+            act()
+
+
+class NoWorkers:
+    """A client whose cluster has lost them all."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def ncores(self):
+        return {}
+
+    def wait_for_workers(self, n, timeout):
+        raise TimeoutError
+
+
+def test_nobody_waits_for_ever(client, frame, monkeypatch):
+    monkeypatch.setattr(module, "_LOOK", 0.0)
+    slow = dask.delayed(time.sleep)(1.5)
+    with pytest.raises(RuntimeError, match="no worker for 60 seconds"):
+        module.computed(slow, NoWorkers(client))
+    assert module.computed(dask.delayed(sum)([1, 2]), client) == 3
+
+
+def test_file_that_is_gone(client, frame, tmp_path):
+    path = tmp_path / "table.parquet"
+    frame.to_parquet(path, index=False)
+    table = batches(path, "y").on(client)
+    path.unlink()
+    with pytest.raises(DataError, match=r"table\.parquet is no longer there"):
+        sweep(table, sampled)
 
 
 # ------------------------------------------------------------------------------------- the survey

@@ -8,6 +8,7 @@ import decimal
 import numpy as np
 import pytest
 
+import tamiz.data.parquet
 import tamiz.scale.parquet
 from tamiz.data import DataError, DataWarning, load
 from tamiz.scale import batches
@@ -166,6 +167,32 @@ def test_text_in_a_later_file(tmp_path):
         list(batches(files))
     with pytest.raises(DataError, match=r"0\.parquet, batch 1 .* numbers in column 'a'"):
         list(batches(files[::-1]))
+
+
+@pytest.mark.parametrize("options", [{}, {"task": "regression"}])  # with a survey, and without
+def test_file_written_anew_between_passes(library, path, options):
+    table = pa.table({"a": np.cos(np.arange(40)), "b": np.sin(np.arange(40)), "y": [0, 1] * 20})
+    pq.write_table(table, path, row_group_size=10)
+    read = batches(path, "y", batch_rows=15, **options)
+    assert len(together(read).X) == 40
+    others = {
+        "longer": pa.concat_tables([table, table]),
+        "shorter": table[:35],
+        "turned": table.select(["b", "a", "y"]),
+        "lacking": table.select(["a", "y"]),
+    }
+    for other in others.values():
+        pq.write_table(other, path)
+        with pytest.raises(DataError, match=r"t\.parquet has other .* than before"):
+            list(read)
+
+
+def test_column_of_another_type_in_the_next_pass(path):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1]}), path)
+    read = batches(path, "y").survey()
+    pq.write_table(pa.table({"a": ["u", "v"], "y": [0, 1]}), path)
+    with pytest.raises(DataError, match="other columns than before"):
+        list(read)
 
 
 def test_columns_of_one_name(path):

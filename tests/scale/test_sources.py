@@ -245,3 +245,63 @@ def test_lists_of_files_have_one_kind_and_the_same_columns(tmp_path):
         batches([tmp_path / "a.csv", tmp_path / "c.csv"])
     with pytest.raises(DataError, match=r"d\.csv has other columns than a\.csv: it has 'more'"):
         batches([tmp_path / "a.csv", tmp_path / "d.csv"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".svm"])
+def test_file_that_goes_away(suffix, tmp_path, monkeypatch):
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".svm":
+        path.write_text("1 1:2\n0 2:3\n")
+    else:
+        write(mixed(50), path)
+    monkeypatch.chdir(tmp_path)
+    opened = batches(path.name)
+    monkeypatch.chdir("/")  # a pass does not depend on where the process is
+    assert together(opened).X.shape[0] > 1
+    fresh = batches(path)
+    path.unlink()
+    for act in (lambda: list(opened), fresh.survey):
+        with pytest.raises(DataError, match=rf"t\{suffix} is no longer there"):
+            act()
+
+
+def test_file_that_may_not_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    write(mixed(50), path)
+    opened = batches(path, "label").survey()
+
+    def refused(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refused)
+    for act in (lambda: list(opened), lambda: batches(path), lambda: batches([path, path])):
+        with pytest.raises(DataError, match=r"t\.csv may not be read by this user"):
+            act()
+
+
+def test_what_a_users_iterable_raises_is_theirs():
+    def tables():
+        yield np.zeros((3, 2)), np.array([0, 1, 0])
+        raise FileNotFoundError("mine")
+
+    with pytest.raises(FileNotFoundError, match="mine"):
+        batches(tables).survey()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 64, None])
+def test_features_do_not_depend_on_the_rows_of_a_batch(rows, tmp_path):
+    """Identifiers too are recognised by the first rows, however few a batch holds."""
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(60),
+            "nr": np.arange(60) * 2,
+            "a": np.arange(60) % 7 * 0.5,
+            "y": [0, 1] * 30,
+        }
+    )
+    frame.loc[frame.index[::4], "y"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(DataWarning):
+        assert_same_as(
+            batches(tmp_path / "t.csv", "y", batch_rows=rows), load(tmp_path / "t.csv", "y")
+        )

@@ -162,9 +162,16 @@ class Unsendable(Exception):
         self.lock = threading.Lock()
 
 
+class Unmakeable(Exception):
+    """Can be sent, but not be made again from what was sent."""
+
+    def __init__(self, code, reason):
+        super().__init__(f"{reason} ({code})")
+
+
 def fails(shared, number):
     if number == 3:
-        raise Unsendable
+        raise Unsendable if shared is None else Unmakeable(7, "out of order")
     return number
 
 
@@ -177,6 +184,9 @@ def test_failures_arrive_as_they_were_raised(client, table):
         crew, found = crew_of(-1), []
         with pytest.raises(RuntimeError, match="Unsendable: holds a lock"):
             found.extend(crew.results(fails, Shared(None), [(k,) for k in range(6)]))
+        assert found == [0, 1, 2]
+        with pytest.raises(RuntimeError, match="Unmakeable: out of order"):
+            list(crew.results(fails, Shared(1), [(k,) for k in range(6)]))
     assert is_idle(client)
 
 

@@ -126,12 +126,12 @@ def test_ctrl_c_keeps_the_steps_taken():
     X, y = mixture()
     table = Interrupted(parts(X, y), -1)
     table.at = 10**9
-    PegasosClassifier(0.01).fit_stream(table, passes=2)
+    PegasosClassifier(0.01).fit_stream(table, passes=2, keep_bytes=0)
     table.at = table.passes - 1  # in the last pass of steps
     table.passes = 0
     machine = PegasosClassifier(0.01, random_state=0)
     with pytest.warns(ConvergenceWarning, match="interrupted after 750 steps"):
-        machine.fit_stream(table, passes=2)
+        machine.fit_stream(table, passes=2, keep_bytes=0)
     assert (machine.t_, machine.n_iter_, machine.status_) == (750, 1, "interrupted")
     assert machine.objective_ is None
     assert machine.score(X, y) > 0.7

@@ -176,6 +176,26 @@ def test_held_out_rows_need_not_have_the_classes_that_weights_name():
         blind.prune(X[zeros], Y[zeros])
 
 
+@pytest.mark.parametrize("kind", [CARTClassifier, CARTRegressor])
+def test_a_number_of_folds_keeps_groups_together(kind, monkeypatch):
+    groups = np.random.default_rng(0).integers(0, 12, 200)
+    table = np.column_stack([groups, X[:200, :3]])
+    model = kind().fit(table, Y[:200])
+    grown, original = [], kind.fit
+
+    def spy(self, X, y, sample_weight=None):
+        grown.append(set(X[:, 0]))
+        return original(self, X, y, sample_weight=sample_weight)
+
+    monkeypatch.setattr(kind, "fit", spy)
+    model.prune_cv(table, Y[:200], cv=4, groups=groups)
+    assert len(grown) == 4 and sum(12 - len(part) for part in grown) == 12  # each left out once
+    with pytest.raises(ValueError, match=r"groups.shape == \(5,\)"):
+        model.prune_cv(table, Y[:200], cv=4, groups=groups[:5])
+    with pytest.raises(ValueError, match="from 2 to 12, the groups"):
+        model.prune_cv(table, Y[:200], cv=13, groups=groups)
+
+
 def test_folds_may_be_masks(model):
     mask = np.arange(300) < 200
     by_mask = model.prune_cv(X[TRAIN], Y[TRAIN], cv=[(mask, ~mask)]).prune_path_

@@ -56,16 +56,26 @@ def streaming_methods() -> list[str]:
     return [name for name, method in METHODS.items() if hasattr(method.cls, "fit_stream")]
 
 
-def open_table(data: str, target: Any, **options: Any) -> tuple[Batches, list[str]]:
-    """The file in batches, and what was noticed while it was looked through."""
+def open_table(
+    data: str, target: Any, method: Method, *, verbose: int, **options: Any
+) -> tuple[Batches, list[str]]:
+    """The file in batches, and what was noticed while it was looked through.
+
+    Categories become indicators for methods that need numbers, as they do in memory.
+    """
+    from tamiz.cli._indicators import Indicators
     from tamiz.scale import batches
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = batches(data, target, **options).survey()
+        table = batches(data, target, verbose=verbose, **options).survey()
     if table.schema.task is None:
         raise UsageProblem(f"{data} has no target; name one with --target COLUMN.")
-    return table, [str(one.message) for one in caught]
+    told = [str(one.message) for one in caught]
+    if table.schema.categories and not method.categorical:
+        table = Indicators(table, verbose=verbose)
+        told.append(table.note)
+    return table, told
 
 
 def fit_streamed(
@@ -91,10 +101,25 @@ def fit_streamed(
         options["verbose"] = 0 if quiet else 1
     else:
         options["standardize"] = True
-    selector.fit_stream(table, **options)
-    n, passes = table.n_rows or 0, selector.n_passes_
+    try:
+        selector.fit_stream(table, **options)
+    except ValueError as error:
+        if "contains NaN" not in str(error) and "a missing value in" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} --no-stream reads the table as a whole and fills gaps with medians; methods "
+            "that count, such as maxrel and mrmr, need no filling."
+        ) from None
+    if schema.categories and "categorical_features" in own:
+        selector.selection_.params["categorical_features"] = schema.categorical.tolist()
+    n, passes = table.n_rows or 0, selector.n_passes_ + getattr(table, "n_passes", 0)
     times = "once" if passes == 1 else f"{passes} times"
     notes = [f"the table was read in batches: its {n:,} rows were gone through {times}."]
+    if hasattr(table, "note"):
+        notes.append(
+            f"categories were turned into indicators, since {method.name} works with numbers; "
+            f"there are {p:,} features now."
+        )
     told = selector.selection_.notes
     notes += [f"{told[key]}." for key in ("cuts", "sample") if key in told]
     if told.get("widest_bounds"):

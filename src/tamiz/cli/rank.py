@@ -155,7 +155,8 @@ def _streamed(
     with usage():
         options = opt.reading_options(**reading)
         verbose = 0 if quiet else 1
-        table, told = open_table(data, opt.name_or_position(target), verbose=verbose, **options)
+        place = opt.name_or_position(target)
+        table, told = open_table(data, place, method, verbose=verbose, **options)
         wanted = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
         selector, notes = fit_streamed(table, method, k, params, wanted, quiet)
     selection, schema = selector.selection_, table.schema

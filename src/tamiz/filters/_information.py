@@ -16,7 +16,7 @@ import numpy as np
 
 from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._progress import Progress
-from tamiz._validation import as_vector, check_classes, warn_of_quantity
+from tamiz._validation import as_vector, check_classes, unchanged_on_error, warn_of_quantity
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
 from tamiz.filters._partial import ValuesSoFar
 from tamiz.filters._streaming import Stream, Streaming
@@ -109,7 +109,7 @@ class ScoreFilter(ValuesSoFar, Streaming, InformationFilter):
         """
         self._validate_params()
         watch = Stopwatch()
-        with limit_threads(self.n_jobs):
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
             return self._rank(*self._encode(X, y), watch)
 
     def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:

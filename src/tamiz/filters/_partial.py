@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from tamiz._validation import (
     ANNOUNCE,
@@ -39,6 +40,7 @@ class PartialFit:
     """
 
     _so_far: Any  # what the batches up to now have become
+    _unknown_class = ANNOUNCE  # what to do about a class that nobody announced
     classes_: np.ndarray
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
@@ -106,7 +108,7 @@ class PartialFit:
                 ) from None
         else:
             known = check_announced_classes(classes, known)
-        codes = check_known_classes(y, n, known)
+        codes = check_known_classes(y, n, known, remedy=self._unknown_class)
         self.classes_ = known
         return codes
 
@@ -179,8 +181,7 @@ class ValuesSoFar(PartialFit):
             min_samples=1,
         )
         codes = self._class_codes(y, columns.X.shape[0], classes, before is None)
-        words = {} if before is None else before.words
-        table, words = _renumbered(columns, words, before is None)
+        table, words = _renumbered(columns, before)
         part = ValueCounts.of(table, codes, len(self.classes_))
         total = part if before is None else before.counts.merge(part)
         _refuse_unlimited(total, columns)
@@ -206,18 +207,27 @@ class ValuesSoFar(PartialFit):
         return bool(np.count_nonzero(total.counts.n_rows) > 1)
 
 
-def _renumbered(
-    columns: Columns, words: dict[int, list[Any]], first: bool
-) -> tuple[Any, dict[int, list[Any]]]:
-    """The table with the codes of text as they were before, new words behind the known ones."""
+def _renumbered(columns: Columns, before: Values | None) -> tuple[Any, dict[int, list[Any]]]:
+    """The table with the codes of text as they were before, new words behind the known ones.
+
+    Where all values are missing, nobody can tell text from numbers: both may follow.
+    """
+    words = {} if before is None else before.words
     out, table = dict(words), columns.X
     for j in sorted(set(columns.categories) | set(words)):
-        if not first and (j in columns.categories) != (j in words):
+        text = j in columns.categories
+        if not text and not sparse.issparse(table) and np.isnan(table[:, j]).all():
+            continue
+        seen = before is not None and len(before.counts.values[j]) > 0
+        if seen and text != (j in words):
             was, now = ("text", "numbers") if j in words else ("numbers", "text")
             raise ValueError(
                 f"X {columns.called(j)} holds {now}, but held {was} in the batches before; hand "
                 "over the same kind of column in every batch."
             )
+        if not text:
+            del out[j]  # up to now all values were missing
+            continue
         place = {word: k for k, word in enumerate(words.get(j, ()))}
         number = [place.setdefault(word, len(place)) for word in columns.categories[j].tolist()]
         known = ~np.isnan(table[:, j])

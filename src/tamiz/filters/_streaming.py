@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -88,13 +89,8 @@ class Stream:
         self.names = self.schema.names
         self.classes: np.ndarray | None = self.schema.classes
         self._check_target(task, quantity)
-        if self.schema.categories and not nominal:
-            column = self.names[min(self.schema.categories)]
-            raise ValueError(
-                f"Column {column!r} is nominal, and {self.name} needs numbers; encode it first, "
-                "for instance as one column of zeros and ones for each level, leave it out with "
-                "drop=, or use a filter that counts, such as MaxRel or MRMR."
-            )
+        if not nominal:
+            self.refuse_nominal()
 
     def _open(
         self, owner: Any, source: Any, target: Any, options: dict[str, Any], task: str, verbose: int
@@ -115,6 +111,16 @@ class Stream:
             options = {"task": task, **options}
         return batches(source, target, verbose=verbose, **options)
 
+    def refuse_nominal(self) -> None:
+        """Refuse nominal columns where numbers are needed."""
+        if self.schema.categories:
+            column = self.names[min(self.schema.categories)]
+            raise ValueError(
+                f"Column {column!r} is nominal, and {self.name} needs numbers here; encode it "
+                "first, for instance as one column of zeros and ones for each level, leave it out "
+                "with drop=, or use a filter that counts, such as MaxRel."
+            )
+
     def _check_target(self, task: str, quantity: str) -> None:
         classes = self.classes
         if self.schema.task is None:
@@ -125,8 +131,8 @@ class Stream:
         if task == QUANTITY and classes is not None:
             raise ValueError(
                 f"{self.name} takes a quantity as target, and the target holds classes "
-                f"({classes.tolist()[0]!r}, ...); use ReliefF for classes, or open the batches "
-                'with task="regression".'
+                f"({classes.tolist()[0]!r}, ...); use ReliefF for classes, or, if they are "
+                'numbers, open the table with task="regression".'
             )
         if classes is None:
             if task == CLASSES:
@@ -136,7 +142,7 @@ class Stream:
                 )
             return
         if classes.dtype.kind == "f" and (classes != np.floor(classes)).any():
-            part = classes[classes != np.floor(classes)][0]
+            part = classes[classes != np.floor(classes)].tolist()[0]
             raise ValueError(
                 f"Unknown label type: continuous. The target holds {part!r}: {quantity}, or turn "
                 "it into classes first."
@@ -170,7 +176,7 @@ class Stream:
             estimator.feature_names_in_ = np.array(self.names, dtype=object)
         estimator.n_features_in_ = self.schema.n_features
         estimator.__dict__.pop("classes_", None)
-        if self.classes is not None:
+        if self.classes is not None and estimator._keeps_classes:
             estimator.classes_ = self.classes
 
     def need_again(self) -> None:
@@ -250,6 +256,7 @@ class Streaming:
     """What gives a filter ``fit_stream``; a subclass defines ``_fit_streamed``."""
 
     _streams_nominal = False  # whether nominal columns can be streamed
+    _keeps_classes = True  # whether fit sets classes_
     _quantity = "use PearsonScore, RReliefF or CFS, which take numbers"
 
     def fit_stream(
@@ -268,6 +275,9 @@ class Streaming:
         "mdl" and "frequency", the neighbours of Relief, the order of values) is exact if the table
         has no more rows than the sample, and says in ``selection_.notes`` if not. After an error
         or Ctrl-C the filter is as it was before.
+
+        Whether the target holds classes or a quantity, where ``task="auto"`` leaves that open, is
+        judged as :func:`tamiz.data.load` does: whole numbers of more than 20 levels are a quantity.
 
         Parameters
         ----------
@@ -294,6 +304,7 @@ class Streaming:
             self._check_streamable()
             watch = Stopwatch()
             check_sample_size(sample_size)
+            check_options(options)
             talk = getattr(self, "verbose", 0) if verbose is None else verbose
             with limit_threads(getattr(self, "n_jobs", None)):
                 stream = Stream(
@@ -358,6 +369,18 @@ class Sampling:
         first, n_rows = batch.first_row, self.n_rows
         return RowSample.of(
             batch.X, batch.y, first_row=first, size=self.size, n_rows=n_rows, seed=self.seed
+        )
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Refuse options that :func:`tamiz.scale.batches` does not have."""
+    known = {*signature(batches).parameters, "executor"} - {"source", "target"}
+    wrong = [name for name in options if name not in known]
+    if wrong:
+        weights = " Rows of a stream are not weighted." if wrong[0] == "sample_weight" else ""
+        raise TypeError(
+            f"fit_stream has no option {wrong[0]!r}; it takes those of tamiz.scale.batches: "
+            f"{', '.join(sorted(known))}.{weights}"
         )
 
 

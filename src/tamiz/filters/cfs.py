@@ -288,6 +288,7 @@ class CFS(Streaming, Selector):
             stream.check_rows(codes.class_rows, self._quantity if self.task == "auto" else None)
             correlations = _counted(codes, None)
         else:
+            stream.refuse_nominal()  # task="auto" may turn out to be about a quantity
             moments = stream.sweep(Correlate(stream.n_classes))
             if stream.classes is not None:
                 stream.check_rows(moments.class_rows)
@@ -295,6 +296,7 @@ class CFS(Streaming, Selector):
         return self._search(correlations, watch, stream.told)
 
     _quantity = 'use task="regression"'
+    _keeps_classes = False
 
     def _takes_nominal(self) -> bool:
         return self._may_use_codes() and self.task != "regression"

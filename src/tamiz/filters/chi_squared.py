@@ -34,6 +34,7 @@ from tamiz._validation import (
     as_vector,
     check_classes,
     check_X,
+    unchanged_on_error,
     warn_of_quantity,
 )
 from tamiz.base import Stopwatch
@@ -168,10 +169,14 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
         -------
         self
         """
-        if self.test == "counts":
-            given, other = self.categorical_features, 'test="independence"'
-            refuse_categories(given, 'test="counts"', other)
-            return self._fit(X, y)
+        with unchanged_on_error(self):
+            if self.test == "counts":
+                given, other = self.categorical_features, 'test="independence"'
+                refuse_categories(given, 'test="counts"', other)
+                return self._fit(X, y)
+            return self._fit_independence(X, y)
+
+    def _fit_independence(self, X: Any, y: Any) -> Any:
         self._validate_params()
         watch = Stopwatch()
         _refuse_duplicate_names(X)
@@ -206,13 +211,6 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
 
     def _from_sums(self, sums: ClassSums) -> Scored:
         observed, low, high = sums.observed, sums.low, sums.high
-        least = low.min(initial=0.0)
-        if least < 0:
-            raise ValueError(
-                f'Negative values in data passed to ChiSquared(test="counts"): X holds '
-                f'{least:.6g}, and nothing is counted below zero. Use test="independence" for '
-                "measurements."
-            )
         with np.errstate(over="ignore"):
             total = observed.sum(axis=0)
         if not np.isfinite(total).all():
@@ -260,6 +258,11 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
         return "" if self.test == "counts" else super()._needs_two_passes()
 
     def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:
+        if before is not None and isinstance(before, ClassSums) != (self.test == "counts"):
+            raise ValueError(
+                f"test was changed to {self.test!r} after batches had been taken with another "
+                "one; set it back, or start anew with a fresh ChiSquared."
+            )
         if self.test == "independence":
             return super()._take(X, y, classes, before)
         self._check_streamable()
@@ -270,7 +273,8 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
 
     def _conclude_partial(self, total: Any, watch: Stopwatch) -> Any:
         if isinstance(total, ClassSums):
-            return self._conclude(self._from_sums(total), watch, n_rows=self._rows_of(total))
+            scored = self._from_sums(total.occurring())
+            return self._conclude(scored, watch, n_rows=self._rows_of(total))
         return super()._conclude_partial(total, watch)
 
     def _rows_of(self, total: Any) -> int:
@@ -309,7 +313,7 @@ class AddUp:
 
 @dataclass(eq=False)
 class ClassSums:
-    """Sum of every feature over every class, and its least and greatest value."""
+    """Sum of every feature over every class, and its least and greatest value (never negative)."""
 
     n_rows: np.ndarray
     observed: np.ndarray
@@ -318,7 +322,7 @@ class ClassSums:
 
     @classmethod
     def of(cls, X: Any, codes: np.ndarray, n_classes: int) -> ClassSums:
-        """Add up ``X`` (dense or CSR, no value missing)."""
+        """Add up ``X`` (dense or CSR, no value missing); negative values are refused."""
         n, p = X.shape
         rows = np.bincount(codes, minlength=n_classes).astype(np.float64)
         if sparse.issparse(X):
@@ -326,13 +330,20 @@ class ClassSums:
             indicator = sparse.csr_array(ones, shape=(n_classes, n))
             ends = X.min(axis=0), X.max(axis=0)
             low, high = (np.asarray(side.todense()).ravel() for side in ends)
+            refuse_negative(low)
             return cls(rows, (indicator @ X).toarray(), low, high)
         sums = np.zeros((n_classes, p))
         low, high = X[0].copy(), X[0].copy()
         tiles = -(-p // _TILE)
         least = max(1, 2**17 // (n * min(p, _TILE)))
         run_tiles(_sum_tiles, tiles, X, codes, sums, low, high, min_items=least)
+        refuse_negative(low)
         return cls(rows, sums, low, high)
+
+    def occurring(self) -> ClassSums:
+        """The same for the classes that have rows only."""
+        there = self.n_rows > 0
+        return ClassSums(self.n_rows[there], self.observed[there], self.low, self.high)
 
     def merge(self, other: ClassSums) -> ClassSums:
         """The sums of both sets of rows together."""
@@ -343,6 +354,16 @@ class ClassSums:
             observed,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
+        )
+
+
+def refuse_negative(low: np.ndarray) -> None:
+    """Refuse features whose least values are below zero."""
+    least = low.min(initial=0.0)
+    if least < 0:
+        raise ValueError(
+            f'Negative values in data passed to ChiSquared(test="counts"): X holds {least:.6g}, '
+            'and nothing is counted below zero. Use test="independence" for measurements.'
         )
 
 

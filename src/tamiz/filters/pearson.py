@@ -148,10 +148,18 @@ class PearsonScore(MomentFilter):
         rho = moments.correlations()
         return self._from_correlations(rho, moments.columns.constant(), moments.n_rows)
 
+    _unknown_class = f'{ANNOUNCE} If y is a quantity, say so with task="regression".'
+
     def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:
         task = self.task
         if before is not None:
-            task = "regression" if isinstance(before, TargetMoments) else "classification"
+            was = "regression" if isinstance(before, TargetMoments) else "classification"
+            if task not in ("auto", was):
+                raise ValueError(
+                    f"task was changed to {task!r} after batches had been taken with {was!r}; set "
+                    "it back, or start anew with a fresh PearsonScore."
+                )
+            task = was
         elif task == "auto":
             task = "classification" if classes is not None else guess_task(y)
         if task == "classification":
@@ -172,7 +180,9 @@ class PearsonScore(MomentFilter):
         return int(total.n_rows if isinstance(total, TargetMoments) else total.count.sum())
 
     def _enough(self, total: Any) -> bool:
-        return isinstance(total, TargetMoments) or super()._enough(total)
+        if isinstance(total, TargetMoments):
+            return total.n_rows > 1
+        return super()._enough(total)
 
     def _from_moments(self, moments: ClassMoments) -> tuple[np.ndarray, np.ndarray | None]:
         share = moments.count / moments.count.sum()

@@ -349,6 +349,7 @@ class QPFS(Streaming, Selector):
         return StreamedInformation(codes, target, sample, cuts, least=least, ratio=ratio)
 
     _quantity = 'use task="regression"'
+    _keeps_classes = False
 
     def _takes_nominal(self) -> bool:
         return self._uses_codes()

@@ -18,6 +18,7 @@ from tamiz._validation import (
     check_classes,
     check_sample_weight,
     check_X,
+    unchanged_on_error,
     warn_of_quantity,
 )
 from tamiz.base import Stopwatch, number_to_select, order_by
@@ -100,7 +101,8 @@ class UnivariateFilter(Selector):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        with unchanged_on_error(self):
+            return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self._validate_params()

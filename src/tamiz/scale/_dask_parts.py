@@ -127,7 +127,9 @@ class DaskPart(Part):
         return None
 
     def _value(self, piece: Any) -> Any:
-        return piece.compute() if self.client is None else self.client.compute(piece).result()
+        from tamiz.scale.dask import computed
+
+        return computed(piece, self.client)
 
     def _looked_at(self, table: Table) -> None:
         self.sparse = sparse.issparse(table.matrix)

@@ -269,12 +269,17 @@ class Batches:
         """The first table that has rows; how many depends on no option, as features must not."""
         rows = self._rows()
         most = min(LOOK, rows_per_batch(len(part.plan().names))) if part.own_thread else None
-        try:
-            with readable(part):
-                return part.first(most)
-        except DataError as error:
-            k = 0 if part.fault_row is None or rows is None else part.fault_row // rows
-            raise DataError(f"In {Place(k, k * (rows or 0)).where}: {error}") from None
+        for n in (most, rows):
+            try:
+                with readable(part):
+                    return part.first(n)
+            except DataError as error:
+                fault = error
+            if rows is None or most is None or rows >= most:
+                break
+            # if the first batch alone can be read, the pass tells in which one the fault is
+        k = 0 if part.fault_row is None or rows is None else part.fault_row // rows
+        raise DataError(f"In {Place(k, k * (rows or 0)).where}: {fault}")
 
     def _fix_width(self) -> Survey | None:
         """Settle the width of LIBSVM files; their targets are seen on the way."""

@@ -151,7 +151,7 @@ class DaskExecutor:
         from dask import delayed
         from distributed.protocol.pickle import dumps
 
-        topic = f"tamiz-{uuid4().hex}"
+        topic = _new_topic()
         # one task that any worker can do again, rather than data that would be lost with a worker
         shared = delayed(_unpacked, pure=False)(dumps(common))
         nodes = [
@@ -171,10 +171,7 @@ class DaskExecutor:
                 line.update(told(sum(done.values()), n_rows, time.perf_counter() - started))
 
         try:
-            client = self.client if self.client is not None else _active_client()
-            if client is None:
-                return nodes[0].compute(scheduler="threads")
-            return _computed(client, nodes[0], topic, done, look)
+            return computed(nodes[0], self.client, topic, done, look)
         finally:
             del _listeners[topic]
 
@@ -268,13 +265,29 @@ def _active_client() -> Any:
         return None
 
 
-def _computed(
-    client: Any, root: Any, topic: str, done: dict[int, int], look: Callable[[], None]
+def _new_topic() -> str:
+    return f"tamiz-{uuid4().hex}"
+
+
+def computed(
+    root: Any,
+    client: Any = None,
+    topic: str | None = None,
+    done: dict[int, int] | None = None,
+    look: Callable[[], None] = lambda: None,
 ) -> Any:
-    """The value of a node; whatever happens, nothing is left on the cluster."""
+    """The value of a node; whatever happens, nothing is left on the cluster.
+
+    What workers tell about a topic goes to ``done``, and ``look`` is called now and then.
+    """
+    need_dask()
     from distributed import KilledWorker, wait
     from distributed import TimeoutError as DaskTimeoutError
 
+    client = _active_client() if client is None else client
+    if client is None:
+        return root.compute(scheduler="threads")
+    topic, done = topic or _new_topic(), {} if done is None else done
     client.subscribe_topic(topic, lambda event: done.update([tuple(event[1])]))
     future = client.compute(root)
     seen = time.monotonic()

@@ -143,11 +143,7 @@ class ArrowPart(ParquetPart):
             raise DataError(f"{self.shown} has other columns than before: {CHANGED}")
         told, groups = file.metadata, self.row_groups
         if groups is None or max(groups) < told.num_row_groups:
-            n = (
-                told.num_rows
-                if groups is None
-                else sum(told.row_group(k).num_rows for k in groups)
-            )
+            n = told.num_rows if groups is None else sum(told.row_group(k).num_rows for k in groups)
             if n == self.n_rows:
                 return n
         raise DataError(f"{self.shown} has other rows than before: {CHANGED}")

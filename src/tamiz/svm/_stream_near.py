@@ -38,6 +38,8 @@ _AFTER_ROUND = 0.03  # mu
 _LEAST_WIDTH, _MOST_WIDTH = 0.15, 3.0
 _BLOCK = 4096
 _PASSES_INSIDE = 60
+_PARTS = 2  # into which rows are joined
+_SAMPLED = 100_000  # rows for the length of steps in memory
 
 
 class Part(NamedTuple):
@@ -66,6 +68,22 @@ class NearSums:
         self.far += other.far
         self.parts = [*self.parts, *other.parts]
         return self
+
+    def joined(self) -> list[Part]:
+        """The rows that were kept, in a few large parts."""
+        n = sum(len(part.codes) for part in self.parts)
+        wanted, some, size = [], [], 0
+        for k, part in enumerate(self.parts):
+            some.append(part)
+            size += len(part.codes)
+            if size >= n / _PARTS or k == len(self.parts) - 1:
+                X = [part.X for part in some]
+                rows = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+                codes = np.concatenate([part.codes for part in some])
+                wanted.append(Part(rows, codes, some[0].rows))
+                some, size = [], 0
+        self.parts = wanted
+        return wanted
 
 
 @dataclass
@@ -298,26 +316,20 @@ def _in_memory(
     """The machines of the rows near the margin and the sum of the others."""
     place = [sums.machines.index(k) for k in active]
     tasks = Tasks(rows.tasks.signs[active], rows.tasks.prices[active])
-    near = _Near(sums.parts, sums.far[place])
-    sample, codes, weight = _some(sums.parts, rows)
+    near = _Near(sums.joined(), sums.far[place])
+    sample, codes, weight = _some(near.parts, rows)
     inside = Rows(
         total=near.total,
         tasks=tasks,
         units=rows.units,
-        n_rows=sum(len(part.codes) for part in sums.parts),
+        n_rows=sum(len(part.codes) for part in near.parts),
         row_cost=rows.row_cost,
         sample=sample,
         codes=codes,
         weight=weight,
-        near_bytes=int(_SMALL * rows.row_bytes),
-        row_bytes=rows.row_bytes,
     )
     inner = [Machine(machines[k].ridge, aims[k], machines[k].mu) for k in active]
-    if _SMALL < inside.n_rows < 0.7 * rows.n_rows:  # the same again, with rows that are nearer
-        for machine, k in zip(inner, active, strict=True):
-            machine.width = machines[k].width
-        _near_rounds(inside, inner, 0.5 * tol, _PASSES_INSIDE, None)
-    newton_passes(inside, inner, tol=0.5 * tol, last=_PASSES_INSIDE)
+    newton_passes(inside, inner, tol=0.3 * tol, last=_PASSES_INSIDE)
     for machine in inner:
         if machine.status == "interrupted":
             raise KeyboardInterrupt
@@ -329,7 +341,7 @@ def _some(parts: list[Part], rows: Rows) -> tuple[Any, np.ndarray, float]:
     n = sum(len(part.codes) for part in parts)
     if not n:
         return rows.sample[:0], rows.codes[:0], 1.0
-    every = -(-n // _SMALL)
+    every = -(-n // _SAMPLED)
     X = [rows.units.apply(part.X[::every]) for part in parts]
     codes = np.concatenate([part.codes[::every] for part in parts])
     whole = sparse.csr_matrix(sparse.vstack(X)) if sparse.issparse(X[0]) else np.concatenate(X)

@@ -45,6 +45,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy import linalg
 
 from tamiz._blas import one_blas_thread
@@ -53,7 +54,7 @@ from tamiz.solvers import solve_smo
 from tamiz.svm._stream_hinge import HingeAt, HingeSums, Tasks, Units, sides
 
 _MOST_PLANES = 16
-_LENGTHS = np.concatenate([np.geomspace(0.01, 1.0, 21), [1.2, 1.5, 2.0]])
+_HALVINGS = 10  # to find the length of a step
 _FALL = 0.3  # of mu
 _FIRST_MU, _LEAST_MU = 1.0, 1e-10
 _AFTER_SAMPLE, _AFTER_WARM = 0.3, 0.1
@@ -168,11 +169,6 @@ class Machine:
     def penalty(self, point: np.ndarray) -> float:
         kept = np.isfinite(self.ridge)
         return 0.5 * float(self.ridge[kept] @ point[:-1][kept] ** 2)
-
-    def penalty_slope(self) -> float:
-        """Slope of the penalty along the direction."""
-        kept = np.isfinite(self.ridge)
-        return float(self.ridge[kept] @ (self.point[:-1] * self.direction[:-1])[kept])
 
     def mixture(self) -> tuple[np.ndarray, float]:
         """The best mixture of the planes, itself a plane."""
@@ -355,6 +351,37 @@ def _newton(
         return step
 
 
+def _length(machine: Machine, z: np.ndarray, change: np.ndarray, price: np.ndarray) -> float:
+    """Where the slope along the direction vanishes, as far as the sample knows.
+
+    At the start it is that of all rows; the sample says how it grows.
+    """
+    mu2 = machine.mu**2
+    kept = np.isfinite(machine.ridge)
+    bend = float(machine.ridge[kept] @ machine.direction[:-1][kept] ** 2)
+    start = _tilt(z, change, price, mu2, 0.0)
+
+    def slope(length: float) -> float:
+        return length * bend + _tilt(z, change, price, mu2, length) - start - machine.decrement
+
+    low, high = 0.0, machine.reach
+    if slope(high) <= 0.0:
+        return high
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return high
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _tilt(z, change, price, mu2, length):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(len(z)):
+        end = z[i] + length * change[i]
+        total += price[i] * change[i] * (0.5 + 0.5 * end / np.sqrt(end * end + mu2))
+    return total
+
+
 def _plan(machine: Machine, rows: Rows, k: int) -> None:
     """Length of the step, by the sample; smoothing at its end, and rows for the curvature there."""
     if not machine.length:
@@ -365,18 +392,7 @@ def _plan(machine: Machine, rows: Rows, k: int) -> None:
         y, price = signs[part], prices[part] * rows.weight
         both = np.stack([machine.point, machine.direction])
         here, along = (rows.sample @ both[:, :-1].T + both[:, -1])[part].T
-        z, change = 1.0 - y * here, -y * along
-        mu2 = machine.mu**2
-        values = np.empty(len(_LENGTHS) + 1)
-        for t, length in enumerate([0.0, *_LENGTHS]):
-            end = z + length * change
-            values[t] = 0.5 * price @ (end + np.sqrt(end * end + mu2))
-            values[t] += machine.penalty(machine.point + length * machine.direction)
-        # the slope of all rows in place of that of the sample
-        tilt = machine.penalty_slope() + 0.5 * (price * change) @ (1.0 + z / np.sqrt(z * z + mu2))
-        values[1:] -= _LENGTHS * (tilt + machine.decrement)
-        within = machine.reach >= _LENGTHS
-        machine.length = float(_LENGTHS[int(values[1:][within].argmin())])
+        machine.length = _length(machine, 1.0 - y * here, -y * along, price)
     if machine.decrement < machine.rest and machine.length >= 0.3:
         machine.mu = max(_FALL * machine.mu, _LEAST_MU)  # the curvature follows one pass later
     most = max(_FLOPS / rows.row_cost, 200.0 * len(machine.ridge), 5e4)

@@ -122,6 +122,11 @@ class Stream:
             self.table = source
         else:
             self.table = batches(source, target, **{"task": "classification", **options})
+        if self.table.once:
+            raise ValueError(
+                f"A generator can be read once only, and {name} goes over the rows several times; "
+                "hand over a function that makes a fresh one, such as lambda: rows(), or a list."
+            )
         schema = self.table.survey().schema
         if schema.classes is None:
             what = "holds quantities" if schema.task == "regression" else "is not there"

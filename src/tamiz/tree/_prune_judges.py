@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils import _safe_indexing
 
 from tamiz._progress import Progress
@@ -160,12 +166,25 @@ def _folds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The folds; a number stands for random ones that keep the shares of the classes."""
     n, classifier = len(y), hasattr(estimator, "classes_")
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (n,):
+            raise ValueError(
+                f"groups.shape == {groups.shape}, expected ({n},): it must hold one group for each "
+                "row of X."
+            )
+        count = len(set(groups.tolist()))
+        if isinstance(cv, Integral) and int(cv) > count:
+            raise ValueError(f"cv={cv} folds: use a number from 2 to {count}, the groups.")
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         largest = int(np.unique(y, return_counts=True)[1].max()) if classifier else n
         if not 2 <= int(cv) <= largest:
             held = "samples of the largest class" if classifier else "samples"
             raise ValueError(f"cv={cv} folds: use a number from 2 to {largest}, the {held}.")
-        kind = StratifiedKFold if classifier else KFold
+        if groups is not None:
+            kind: Any = StratifiedGroupKFold if classifier else GroupKFold
+        else:
+            kind = StratifiedKFold if classifier else KFold
         splitter: Any = kind(int(cv), shuffle=True, random_state=random_state)
     elif isinstance(cv, (str, bool, float)) or cv is None:
         raise ValueError(f"cv={cv!r} is not understood; use a number of folds or a splitter.")

@@ -164,7 +164,7 @@ class TreeReading:
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples, as in fit.
         groups : array of shape (n_samples,), optional
-            For splitters that keep groups together.
+            Samples of one group stay on one side; a number of folds keeps them together, too.
         random_state : int, RandomState or None, default=0
             Seed of the folds that a number stands for.
         verbose : bool or int, default=0
