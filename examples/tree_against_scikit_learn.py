@@ -130,19 +130,21 @@ class Pruned(CARTClassifier):
     """A tree that is pruned by cross-validation inside the training data."""
 
     def fit(self, X, y, sample_weight=None):
-        """Grow and prune."""
-        return super().fit(X, y, sample_weight).prune_cv(X, y, cv=5, measure="leaves")
+        """Grow and prune; the trees of the folds are plain ones."""
+        plain = CARTClassifier(**self.get_params()).fit(X, y, sample_weight)
+        vars(self).update(vars(plain.prune_cv(X, y, cv=5, measure="leaves")))
+        return self
 
 
 class PrunedPeer(DecisionTreeClassifier):
     """The same for scikit-learn: the price of a leaf is chosen by cross-validation."""
 
     def fit(self, X, y, sample_weight=None):
-        """Try the prices of its own sequence, at most thirty of them, and keep the best."""
+        """Try the prices of its own sequence, at most fifteen of them, and keep the best."""
         plain = DecisionTreeClassifier(random_state=self.random_state)
         alphas = plain.cost_complexity_pruning_path(X, y).ccp_alphas.clip(0.0)
         between = np.unique(np.sqrt(alphas[:-1] * alphas[1:]))
-        few = between[np.linspace(0, len(between) - 1, min(30, len(between))).astype(int)]
+        few = between[np.linspace(0, len(between) - 1, min(15, len(between))).astype(int)]
         inner = StratifiedKFold(5, shuffle=True, random_state=0)
         search = GridSearchCV(plain, {"ccp_alpha": few}, cv=inner, refit=False).fit(X, y)
         self.ccp_alpha = search.best_params_["ccp_alpha"]

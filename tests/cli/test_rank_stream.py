@@ -31,6 +31,9 @@ def folder(tmp_path_factory):
     return place
 
 
+WAYS = ("stream", "no-stream")
+
+
 def ask(*arguments):
     """The command in this process: a new one for each would take long."""
     return CliRunner().invoke(app, list(map(str, arguments)))
@@ -68,7 +71,23 @@ def test_words_and_gaps(folder):
     assert len(done.stdout.splitlines()) == 4
     assert "colour" in done.stdout
     said = refusal("rank", path, "-t", "kind", "-m", "fisher", "--stream")
-    assert "'colour' is nominal" in said and "--drop" in said
+    for word in ("NaN in column 'a'", "--no-stream", "medians", "mrmr"):
+        assert word in said
+
+
+@pytest.mark.parametrize("method", ["fisher", "ks", "pearson", "mrmr"])
+def test_words_become_indicators_where_numbers_are_needed(method, folder):
+    common = ("rank", folder / "mixed.csv", "-t", "kind", "--drop", "a", "-m", method, "--json")
+    streamed, whole = (valid("rank", ask(*common, f"--{how}").stdout) for how in WAYS)
+    for key in ("n_features", "params", "target", "n_samples"):
+        assert streamed[key] == whole[key]
+    names = [[feature["name"] for feature in one["features"]] for one in (streamed, whole)]
+    assert names[0] == names[1]
+    assert ("colour" if method == "mrmr" else "colour=red") in names[0][:2]
+    scores = [[feature["score"] for feature in one["features"]] for one in (streamed, whole)]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-10)
+    told = any("turned into indicators" in note for note in streamed["notes"])
+    assert told == (method != "mrmr")
 
 
 def test_a_large_file_is_streamed_by_itself(folder, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from itertools import pairwise
 
@@ -11,6 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+import tamiz
 from tamiz.data import load
 from tamiz.filters import (
     MRMR,
@@ -142,6 +145,134 @@ def test_classes(selector, discrete):
         ours.partial_fit(X[:3], [0, 1, 1], classes=[0, 1])
     with pytest.raises(ValueError, match=r"one class only.*classes="):
         clone(selector).partial_fit(X[y == 1], y[y == 1])
+
+
+COUNTED = ChiSquared(test="counts")
+
+
+@pytest.mark.parametrize("selector", [*MOMENTS, MaxRel(bins=None), ChiSquared(bins=None)], ids=repr)
+def test_a_class_that_was_announced_and_has_not_come_yet(selector, discrete):
+    X, y = np.nan_to_num(discrete[0]), discrete[1]
+    first = y != 1
+    ours = clone(selector).partial_fit(X[first], y[first], classes=[0, 1, 2])
+    so_far = whole(selector, X[first], y[first])
+    np.testing.assert_allclose(ours.scores_, so_far.scores_, rtol=1e-10)
+    if getattr(so_far, "pvalues_", None) is not None:
+        np.testing.assert_allclose(ours.pvalues_, so_far.pvalues_, rtol=1e-8)
+    ours.partial_fit(X[~first], y[~first])
+    np.testing.assert_allclose(ours.scores_, whole(selector, X, y).scores_, rtol=1e-10)
+
+
+def test_negative_counts_are_refused_when_they_come(numbers):
+    X, y = numbers
+    ours = clone(COUNTED)
+    with pytest.raises(ValueError, match="Negative values"):
+        ours.partial_fit(-X[y == 0], y[y == 0], classes=[0, 1])  # too early to rank
+    ours.partial_fit(X, y)
+    np.testing.assert_allclose(ours.scores_, whole(COUNTED, X, y).scores_, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("selector", "change"),
+    [
+        (COUNTED, {"test": "independence", "bins": None}),
+        (ChiSquared(bins=None), {"test": "counts"}),
+        (PearsonScore(), {"task": "regression"}),
+    ],
+)
+def test_a_parameter_changed_on_the_way(selector, change, discrete):
+    X, y = np.nan_to_num(discrete[0]), discrete[1]
+    ours = clone(selector).partial_fit(X, y)
+    before = ours.scores_
+    with pytest.raises(ValueError, match=f"{next(iter(change))} was changed to"):
+        ours.set_params(**change).partial_fit(X, y)
+    assert ours.scores_ is before and ours.n_rows_ == len(y)
+
+
+def test_batches_in_which_a_column_of_words_has_none():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    words = np.where(rng.random(90) < 0.8, np.array(["no", "yes"])[y], "who knows").astype(object)
+    words[:10] = words[40:50] = None
+    frame = pd.DataFrame({"a": words, "b": rng.integers(0, 3, 90)})
+    ours = MaxRel(bins=None)
+    for start in range(0, 90, 10):
+        ours.partial_fit(frame[start : start + 10], y[start : start + 10])
+    np.testing.assert_array_equal(ours.scores_, whole(MaxRel(bins=None), frame, y).scores_)
+    # numbers after nothing but gaps
+    gaps = pd.DataFrame({"a": pd.Series([None] * 4, dtype=str)})
+    with pytest.warns(UserWarning, match="no relevant feature"):
+        ours = MaxRel(bins=None).partial_fit(gaps, y[:4])
+    ours.partial_fit(pd.DataFrame({"a": y * 1.0}), y)
+    assert ours.scores_[0] > 0.5
+    with pytest.raises(ValueError, match="holds text, but held numbers"):
+        ours.partial_fit(frame[["a"]], y)
+
+
+def test_one_row_of_a_quantity_is_no_ranking(numbers):
+    X, y = numbers[0], numbers[0][:, 0] + 0.25
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ours = PearsonScore().partial_fit(X[:1], y[:1])
+        with pytest.raises(NotFittedError):
+            ours.transform(X)
+        ours.partial_fit(X[1:], y[1:])
+    np.testing.assert_allclose(ours.scores_, whole(PearsonScore(), X, y).scores_, rtol=1e-10)
+
+
+def test_whole_numbers_first_and_then_others(numbers):
+    X = numbers[0][:40]
+    ours = PearsonScore().partial_fit(X, np.arange(40) % 4)
+    with pytest.raises(
+        ValueError, match=r'0\.5, which is not among the classes.*task="regression"'
+    ):
+        ours.partial_fit(X, np.arange(40) + 0.5)
+
+
+@pytest.mark.parametrize("selector", [FisherScore(), COUNTED, MaxRel(bins=None)])
+def test_a_fit_that_fails_leaves_the_batches(selector, discrete):
+    X, y = np.nan_to_num(discrete[0]), discrete[1]
+    ours = clone(selector).partial_fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match="one class only"):
+        ours.fit(X[:, :2], np.zeros(len(y)))
+    assert ours.n_features_in_ == X.shape[1]
+    ours.partial_fit(X[200:], y[200:])
+    np.testing.assert_allclose(ours.scores_, whole(selector, X, y).scores_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy", "save"])
+@pytest.mark.parametrize("selector", [*MOMENTS, MaxRel(bins=None), ChiSquared(bins=None)], ids=repr)
+def test_a_kept_filter_goes_on_where_it_was(selector, way, discrete, tmp_path):
+    X, y = np.nan_to_num(discrete[0]), discrete[1]
+    ours = clone(selector).partial_fit(X[:200], y[:200])
+    if way == "save":
+        tamiz.save(ours, tmp_path / "filter.tamiz")
+        other = tamiz.load(tmp_path / "filter.tamiz")
+    else:
+        other = copy.deepcopy(ours) if way == "deepcopy" else pickle.loads(pickle.dumps(ours))
+    before = ours.scores_.copy()
+    other.partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(ours.scores_, before)  # nothing is shared
+    ours.partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(other.scores_, ours.scores_)
+    assert other.n_rows_ == len(y)
+    assert not hasattr(clone(other), "_so_far")
+
+
+def test_words_and_quantities_can_be_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    y, words = np.arange(60) % 2, rng.choice(["red", "blue", "green"], 60)
+    frame = pd.DataFrame({"a": words, "b": rng.integers(0, 3, 60)})
+    numbers, quantity = rng.normal(size=(60, 3)), rng.normal(size=60)
+    for selector, X, target in (
+        (MaxRel(bins=None), frame, y),
+        (PearsonScore(), numbers, quantity),
+    ):
+        tamiz.save(selector.partial_fit(X[:30], target[:30]), tmp_path / "filter.tamiz")
+        other = tamiz.load(tmp_path / "filter.tamiz").partial_fit(X[30:], target[30:])
+        np.testing.assert_array_equal(
+            other.scores_, selector.partial_fit(X[30:], target[30:]).scores_
+        )
 
 
 BAD = {

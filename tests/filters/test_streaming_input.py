@@ -61,7 +61,7 @@ def changed(place, value, batch=1):
     ids=repr,
 )
 def test_gaps_are_refused_with_batch_and_column(selector):
-    named = frames()
+    named = [part.abs() for part in frames()]  # counts are not negative
     named[1].loc[named[1].index[3], "c"] = np.nan
     with pytest.raises(ValueError, match=r"Batch 1 contains NaN in column 'c'.*Fill the gaps"):
         selector.fit_stream(named, target="kind")
@@ -104,6 +104,23 @@ def test_nominal_columns_where_numbers_are_needed():
     with pytest.raises(ValueError, match=r"Column 'b' is nominal.*drop="):
         FisherScore().fit_stream(words, target="kind")
     assert MaxRel().fit_stream(words, target="kind").n_features_in_ == 4
+
+
+def test_codes_of_levels_are_never_correlated():
+    """CFS counts where the target holds classes; with a quantity it needs numbers."""
+    words = frames()
+    for part in words:
+        part["b"] = np.where(part["b"] > 0, "red", "blue")
+        part["kind"] = part["a"] + 0.5
+    with pytest.raises(ValueError, match=r"Column 'b' is nominal.*CFS needs numbers here"):
+        CFS().fit_stream(words, target="kind")
+
+
+def test_options_that_are_unknown():
+    with pytest.raises(TypeError, match=r"no option 'batchrows'.*batch_rows"):
+        MaxRel().fit_stream(PAIRS, batchrows=5)
+    with pytest.raises(TypeError, match=r"'sample_weight'.*not weighted"):
+        FisherScore().fit_stream(PAIRS, sample_weight=np.ones(60))
 
 
 def test_a_class_that_was_not_announced():

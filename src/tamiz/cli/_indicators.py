@@ -79,8 +79,11 @@ class Indicators(Batches):
         self._schema = replace(schema, names=names, categories={})
         coded = [schema.names[j] for j in sorted(schema.categories)]
         made = sum(self._width[j] for j in schema.categories)
-        self.note = f"Categories as indicators: {listed(coded)} became {made} columns of 0 and 1, with names "
-        self.note += f"such as {next(n for n in names if n.startswith(f'{coded[0]}='))!r}."
+        such = next(name for name in names if name.startswith(f"{coded[0]}="))
+        self.note = (
+            f"Categories as indicators: {listed(coded)} became {made} columns of 0 and 1, with "
+            f"names such as {such!r}."
+        )
 
     def _go(self) -> Generator[Batch, None, None]:
         most = rows_per_batch(self.schema.n_features)

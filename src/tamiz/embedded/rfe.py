@@ -275,8 +275,8 @@ class SVMRFE(LastMachineSelector):
         The same elimination as in ``fit``. Each machine is solved in a few passes over the rows,
         from the weights and the certificate of the one before, up to a certified gap; the order of
         the rows and the cut into batches do not matter. ``step="half"`` or a share needs far fewer
-        passes than ``step=1``. Memory: about two batches, ``keep_bytes``, a sample of rows (32 MB), and a square
-        table as wide as the features for each machine.
+        passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it, a
+        sample of rows (32 MB), and a square table as wide as the features for each machine.
 
         Not available: other kernels, ``criterion="radius_margin"``, "best" and "1se" for
         ``n_features_to_select``, ``checkpoint``.
@@ -296,9 +296,10 @@ class SVMRFE(LastMachineSelector):
         max_passes : int, default=10000
             Limit on passes over the rows.
         keep_bytes : int, optional
-            Memory for rows that are kept from pass to pass, checked and converted; a table that
-            needs more is read anew in each. By default 1 GiB, or a quarter of the memory that is
-            free if that is less; 0 keeps none.
+            Memory for rows that are kept from pass to pass: all of them, checked and converted, if
+            they need no more; and in a quarter of it those near the margin, which save passes.
+            By default 1 GiB, or a quarter of the memory that is free if that is less; 0 keeps
+            none.
         **options
             For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
             and ``executor`` for passes on a cluster.

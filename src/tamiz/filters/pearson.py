@@ -26,6 +26,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamiz._parallel import run_tiles
 from tamiz._validation import (
+    ANNOUNCE,
     as_vector,
     check_regression_target,
     check_sample_weight,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -82,7 +83,7 @@ class Passes:
         width = n_threads()
         for start in range(0, len(self._kept), width):
             some = self._kept[start : start + width]
-            for part in sum(run_tiles(_each, len(some), some, make), []):
+            for part in chain.from_iterable(run_tiles(_each, len(some), some, make)):
                 total = part if total is None else total.merge(part)
         return total
 

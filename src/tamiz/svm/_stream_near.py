@@ -78,7 +78,9 @@ class NearSums:
             size += len(part.codes)
             if size >= n / _PARTS or k == len(self.parts) - 1:
                 X = [part.X for part in some]
-                rows = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+                rows = (
+                    sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+                )
                 codes = np.concatenate([part.codes for part in some])
                 wanted.append(Part(rows, codes, some[0].rows))
                 some, size = [], 0
@@ -250,6 +252,7 @@ def _near_rounds(
             rows.tasks, rows.units, np.array(active), point, direction, _LENGTHS,
             _widths(rows, chosen, active, aims),
         )  # fmt: skip
+        kept = rows.near = None  # no longer held while others are kept
         kept = rows.near = rows.sums(make)
         astray = [
             _judge(machines[k], aims[k], kept.hinges[t], believed[k], tol)
@@ -267,7 +270,9 @@ def _near_rounds(
             believed = [np.inf] * len(machines)
 
 
-def _judge(machine: Machine, aim: np.ndarray, hinges: np.ndarray, believed: float, tol: float) -> bool:
+def _judge(
+    machine: Machine, aim: np.ndarray, hinges: np.ndarray, believed: float, tol: float
+) -> bool:
     """Learn from a pass what the losses are; whether the machine in memory was led astray."""
     points = machine.best + _LENGTHS[:, None] * (aim - machine.best)
     primal = hinges + np.array([machine.penalty(point) for point in points])

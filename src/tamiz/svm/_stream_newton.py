@@ -172,7 +172,7 @@ class Machine:
 
     def mixture(self) -> tuple[np.ndarray, float]:
         """The best mixture of the planes, itself a plane."""
-        theta, U, s, Q = self._mix()
+        theta, U, s, _ = self._mix()
         return theta @ U, float(theta @ s)
 
     def raise_bound(self) -> None:

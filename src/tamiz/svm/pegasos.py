@@ -283,9 +283,8 @@ class PegasosClassifier(LinearMachine):
 
         A first pass counts the rows and classes and sums up the features; then the rows are taken
         ``passes`` times, in the order of the batches, shuffled inside each (``shuffle``); a last
-        pass computes ``objective_``. Memory: about two batches, and
-        ``keep_bytes``. Rows that are sorted by class
-        should be shuffled beforehand, since the order counts.
+        pass computes ``objective_``. Memory: about two batches, and ``keep_bytes``. Rows that are
+        sorted by class should be shuffled beforehand, since the order counts.
 
         ``C``, ``class_weight="balanced"``, ``tol`` (which costs a pass more for each) and
         ``random_state`` mean the same as in ``fit``; ``sampling="replacement"`` is not possible.
