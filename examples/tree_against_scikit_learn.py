@@ -170,6 +170,8 @@ def gaps() -> None:
     for name in ("hmeq", "heart_cleveland"):
         data = tamiz.data.load(name)
         for said, stop in STOPS:
+            if stop is None and name == "hmeq":  # a quarter of an hour by itself
+                continue
             ours = CARTClassifier if stop is not None else Pruned
             theirs = DecisionTreeClassifier if stop is not None else PrunedPeer
             limits = stop or {}

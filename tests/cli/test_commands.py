@@ -158,6 +158,12 @@ def test_demo(tmp_path):
 def test_lists():
     methods = valid("methods", run("methods", "--family", "filter", "--json").stdout)["methods"]
     assert {m["family"] for m in methods} == {"filter"} and len(methods) > 15
+    judges = valid("methods", run("methods", "--family", "judge", "--json").stdout)
+    assert not judges["methods"]
+    classes = {judge["name"]: judge["classifier"] for judge in judges["judges"]}
+    assert classes["knn"] == "tamiz:KNNClassifier" and classes["tree"] == "tamiz:CARTClassifier"
+    both = run("methods").stdout
+    assert "\nmrmr" in both and "\ntree" in both and "--judge" in both
     known = valid("datasets", run("datasets", "--json").stdout)["datasets"]
     assert {"name": "iris", "rows": 150, "features": 4}.items() <= known[1].items()
     recipes = valid("reproduce", run("reproduce", "--json").stdout)["recipes"]

@@ -34,11 +34,10 @@ class NamedJudge:
 
     def to_dict(self, name: str) -> dict[str, Any]:
         """What a list of judges tells of it, in plain values."""
-        classifier, regressor = self.classifier(), self.regressor()
         return {
             "name": name,
-            "classifier": f"{type(classifier).__module__.split('.')[0]}:{type(classifier).__name__}",
-            "regressor": f"{type(regressor).__module__.split('.')[0]}:{type(regressor).__name__}",
+            "classifier": _called(self.classifier()),
+            "regressor": _called(self.regressor()),
             "what": self.what,
             "cost": self.cost,
             "grid": {key: list(values) for key, values in self.grid.items()},
@@ -87,6 +86,12 @@ _ALIASES = {
     "rbf": "svc-rbf",
     "svr-rbf": "svc-rbf",
 }
+
+
+def _called(estimator: Any) -> str:
+    """The library and the class of an estimator."""
+    cls = type(estimator)
+    return f"{cls.__module__.partition('.')[0]}:{cls.__name__}"
 
 
 def judge_name(name: str) -> str:

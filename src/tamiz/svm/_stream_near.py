@@ -36,6 +36,7 @@ _MISSES = 3  # after which passes of Newton take over
 _LENGTHS = np.array([1.0, 0.5, 0.2, 0.05])
 _AFTER_ROUND = 0.03  # mu
 _LEAST_WIDTH, _MOST_WIDTH = 0.15, 3.0
+_TOO_NARROW = 0.1  # where memory allows no more, too many rows cross
 _BLOCK = 4096
 _PASSES_INSIDE = 60
 _PARTS = 2  # into which rows are joined
@@ -248,9 +249,12 @@ def _near_rounds(
         chosen = [machines[k] for k in active]
         point = np.array([m.best for m in chosen])
         direction = np.array([aims[k] for k in active]) - point
+        width = _widths(rows, chosen, active, aims)
+        if width.min() < _TOO_NARROW:
+            return
         make = NearAt(
             rows.tasks, rows.units, np.array(active), point, direction, _LENGTHS,
-            _widths(rows, chosen, active, aims),
+            width,
         )  # fmt: skip
         kept = rows.near = None  # no longer held while others are kept
         kept = rows.near = rows.sums(make)
