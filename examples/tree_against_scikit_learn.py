@@ -1,6 +1,8 @@
-"""Trees beside those of scikit-learn: the same splits, gaps, and categories.
+"""
+Trees beside those of scikit-learn: the same splits, gaps, and categories
+=========================================================================
 
-Prints the tables of the page on trees. Takes about twenty minutes.
+Prints the tables of the page on trees. Takes about twenty minutes. ::
 
     python examples/tree_against_scikit_learn.py [same | gaps | categories | sizes]
 """
