@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from tamiz.tree._rules_python import python_source
-from tamiz.tree._wording import Wording, number, percent
+from tamiz.tree._wording import Wording, percent
 from tamiz.tree.findings import find
 from tamiz.tree.rules import rules_of, rules_text, tree_text
+from tamiz.tree.splits import number
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Surrogate, Tree
 from tests.tree.trees import random_tree
 

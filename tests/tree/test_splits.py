@@ -86,3 +86,12 @@ def test_the_python_source_gives_the_answer_of_the_split(split):
         row = {"age": X[i, 0], "colour": CATEGORIES[1][i], "size": str(CATEGORIES[2][i])}
         assert eval(source, {"row": row}) == bool(split.sends_left(X)[i])
     assert "row[0]" in NumericSplit(0, 2.0).source()
+
+
+def test_large_limits_keep_their_digits():
+    stamps = NumericSplit(0, 1_700_000_123.5), NumericSplit(0, 1_700_000_124.0)
+    assert [one.text(True, ["ts"]) for one in stamps] == [
+        "ts <= 1700000123.5",
+        "ts <= 1700000124",
+    ]
+    assert NumericSplit(0, 2.450000001).text(False, ["x"]) == "x > 2.45"

@@ -75,13 +75,6 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def number(value: float) -> str:
-    """A limit with six digits, or more where these would not tell one unit from the next."""
-    if 1e5 <= abs(value) < 1e15:
-        return f"{value:.1f}".removesuffix(".0")
-    return f"{value:.6g}"
-
-
 def percent(share: float) -> str:
     """A share in percent, with as many digits as tell something."""
     if 0 < share < 0.001:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, counted, number, one_line, percent, preorder, shares
-from tamiz.tree.splits import NominalSplit, NumericSplit, Split, shown
+from tamiz.tree._wording import Wording, counted, one_line, percent, preorder, shares
+from tamiz.tree.splits import NominalSplit, NumericSplit, Split, number, shown
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree

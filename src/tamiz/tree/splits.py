@@ -100,7 +100,7 @@ class NumericSplit(Split):
         if categories is not None and self.feature in categories:
             limit = shown(categories[self.feature][int(np.floor(self.threshold))])
         else:
-            limit = f"{self.threshold:.6g}"
+            limit = number(self.threshold)
         return _or_missing(f"{name} {'<=' if left else '>'} {limit}", self.missing, left)
 
     def source(
@@ -216,7 +216,7 @@ class ObliqueSplit(Split):
                 total += f" {'-' if a < 0 else '+'} {size}"
             else:
                 total = f"-{size}" if a < 0 else size
-        return f"{total} {'<=' if left else '>'} {self.threshold:.6g}"
+        return f"{total} {'<=' if left else '>'} {number(self.threshold)}"
 
     def source(
         self,
@@ -276,6 +276,13 @@ class Surrogate(Split):
     ) -> str:
         condition = self.split.source(names, categories, row)
         return f"not ({condition})" if self.reverse else condition
+
+
+def number(value: float) -> str:
+    """A limit with six digits, or more where these would not tell one unit from the next."""
+    if 1e5 <= abs(value) < 1e15:
+        return f"{value:.1f}".removesuffix(".0")
+    return f"{value:.6g}"
 
 
 def name_of(feature: int, names: Names | None) -> str:
