@@ -62,9 +62,9 @@ class GapWeighted(Kernel):
     feature vector is zero, and so are its kernel values with every string and with itself. That
     keeps Gram matrices positive semi-definite, normalised or not.
 
-    The dynamic programme takes time O(m |s| |t|) and memory O(m |t|). Factors λ^(2m) are taken out
-    before, so that normalised values are right however small λ and however long the strings are;
-    what gaps alone reduce to less than 1e-240 may be taken as zero.
+    The dynamic programme takes time ``O(m |s| |t|)`` and memory ``O(m |t|)``. Factors λ^(2m) are
+    taken out before, so that normalised values are right however small λ and however long the
+    strings are; what gaps alone reduce to less than 1e-240 may be taken as zero.
 
     References
     ----------
