@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -43,6 +45,8 @@ COLUMNS = {
     "declared": gappy(RNG.choice(["z", "k", "m"], N).tolist()).dictionary_encode(),
     "y": pa.array((np.arange(N) % 2).tolist()),
 }
+if find_spec("polars") and tuple(map(int, version("polars").split(".")[:2])) < (1, 10):
+    del COLUMNS["float16"]  # such files polars could not open before
 
 
 @pytest.fixture(params=["pyarrow", "polars"])

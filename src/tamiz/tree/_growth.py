@@ -54,6 +54,7 @@ def classification_tree(
     # of labels that cost the same, the class that is more frequent in all of the data
     tied = cost <= least * (1.0 + 1e-12)
     prediction = np.where(tied, value[0], -1.0).argmax(axis=1)
+    impurity, error = _divided(growth.impurity, total), _divided(least[:, 0], total[0])
     return Tree(
         "classification",
         n_features,
@@ -63,8 +64,8 @@ def classification_tree(
         weight=total,
         value=value,
         prediction=prediction,
-        impurity=growth.impurity / total,
-        error=least[:, 0] / total[0],
+        impurity=impurity,
+        error=error,
         splits=growth.splits,
         surrogates=growth.surrogates,
         majority_left=growth.majority_left,
@@ -99,12 +100,22 @@ def regression_tree(growth: Growth, n_features: int, y: np.ndarray, weight: np.n
         weight=total,
         value=mean[:, None],
         prediction=mean,
-        impurity=growth.impurity / total,
-        error=growth.impurity / total[0],
+        impurity=_divided(growth.impurity, total),
+        error=_divided(growth.impurity, total[0]),
         splits=growth.splits,
         surrogates=growth.surrogates,
         majority_left=growth.majority_left,
     )
+
+
+def _divided(sums: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Sums for a unit of weight.
+
+    Where it divides by a denormal number, NumPy 1.26 reports an overflow in lanes that it does
+    not use.
+    """
+    with np.errstate(over="ignore"):
+        return sums / total
 
 
 @njit(cache=True)
