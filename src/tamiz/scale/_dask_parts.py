@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -98,13 +99,13 @@ class DaskPart(Part):
 
         return DaskExecutor(self.client)
 
+    @abstractmethod
     def pieces(self, columns: Sequence[str] | None) -> list[Any]:
         """The partitions, delayed, in order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reader(self) -> PartitionReader | ChunkReader:
         """What makes tables of them."""
-        raise NotImplementedError
 
     def rows_of_pieces(self) -> list[int] | None:
         """Rows of each partition, if known."""

@@ -6,6 +6,7 @@ group of a gigabyte needs no gigabyte of memory. Numbers go straight into the ro
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,11 +51,13 @@ class ParquetPart(Part):
                 f"{shown} has more than one column called {twice[0]!r}; give each its own name."
             )
 
+    @abstractmethod
     def _look(self) -> None:
-        raise NotImplementedError
+        """Find names, number of rows and kinds of columns, without reading values."""
 
+    @abstractmethod
     def _read(self, columns: list[str], rows: int) -> Iterator[Table]:
-        raise NotImplementedError
+        """Some columns, so many rows at a time."""
 
     def plan(self) -> Plan:
         return make_plan(self.names, self.options, self.shown)
