@@ -6,11 +6,14 @@ import gzip
 import io
 import re
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from tamiz.data.column import Column, Table
 from tamiz.data.errors import DataError, damaged
@@ -18,6 +21,10 @@ from tamiz.data.frames import from_csr
 from tamiz.data.plan import Options, Plan
 
 WIDE = 1 << 22  # features that a file may have however few values it holds
+CHUNK = 8 << 20  # bytes of text that are read at a time
+COMPILED = 1 << 20  # bytes of text from which on the compiled reader is worth its loading
+
+Samples = tuple[Any, np.ndarray]
 
 _NUMBER = rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _LINE = re.compile(rb"\s*" + _NUMBER + rb"(\s+(qid:\d+|\d+:" + _NUMBER + rb"))*\s*(#.*)?")
@@ -25,21 +32,10 @@ _LINE = re.compile(rb"\s*" + _NUMBER + rb"(\s+(qid:\d+|\d+:" + _NUMBER + rb"))*\
 
 def read_libsvm(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     """Read a sparse file; indices may start at 0 or at 1."""
-    from sklearn.datasets import load_svmlight_file
-
-    file: Any = _open(path)
-    try:
-        with file:
-            if options.nrows is not None:
-                rows = (
-                    line for line in file if line.strip() and not line.lstrip().startswith(b"#")
-                )
-                file = io.BytesIO(b"".join(islice(rows, options.nrows)))
-            X, y = load_svmlight_file(file, zero_based=True)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(damaged(shown, error, remedy="fetch or pack")) from None
-    except (ValueError, OverflowError) as error:
-        raise DataError(_complaint(path, shown, error)) from None
+    if options.nrows is None:
+        X, y = together(list(pieces(path, shown)))
+    else:
+        X, y = _first_rows(path, shown, options.nrows)
     if not len(y):
         raise DataError(f"{shown} is empty; it should hold lines such as '1 3:0.5 7:2'.")
     if X.shape[1] > max(WIDE, 100 * X.nnz):
@@ -54,6 +50,74 @@ def read_libsvm(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     names = [f"f{j + first:0{width}d}" for j in range(X.shape[1])]
     target = Column("target", np.asarray(y, dtype=np.float64))
     return from_csr(X, names, [target], shown, options, "target")
+
+
+def pieces(path: Path, shown: str) -> Iterator[Samples]:
+    """Samples and labels of the file, some megabytes of text at a time, cut at ends of lines.
+
+    A piece is as wide as the greatest index in it; index 0 is a column of its own.
+    """
+    with _told(path, shown), _open(path) as file:
+        carry = b""
+        while True:
+            piece = file.read(CHUNK)
+            raw = carry + piece
+            cut = raw.rfind(b"\n") + 1 if piece else len(raw)
+            carry = raw[cut:]
+            if raw[:cut].strip():
+                X, y = _parse(raw[:cut])
+                if len(y):
+                    yield X, y
+            if not piece:
+                return
+
+
+def together(held: list[Samples]) -> Samples:
+    """Pieces one below the other, all as wide as the widest."""
+    if len(held) == 1:
+        return held[0]
+    width = max((X.shape[1] for X, _ in held), default=1)
+    for X, _ in held:
+        X.resize(X.shape[0], width)
+    if not held:
+        return sparse.csr_matrix((0, width)), np.empty(0)
+    return (
+        sparse.vstack([X for X, _ in held], format="csr"),
+        np.concatenate([y for _, y in held]),
+    )
+
+
+def _parse(raw: bytes) -> Samples:
+    if len(raw) >= COMPILED:
+        from tamiz.data._libsvm_parser import parse
+
+        found = parse(raw)
+        if found is not None:
+            return found
+    from sklearn.datasets import load_svmlight_file
+
+    X, y = load_svmlight_file(io.BytesIO(raw), zero_based=True)
+    return X, np.asarray(y, dtype=np.float64)
+
+
+def _first_rows(path: Path, shown: str, n_rows: int) -> Samples:
+    """The beginning of the file; what follows is not looked at."""
+    with _told(path, shown), _open(path) as file:
+        rows = (line for line in file if line.strip() and not line.lstrip().startswith(b"#"))
+        return _parse(b"".join(islice(rows, n_rows)))
+
+
+@contextmanager
+def _told(path: Path, shown: str) -> Iterator[None]:
+    """Faults of the file as sentences."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(damaged(shown, error, remedy="fetch or pack")) from None
+    except DataError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise DataError(_complaint(path, shown, error)) from None
 
 
 def _open(path: Path) -> Any:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from tamiz.data.column import Column, Table
-from tamiz.data.errors import DataError, damaged
-from tamiz.data.libsvm import WIDE, _complaint, _open
+from tamiz.data.errors import DataError
+from tamiz.data.libsvm import WIDE, pieces, together
 from tamiz.data.plan import Options, Plan
 from tamiz.scale.parts import Part
-
-CHUNK = 8 << 20  # bytes of text in a batch, unless its rows are counted
 
 
 class LibsvmPart(Part):
@@ -59,7 +53,7 @@ class LibsvmPart(Part):
         """
         width = n_values = 0
         zero = False
-        for X, y in self._chunks():
+        for X, y in pieces(self.path, self.shown):
             see(Table([Column("target", y)], self.shown))
             width = max(width, X.shape[1])
             n_values += X.nnz
@@ -88,7 +82,7 @@ class LibsvmPart(Part):
         p = len(names)
         held: list[tuple[Any, np.ndarray]] = []
         n_held = 0
-        for X, y in self._chunks():
+        for X, y in pieces(self.path, self.shown):
             if X.shape[1] > p + self.base:
                 raise DataError(
                     f"{self.shown} has an index of {X.shape[1] - 1} where the greatest was "
@@ -102,7 +96,7 @@ class LibsvmPart(Part):
             held.append((X, y))
             n_held += len(y)
             if n_held >= rows:
-                X, y = _together(held)
+                X, y = together(held)
                 stop = n_held - n_held % rows
                 for start in range(0, stop, rows):
                     piece = slice(start, start + rows)
@@ -110,43 +104,9 @@ class LibsvmPart(Part):
                 held = [(X[stop:], y[stop:])]
                 n_held -= stop
         if n_held:
-            X, y = _together(held)
+            X, y = together(held)
             yield self._table(X, y, names)
 
     def _table(self, X: Any, y: np.ndarray, names: list[str]) -> Table:
         target = [Column("target", y)]
         return Table(target, self.shown, matrix=X, matrix_names=names, names=[*names, "target"])
-
-    def _chunks(self) -> Iterator[tuple[Any, np.ndarray]]:
-        """Parsed pieces of the file, cut at ends of lines."""
-        from sklearn.datasets import load_svmlight_file
-
-        try:
-            with _open(self.path) as file:
-                carry = b""
-                while True:
-                    piece = file.read(CHUNK)
-                    raw = carry + piece
-                    cut = raw.rfind(b"\n") + 1 if piece else len(raw)
-                    carry = raw[cut:]
-                    if raw[:cut].strip():
-                        X, y = load_svmlight_file(io.BytesIO(raw[:cut]), zero_based=True)
-                        if len(y):
-                            yield X, np.asarray(y, dtype=np.float64)
-                    if not piece:
-                        return
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(damaged(self.shown, error, remedy="fetch or pack")) from None
-        except DataError:
-            raise
-        except (ValueError, OverflowError) as error:
-            raise DataError(_complaint(self.path, self.shown, error)) from None
-
-
-def _together(held: list[tuple[Any, np.ndarray]]) -> tuple[Any, np.ndarray]:
-    if len(held) == 1:
-        return held[0]
-    return (
-        sparse.vstack([X for X, _ in held], format="csr"),
-        np.concatenate([y for _, y in held]),
-    )
