@@ -241,20 +241,20 @@ def test_a_sparse_matrix_gives_the_tree_of_its_dense_copy():
     assert thin.predict(csr_matrix(X)).tolist() == dense.predict(X).tolist()
 
 
-@pytest.mark.parametrize(("name", "step"), [("hmeq", 3), ("heart_cleveland", 1)])
-def test_gaps_are_not_worse_than_with_scikit_learn(data_dir, name, step):
+@pytest.mark.parametrize("name", ["hmeq", "heart_cleveland"])
+def test_gaps_are_not_worse_than_with_scikit_learn(data_dir, name):
     """Ours has no chance in it; the peer's tree depends on its seed, so that several are asked."""
     from sklearn.tree import DecisionTreeClassifier
 
     data = tamiz.data.load(data_dir / f"{name}.csv.gz")
-    X, y = data.X[::step], data.y[::step]
+    X, y = data.X, data.y
     assert np.isnan(X).any()
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     limit = {"min_samples_leaf": 20}
     ours = cross_val_score(CARTClassifier(**limit), X, y, cv=folds).mean()
     peers = [DecisionTreeClassifier(**limit, random_state=seed) for seed in range(5)]
     theirs = np.mean([cross_val_score(peer, X, y, cv=folds).mean() for peer in peers])
-    assert ours > theirs - 0.005
+    assert ours > theirs - 0.003
 
 
 @pytest.mark.slow
