@@ -18,6 +18,8 @@ SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
 # Two pytest workers with one BLAS thread each, instead of two times all cores. SCIPY_ARRAY_API
 # lets scikit-learn run the last of its estimator checks, which it would skip otherwise.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Each worker begins with one half of the files, so that few functions are compiled by both.
+TWO_WORKERS := -n 2 --dist worksteal
 
 # The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
 # else whichever of the two is found.
@@ -27,7 +29,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-lowest bench reproduce docs clean check-python check-lowest-python
+.PHONY: help demo test lint test-lowest bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +39,12 @@ demo: $(DEMO_VENV)/.stamp  ## install tamiz, select features of real data, write
 	@echo
 	@echo "More: $(DEMO_VENV)/bin/tamiz --help, the guide in docs/ (make docs)."
 
-test: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
+test: lint $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
+	@echo "== pytest"
+	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
+		$(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
+
+lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 	@echo "== ruff"
 	@$(TEST_VENV)/bin/ruff check --quiet .
 	@$(TEST_VENV)/bin/ruff format --quiet --check . || { \
@@ -46,16 +53,13 @@ test: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## linters, types, import la
 	@$(TEST_VENV)/bin/mypy
 	@echo "== import layers"
 	@$(TEST_VENV)/bin/lint-imports --no-logo
-	@echo "== pytest"
-	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
-		$(TEST_VENV)/bin/python -m pytest -q -n 2 $(PYTEST_ARGS)
 
 # No doctests here: they show what current versions print. No slow tests: `make test` runs them. No
 # browser: it is newer than what its lowest driver knows.
 test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
 	@echo "== pytest, lowest versions"
 	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
-		$(LOWEST_VENV)/bin/python -m pytest -q -n 2 -m "not slow" --ignore tests/reports/test_browser.py \
+		$(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
 		$(PYTEST_ARGS) tests
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
@@ -75,6 +79,8 @@ clean:  ## remove environments, caches and built files
 	rm -rf $(TEST_VENV) $(LOWEST_VENV) $(DEMO_VENV) $(DOCS_VENV) $(BENCH_VENV)
 	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+environments: $(TEST_VENV)/.stamp $(DOCS_VENV)/.stamp $(LOWEST_VENV)/.stamp
 
 check-python:
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
