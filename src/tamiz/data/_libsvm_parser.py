@@ -133,7 +133,7 @@ def _ends(text, at):
 def _index(text, at):
     """A whole number below 2**31, and where it ends; it ends where it begins if there is none."""
     begin = at
-    index = 0
+    index = np.int64(0)
     while at < len(text) and _ZERO <= text[at] <= _NINE:
         index = 10 * index + (np.int64(text[at]) - _ZERO)
         at += 1
@@ -151,7 +151,7 @@ def _number(text, at, powers):
     if at < n and (text[at] == _MINUS or text[at] == _PLUS):
         negative = text[at] == _MINUS
         at += 1
-    mantissa = 0
+    mantissa = np.int64(0)
     power = digits = 0
     exact = True
     point = False
@@ -178,9 +178,10 @@ def _number(text, at, powers):
             down = text[at] == _MINUS
             at += 1
         first = at
-        shift = 0
+        shift = np.int64(0)
         while at < n and _ZERO <= text[at] <= _NINE:
-            shift = min(10 * shift + (np.int64(text[at]) - _ZERO), 100000)
+            if shift < 100000:  # beyond any float
+                shift = 10 * shift + (np.int64(text[at]) - _ZERO)
             at += 1
         if at == first:
             return 0.0, begin, True
