@@ -80,7 +80,8 @@ def _said(value: Any) -> str:
             "recognise them later; pass a list instead."
         )
     if callable(value) and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}{_code_digest(value)}"
+        module = getattr(value, "__module__", None)  # methods of built-in types have none
+        return f"{module}.{value.__qualname__}{_code_digest(value)}"
     if isinstance(value, (list, tuple)):  # of splits, say, whose repr leaves out the middle
         return f"{type(value).__name__}({', '.join(map(_said, value))})"
     if isinstance(value, (set, frozenset)):

@@ -88,7 +88,7 @@ class Fast:
     def __init__(
         self,
         plain: Plain,
-        table: np.ndarray | None,
+        table: Any,
         cells: Sequence[dict[str, Any]],
         memory_mb: float,
         workers: int,
@@ -98,6 +98,7 @@ class Fast:
         self.workers = workers
         self.groups: list[Group] = []
         self.stopped = False
+        self.clear_line: Callable[[], None] = lambda: None  # of whoever shows progress
         self.table = np.empty((0, 0)) if table is None else table
         if self._is_possible():
             self._collect()
@@ -207,7 +208,7 @@ class Fast:
         grams = _Grams(base, None if kernel._pending else kernel)
         if not kernel._pending and kernel.unit_bounded:  # here, where all threads can share it
             grams.get(kernel, self._itemsize(group, group.cells[0][0]))
-        self._share([(self._path, group, k, self.table, base, grams) for k in splits], report)
+        self._share([(self._path, group, k, self.table, grams) for k in splits], report)
 
     def _run_split(
         self,
@@ -224,13 +225,13 @@ class Fast:
         found: list[tuple[int, int, Outcome]] = []
         for group in groups:
             if any((cell, split) in wanted for _, cell in group.cells):
-                found += self._path(group, split, table, base, _Grams(base, None))
+                found += self._path(group, split, table, _Grams(base, None))
             if self.stopped:
                 break
         return found
 
     def _path(
-        self, group: Group, split: int, table: np.ndarray, base: Base, grams: _Grams
+        self, group: Group, split: int, table: Any, grams: _Grams
     ) -> list[tuple[int, int, Outcome]]:
         """One group on one split, along C."""
         plain = self.plain
@@ -266,10 +267,14 @@ class Fast:
                         needed = 8
                 outcome = Outcome(score, time.perf_counter() - began)
             except Doubt:
-                outcome = plain.score(self.cells[cell], split)
+                outcome = self._ask(cell, split)
             found.append((cell, split, outcome))
             previous = C, outcome
         return found
+
+    def _ask(self, cell: int, split: int) -> Outcome:
+        """What the estimator itself says, where there is a doubt."""
+        return self.plain.score(self.cells[cell], split)
 
     def _measure(self, answer: Answer, test: np.ndarray) -> float:
         plain = self.plain
@@ -394,9 +399,9 @@ def _is_usual(machine: Any) -> bool:
         kernel = _kernel_of(machine)
     except (TypeError, ValueError):
         return False
-    return (
-        machine.max_iter < 0
-        and not machine.warm_start
-        and machine.solver in ("auto", "smo")
-        and type(kernel) in (RBF, Linear, Polynomial)
-    )
+    return _is_steady(machine) and type(kernel) in (RBF, Linear, Polynomial)
+
+
+def _is_steady(machine: Any) -> bool:
+    """Whether the machine goes on to the solution, from wherever it starts."""
+    return machine.max_iter < 0 and not machine.warm_start and machine.solver in ("auto", "smo")

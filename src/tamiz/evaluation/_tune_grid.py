@@ -15,6 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
+from tamiz._checkpoint import _said
+from tamiz.kernels import Kernel
 from tamiz.search.judges import last_step
 from tamiz.svm import SVC, SVR
 
@@ -92,11 +94,10 @@ class Grid:
         Only estimators of this package are asked; others have their say when they are fitted.
         """
         for cell, params in zip(self.cells, self.full, strict=True):
-            machine = last_step(with_params(estimator, params))
-            if type(machine).__module__.partition(".")[0] != "tamiz":
-                continue
             try:
-                machine._validate_params()
+                machine = last_step(with_params(estimator, params))
+                if type(machine).__module__.partition(".")[0] == "tamiz":
+                    machine._validate_params()
             except (InvalidParameterError, TypeError, ValueError) as error:
                 raise ValueError(f"grid holds the cell {shown(cell)}: {error}") from None
 
@@ -237,3 +238,19 @@ def shown(cell: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in cell.items()
     )
+
+
+def told_apart(cell: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """A cell as it prints in any process: functions, also in kernels, by what they do."""
+    return [(name, _lasting(value)) for name, value in sorted(cell.items(), key=str)]
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, Kernel):
+        own = value.get_params(deep=False)
+        if any(_lasting(inner) is not inner for inner in own.values()):
+            return f"{type(value).__name__}({told_apart(own)})"
+    function = callable(value) and hasattr(
+        value, "__module__"
+    )  # str.split has none, and prints well
+    return _said(value) if function and not isinstance(value, Kernel) else value

@@ -40,6 +40,15 @@ def run_halving(
     ]
 
 
+def refuse_for_halving(checkpoint: Any, weight: np.ndarray | None) -> None:
+    """Say what successive halving cannot take."""
+    for name, value in (("checkpoint", checkpoint), ("sample_weight", weight)):
+        if value is not None:
+            raise ValueError(
+                f"{name} cannot be used with search='halving'; use 'grid' or 'random'."
+            )
+
+
 class _Splits:
     """Splits known beforehand, in the form of a splitter."""
 

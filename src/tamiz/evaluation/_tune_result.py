@@ -21,6 +21,7 @@ SIMPLER = {
     "C": 1,
     "gamma": 1,
     "degree": 1,
+    "length": 1,
     "max_depth": 1,
     "max_leaf_nodes": 1,
     "epsilon": -1,
@@ -30,6 +31,8 @@ SIMPLER = {
     "min_samples_split": -1,
     "ccp_alpha": -1,
 }
+#: Values beyond which there are none.
+_ENDS = {("degree", 1.0), ("length", 1.0), ("decay", 1.0)}
 _SHOWN = 10
 
 
@@ -344,7 +347,7 @@ def find_edges(cells: Sequence[Cell], best: int) -> list[str]:
         known = sorted({float(cells[k].params[name]) for k in others})
         if len(known) < 3 or float(value) not in (known[0], known[-1]):
             continue
-        if name.rpartition("__")[2] == "degree" and float(value) == 1.0:
+        if (name.rpartition("__")[2], float(value)) in _ENDS:
             continue
         inner = [k for k in others if float(cells[k].params[name]) not in (known[0], known[-1])]
         if inner and np.nanmin(np.append(means[inner], np.inf)) <= means[best] + 1e-12:

@@ -99,6 +99,7 @@ def run_cells(
     try:
         wanted = board.wanted()
         if fast is not None and fast.groups:
+            fast.clear_line = board.progress.close
             with limit_threads(n_jobs), _for_threads(fast.workers):
                 fast.run(wanted, board.report)
             wanted = board.wanted()

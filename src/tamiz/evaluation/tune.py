@@ -11,11 +11,11 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
-from tamiz._checkpoint import digest, identity
 from tamiz._crew import crew_of
 from tamiz._journal import Journal
 from tamiz._parallel import limit_threads, n_threads
 from tamiz._progress import Progress
+from tamiz._text import refuse_text_rows
 from tamiz._validation import (
     as_vector,
     check_classes,
@@ -27,14 +27,21 @@ from tamiz._validation import (
 from tamiz.base import Stopwatch
 from tamiz.evaluation._tune_fast import Fast
 from tamiz.evaluation._tune_grid import Grid, default_estimator, shown
-from tamiz.evaluation._tune_halving import run_halving
+from tamiz.evaluation._tune_halving import refuse_for_halving, run_halving
 from tamiz.evaluation._tune_metric import make_metric
 from tamiz.evaluation._tune_plain import Plain
 from tamiz.evaluation._tune_result import Cell, Tuning, choose_cell, find_edges
 from tamiz.evaluation._tune_run import Board, run_cells
+from tamiz.evaluation._tune_strings import (
+    TextFast,
+    as_column,
+    as_table,
+    stands_alone,
+    string_kernel,
+)
 from tamiz.evaluation._workers import check_estimator, check_jobs
 from tamiz.search.base import seeded
-from tamiz.search.judges import fit_arguments, last_step
+from tamiz.search.judges import last_step
 from tamiz.search.splits import Split, make_splits
 
 SEARCHES = ("grid", "random", "halving")
@@ -70,12 +77,15 @@ def tune(
     For ``SVC`` and ``SVR`` of this package, alone or behind a scaler, kernel matrices are shared
     between cells and splits and every machine starts from its neighbour; any other estimator or
     pipeline of scikit-learn is fitted cell by cell. The errors are the same either way, up to
-    samples that lie within the tolerance of a boundary.
+    samples that lie within the tolerance of a boundary. With a kernel of strings, one matrix over
+    all samples for each setting of the kernel serves all splits and all cells, of any machine that
+    takes strings.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Samples.
+        Samples; strings, in a list, an array, a Series or one column, for machines with a kernel of
+        strings such as :class:`~tamiz.kernels.GapWeighted`.
     y : array-like of shape (n_samples,)
         Class labels, or numbers for a regression.
     estimator : estimator, optional
@@ -83,9 +93,10 @@ def tune(
         numbers with fractions; a ``MaxAbsScaler`` for sparse tables).
     grid : dict or list of dict, optional
         Candidates by parameter name; several dicts for several kernels. Parameters of the last step
-        of a pipeline need no prefix. By default C = 0.1, 1, ..., 1000, and gamma over four decades
-        around ``1 / (n_features * variance)``. With ``search="random"`` a candidate list may be
-        a distribution of SciPy.
+        of a pipeline need no prefix; those of a kernel object have the prefix ``kernel__``. By
+        default C = 0.1, 1, ..., 1000, and gamma over four decades around
+        ``1 / (n_features * variance)``. With ``search="random"`` a candidate list may be a
+        distribution of SciPy.
     cv : int, "loo", splitter or iterable, default=10
         Number of (stratified) folds, leave-one-out, a splitter such as
         :class:`tamiz.search.HoldOut`, or a list of splits.
@@ -103,7 +114,7 @@ def tune(
         Cells of a random search.
     choose : {"best", "1se"}, default="best"
         The cell with least error (of equal ones the simplest), or the simplest cell within one
-        standard error of it: smaller C, gamma and degree.
+        standard error of it: smaller C, gamma, degree and length.
     refit : bool, default=True
         Fit the chosen machine to all samples.
     error_score : float or "raise", default=nan
@@ -153,13 +164,26 @@ def tune(
     {'C': 1.0, 'gamma': 0.1}
     >>> round(tuning.best_error, 4)
     0.0267
+
+    Strings, compared by the subsequences that they share:
+
+    >>> from tamiz import SVC
+    >>> from tamiz.kernels import GapWeighted
+    >>> texts = ["a free prize", "see you soon", "prizes for free", "soon, you see"] * 3
+    >>> grid = {"kernel__length": [2, 3], "C": [1.0, 10.0]}
+    >>> tune(texts, [1, 0, 1, 0] * 3, SVC(kernel=GapWeighted()), grid, cv=3).best_params
+    {'C': 1.0, 'kernel__length': 2}
     """
     watch = Stopwatch()
     _check_options(search, choose, n_iter, error_score, memory_mb, n_jobs, checkpoint, resume)
+    kernel = string_kernel(estimator, grid)
+    texts = kernel is not None and stands_alone(estimator)
+    if kernel is not None and texts:
+        X = as_table(X, kernel)
     n = _length(X)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
     target, estimator, classifier = _target_and_estimator(X, y, estimator, weight)
-    table, numbers = _tables(X, estimator)
+    table, numbers = (X, None) if texts else _tables(X, estimator, kernel)
     seed = int(check_random_state(random_state).randint(2**31))
     estimator = seeded(clone(estimator), seed)
     metric = make_metric(estimator, scoring)
@@ -168,17 +192,21 @@ def tune(
     splits = _splits(cv, table, target, classifier, seed, groups)
     plain = Plain(estimator, table, target, weight, splits, metric, error_score == "raise")
     if search == "halving":
-        _refuse_for_halving(checkpoint, weight)
+        refuse_for_halving(checkpoint, weight)
         found, interrupted = run_halving(plain, cells, seed, n_jobs, verbose), False
         notes: dict[str, Any] = {"search": search, "fast_cells": 0}
     else:
         crew = crew_of(n_jobs)
         # shortcuts share matrices in memory, and stay here even if the rest goes to a cluster
         workers = n_threads() if crew.far else crew.workers
-        quick = Fast(plain, numbers, cells.full, memory_mb, workers) if fast else None
+        quick: Fast | None = None
+        if fast and texts:
+            quick = TextFast(plain, cells.full, memory_mb, workers, verbose)
+        elif fast:
+            quick = Fast(plain, numbers, cells.full, memory_mb, workers)
         journal = None
         if checkpoint is not None:
-            journal = Journal(checkpoint, _identity(plain, cells, scoring, splits), resume=resume)
+            journal = Journal(checkpoint, plain.identity(cells.full, scoring), resume=resume)
         try:
             with Progress("tuning", verbose) as progress:
                 board = Board(cells.cells, len(splits), journal, progress)
@@ -190,7 +218,7 @@ def tune(
         served = 0 if quick is None else len(quick.served)
         notes = {"search": search, "fast_cells": served}
         _warn_of_failures(board, found)
-    return _conclude(found, plain, cells, choose, refit, interrupted, notes, watch, n_jobs)
+    return _conclude(found, plain, cells, choose, refit, interrupted, notes, watch, n_jobs, verbose)
 
 
 def _conclude(
@@ -203,6 +231,7 @@ def _conclude(
     notes: dict[str, Any],
     watch: Stopwatch,
     n_jobs: int | None,
+    verbose: bool | int,
 ) -> Tuning:
     """Choose, refit, and look whether the grid was wide enough."""
     if all(np.isnan(cell.error) for cell in found):
@@ -216,9 +245,11 @@ def _conclude(
     machine = None
     if refit and not interrupted:
         names = {cells.names.get(k, k): v for k, v in found[chosen].params.items()}
-        machine = plain.candidate(names)
-        with limit_threads(n_jobs):
-            machine.fit(plain.X, plain.y, **fit_arguments(machine, plain.weight))
+        try:
+            with limit_threads(n_jobs):
+                machine = plain.refit(names, verbose)
+        except KeyboardInterrupt:
+            interrupted = True  # the errors are all there
     tuning = Tuning(
         cells=found,
         metric=plain.metric.name,
@@ -330,7 +361,7 @@ def _target_and_estimator(
     return target, estimator, classifier
 
 
-def _tables(X: Any, estimator: Any) -> tuple[Any, np.ndarray | None]:
+def _tables(X: Any, estimator: Any, kernel: Any) -> tuple[Any, np.ndarray | None]:
     """The samples as estimators get them, and as numbers for the fast way (None: there is none).
 
     Data frames stay what they are, for the names of their columns.
@@ -339,10 +370,18 @@ def _tables(X: Any, estimator: Any) -> tuple[Any, np.ndarray | None]:
     ours = type(machine).__module__.partition(".")[0] == "tamiz"
     before = [step for _, step in getattr(estimator, "steps", [])[:-1]]
     if ours and all(type(step).__name__ in _SCALERS for step in before):
+        if kernel is not None:
+            raise ValueError(
+                f"{type(before[0]).__name__} scales numbers, and {kernel!r} compares strings; tune "
+                "the machine alone."
+            )
+        refuse_text_rows(X)
         numbers = check_X(clone(machine), X, reset=True, accept_sparse=True)
         dense = numbers if isinstance(numbers, np.ndarray) else None
         return (X if hasattr(X, "columns") else numbers), dense
-    return (X if hasattr(X, "columns") or sparse.issparse(X) else np.asarray(X)), None
+    if hasattr(X, "columns") or sparse.issparse(X):
+        return X, None
+    return (np.asarray(X) if kernel is None else as_column(X)), None
 
 
 def _splits(
@@ -361,23 +400,3 @@ def _splits(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return make_splits(cv, X, y, classifier, seed, groups)
-
-
-def _identity(plain: Plain, cells: Grid, scoring: Any, splits: list[Split]) -> dict[str, str]:
-    X = plain.X if sparse.issparse(plain.X) else np.asarray(plain.X)
-    data = [X, plain.y] if plain.weight is None else [X, plain.y, plain.weight]
-    return {
-        **identity(plain.estimator, *data),
-        "method": f"tune {type(plain.estimator).__name__}",
-        "grid": digest(np.array([repr(sorted(cell.items(), key=str)) for cell in cells.full])),
-        "scoring": repr(scoring),
-        "splits": digest(*(part for split in splits for part in split)),
-    }
-
-
-def _refuse_for_halving(checkpoint: Any, weight: np.ndarray | None) -> None:
-    for name, value in (("checkpoint", checkpoint), ("sample_weight", weight)):
-        if value is not None:
-            raise ValueError(
-                f"{name} cannot be used with search='halving'; use 'grid' or 'random'."
-            )
