@@ -9,6 +9,8 @@ functions small enough to be cached on disk.
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -86,14 +88,59 @@ def _get_pool() -> ThreadPoolExecutor:
     return _pool
 
 
+class _Tiles:
+    """The tiles of one call that other threads work on, and the end of them.
+
+    No lock is held: a thread says that it begins before it looks whether it may, and whoever stops
+    it says so before looking at who has begun, so that one of them sees the other.
+    """
+
+    __slots__ = ("_begun", "_ended", "_function", "_stopped")
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+        self._begun: list[int] = []
+        self._ended: list[int] = []
+        self._stopped = False
+
+    def work(self, start: int, stop: int, *args: Any) -> Any:
+        """Do one tile, in a thread of the pool, unless it is too late to begin."""
+        self._begun.append(start)
+        try:
+            return None if self._stopped else self._function(start, stop, *args)
+        finally:
+            self._ended.append(start)
+
+    def stop(self, told: threading.Event | None) -> None:
+        """Let no tile begin, and wait for those at work, even if Ctrl-C comes again."""
+        while True:
+            try:
+                self._stopped = True
+                if told is not None:
+                    told.set()
+                while len(self._ended) < len(self._begun):
+                    time.sleep(0.001)
+                return
+            except KeyboardInterrupt:
+                continue
+
+
 def run_tiles(
-    function: Callable[..., Any], n_items: int, *args: Any, min_items: int = 1
+    function: Callable[..., Any],
+    n_items: int,
+    *args: Any,
+    min_items: int = 1,
+    stop: threading.Event | None = None,
 ) -> list[Any]:
     """Call ``function(start, stop, *args)`` on ranges that cover ``range(n_items)``.
 
     The calling thread does its share, so a pool of one core is never waited for. The result is
     the list of return values in the order of the ranges. The function must release the GIL to
     gain anything, and must write to disjoint places for different ranges.
+
+    Ctrl-C comes to the main thread alone, and an error to one. Either way nobody is at work any
+    more when the exception reaches the caller: ranges that had not begun are left out, and those
+    under way are waited for, since their threads write to the caller's arrays.
 
     Parameters
     ----------
@@ -105,12 +152,20 @@ def run_tiles(
         Passed on to every call.
     min_items : int, default=1
         A range is not split into pieces smaller than this.
+    stop : threading.Event, optional
+        Set before ranges under way are waited for. A function that takes long looks at it now
+        and then, and returns early.
     """
     pieces = min(n_threads(), max(1, n_items // max(1, min_items)))
     if pieces <= 1:
         return [function(0, n_items, *args)]
     cuts = [n_items * k // pieces for k in range(pieces + 1)]
     pool = _get_pool()
-    futures = [pool.submit(function, cuts[k], cuts[k + 1], *args) for k in range(1, pieces)]
-    first = function(cuts[0], cuts[1], *args)
-    return [first, *(future.result() for future in futures)]
+    tiles = _Tiles(function)
+    try:
+        futures = [pool.submit(tiles.work, cuts[k], cuts[k + 1], *args) for k in range(1, pieces)]
+        first = function(cuts[0], cuts[1], *args)
+        return [first, *(future.result() for future in futures)]
+    except BaseException:
+        tiles.stop(stop)
+        raise

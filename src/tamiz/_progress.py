@@ -1,7 +1,8 @@
 """A progress line on standard error, shown only when it helps.
 
-Nothing appears before two seconds have passed, when ``verbose`` is false, or when standard
-error is not a terminal (unless ``verbose`` is 2 or more).
+Nothing appears before two seconds have passed (unless the work begins with a piece of unknown
+length), when ``verbose`` is false, or when standard error is not a terminal (unless ``verbose`` is
+2 or more).
 """
 
 from __future__ import annotations
@@ -41,17 +42,24 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def begin(self, message: str) -> None:
+        """Show ``message`` at once: it may take long until there is something to update."""
+        if self.verbose >= 2 or (self.verbose and sys.stderr.isatty()):
+            self._show(message, time.perf_counter())
+
     def update(self, message: str) -> None:
         """Show ``message``, at most ten times a second."""
         now = time.perf_counter()
         if not self.verbose or now - self._started < self.delay or now - self._last < 0.1:
             return
-        terminal = sys.stderr.isatty()
-        if not terminal and (self.verbose < 2 or now - self._last < self.delay):
+        if not sys.stderr.isatty() and (self.verbose < 2 or now - self._last < self.delay):
             return
+        self._show(message, now)
+
+    def _show(self, message: str, now: float) -> None:
         self._last = now
         text = f"{self.label}: {message} [{now - self._started:.0f} s]"
-        if terminal:
+        if sys.stderr.isatty():
             sys.stderr.write("\r" + text.ljust(self._width))
             self._width = max(self._width, len(text))
         else:

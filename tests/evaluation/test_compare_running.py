@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
+import sys
 import time
 
 import numpy as np
@@ -201,6 +203,32 @@ def test_progress_tells_the_whole_plan(capsys):
     compare(X, y, {"slow": Longer()}, verbose=2, **{**SHORT, "cv": 9, "nested": False})
     told = capsys.readouterr().err
     assert "of 10 units (slow), about" in told and "left" in told
+
+
+class Listens(FisherScore):
+    """Notes what the progress line says when its first fit begins."""
+
+    heard: list[str] = []
+
+    def fit(self, X, y):
+        self.heard.append(sys.stderr.getvalue())
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("verbose", [0, 1, 2])
+def test_progress_is_there_before_the_first_unit(monkeypatch, tmp_path, verbose, terminal):
+    X, y = data()
+    options = {**SHORT, "nested": False, "verbose": verbose, "checkpoint": tmp_path / "journal"}
+    monkeypatch.setattr(sys, "stderr", screen := io.StringIO())
+    monkeypatch.setattr(screen, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(Listens, "heard", [])
+    compare(X, y, {"one": Listens()}, **options)
+    shown = verbose > 1 or (verbose == 1 and terminal)
+    assert ("compare: 0 of 4 units [0 s]" in Listens.heard[0]) == shown
+    length = len(screen.getvalue())
+    compare(X, y, {"one": Listens()}, resume=True, **options)
+    assert len(screen.getvalue()) == length  # nothing was left to do
 
 
 # -------------------------------------------------------------------------------------- failures

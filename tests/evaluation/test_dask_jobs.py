@@ -1,5 +1,7 @@
 """Comparisons, tuning and resampling on a Dask cluster of two processes."""
 
+import os
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -8,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tamiz.evaluation import _compare_run, compare, permutation_test, reproduce, stability_of, tune
 from tamiz.evaluation.recipes import RECIPES
 from tamiz.evaluation.recipes.base import Recipe
-from tamiz.filters import SignalToNoise
-from tests.clusters import is_idle, on_dask
+from tamiz.filters import FisherScore, SignalToNoise
+from tests.clusters import is_idle, kill, on_dask, pids
 from tests.evaluation.test_compare import data
 from tests.evaluation.test_compare_running import SHORT, same
 from tests.evaluation.test_reproduce import Coin
@@ -90,3 +92,38 @@ def test_warnings_of_workers_are_told_here(client):
     X, y = data()
     with on_dask(), pytest.warns(UserWarning, match="told on a worker"):
         compare(X, y, ["random"], **{**SHORT, "judges": {"tree": Warns()}})
+
+
+# ------------------------------------------- at the end: nobody waits for a worker to be replaced
+
+
+class Deadly(FisherScore):
+    """Kills the worker that it is fitted on, in the first fold that comes, and never again."""
+
+    def __init__(self, mark=None, caller=None, n_samples=0):
+        super().__init__()
+        self.mark, self.caller, self.n_samples = mark, caller, n_samples
+
+    def fit(self, X, y):
+        if len(X) < self.n_samples and os.getpid() != self.caller:
+            try:
+                with open(self.mark, "x") as file:
+                    file.write(str(os.getpid()))
+            except FileExistsError:
+                return super().fit(X, y)
+            kill(os.getpid())
+        return super().fit(X, y)
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(client, tmp_path):
+    X, y = data()
+    mark = tmp_path / "struck"
+    methods = {"deadly": Deadly(str(mark), os.getpid(), len(X)), "random": "random"}
+    options = {**SHORT, "nested": False}
+    here = compare(X, y, methods, **options)
+    before = pids(client)
+    with on_dask():
+        there = compare(X, y, methods, n_jobs=-1, **options)
+    assert int(mark.read_text()) in before  # in a fold: the rankings on all data come first
+    assert there.status == "complete"
+    same(here, there)

@@ -313,32 +313,36 @@ def test_ctrl_c_keeps_the_tree_as_far_as_it_had_grown(monkeypatch):
         assert np.mean(model.predict(X) != y) == pytest.approx(model.tree_.training_error)
 
 
-def test_ctrl_c_waits_for_the_threads_that_are_still_at_work(monkeypatch):
+def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch):
     import threading
-    import time
 
     from tamiz.tree import _fast
 
     rng = np.random.default_rng(13)
     X = rng.standard_normal((6000, 3)).round(2)
     y = (X.sum(axis=1) + rng.standard_normal(6000) > 0).astype(int)
-    real, begun, ended = _fast.grow_in_line, threading.Event(), []
+    real, begun, ended, growers = _fast.grow_in_line, threading.Event(), [], []
 
-    def slow(*args):
-        if threading.current_thread() is not threading.main_thread():
-            begun.set()
-            time.sleep(0.1)
-            ended.append(real(*args))
-            return ended[-1]
-        return real(*args)
+    class Watched(_fast.Branches):
+        def __init__(self, *args):
+            super().__init__(*args)
+            growers.append(self)
 
-    def interrupted(function, n_items, *args):
-        threading.Thread(target=function, args=(0, n_items, *args)).start()
-        assert begun.wait(10)
-        raise KeyboardInterrupt
+    def step(*args):
+        if not growers:
+            return real(*args)
+        if threading.current_thread() is threading.main_thread():
+            assert begun.wait(10)
+            raise KeyboardInterrupt
+        begun.set()
+        assert growers[0]._stop.wait(10)
+        ended.append(real(*args))
+        return ended[-1]
 
-    monkeypatch.setattr(_fast, "grow_in_line", slow)
-    monkeypatch.setattr(_fast, "run_tiles", interrupted)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(_fast, "_STEPS", 1)
+    monkeypatch.setattr(_fast, "Branches", Watched)
+    monkeypatch.setattr(_fast, "grow_in_line", step)
     with pytest.warns(UserWarning, match="interrupted"):
         model = CARTClassifier().fit(X, y)
     assert len(ended) == 1  # it finished what it was at, and went no further

@@ -89,6 +89,8 @@ class Runner:
         units = [Unit(name, k) for k in range(n_splits) for name in names]
         whole = [Unit(name, WHOLE) for name in names] if apparent else []
         self._total = len(units) + len(whole)
+        if len(self.records) < self._total:
+            self.progress.begin(f"{len(self.records)} of {self._total} units")
         with warnings.catch_warnings(record=True) as caught:
             _filter_warnings()
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 
 import numpy as np
 from scipy import sparse
@@ -27,11 +28,15 @@ def sweep_sorted(samples: Samples, kernel: Callable[..., None], *out: np.ndarray
         X = X.tocsc()
     width = max(1, min(64, _BLOCK_ENTRIES // max(1, n)))
 
+    halt = Event()
+
     def task(start: int, stop: int) -> None:
         for left in range(start, stop, width):
+            if halt.is_set():
+                return
             right = min(left + width, stop)
             values = column_block(X, left, right)
             order = np.argsort(values, axis=1)
             kernel(values, order, codes, weight, *(array[..., left:right] for array in out))
 
-    run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)))
+    run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)), stop=halt)

@@ -34,6 +34,9 @@ from tamiz.scale import ClassHistograms
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
 _EXACT_UP_TO = 250_000
 
+#: Exact p-values that are computed together; some tenths of a second at most.
+_ROUND = 2_000
+
 
 class KolmogorovSmirnov(OrderFilter):
     """Largest distance between the distribution functions of the classes.
@@ -131,7 +134,9 @@ def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
         return stats.kstwo.sf(distance, max(1, round(m * n / (m + n))))
     steps, where = np.unique(np.rint(distance * m * n).astype(np.int64), return_inverse=True)
     out = np.empty(len(steps))
-    run_tiles(_walks_beyond, len(steps), steps, int(m), int(n), out)
+    for start in range(0, len(steps), _ROUND):  # in between, Ctrl-C is heard
+        part = slice(start, start + _ROUND)
+        run_tiles(_walks_beyond, len(steps[part]), steps[part], int(m), int(n), out[part])
     return out[where]
 
 

@@ -22,6 +22,8 @@ References
 
 from __future__ import annotations
 
+from threading import Event
+
 import numpy as np
 from numba import njit
 
@@ -46,7 +48,8 @@ def mdl_cuts(X: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
     """
     n, columns = X.shape
     y = y.astype(np.int32)
-    found = run_tiles(_cut_columns, columns, X, y, n_classes, min_items=1 + 20_000 // n)
+    least, halt = 1 + 20_000 // n, Event()
+    found = run_tiles(_cut_columns, columns, X, y, n_classes, halt, min_items=least, stop=halt)
     width = max(part.shape[1] for part in found)
     cuts = np.full((columns, width), np.inf)
     first = 0
@@ -56,12 +59,16 @@ def mdl_cuts(X: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
     return cuts
 
 
-def _cut_columns(start: int, stop: int, X: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+def _cut_columns(
+    start: int, stop: int, X: np.ndarray, y: np.ndarray, n_classes: int, halt: Event
+) -> np.ndarray:
     table, scale = log_table(len(X))
     n = len(X)
     cuts = np.empty((stop - start, n))
-    n_cuts = np.empty(stop - start, dtype=np.int64)
+    n_cuts = np.zeros(stop - start, dtype=np.int64)
     for first in range(start, stop, _BLOCK):
+        if halt.is_set():
+            break
         last = min(first + _BLOCK, stop)
         values = np.ascontiguousarray(X[:, first:last].T)
         order = np.argsort(values, axis=1)  # NaN goes to the end

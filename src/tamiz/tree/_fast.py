@@ -90,50 +90,33 @@ class Branches:
         self.first = n_nodes + np.concatenate([[0], np.cumsum(2 * self.sizes - 2)[:-1]])
         self.n_nodes = n_nodes
         self._arrays = (samples, rules, nodes, goes_left)
-        self._gate = threading.Condition()
-        self._at_work, self._stopped = 0, False
+        self._stop = threading.Event()
 
     def grow(self, progress: Progress) -> None:
         """Grow all, a few at a time."""
         # large and small branches by turns, so that all threads get their share
         threads = n_threads()
-        try:
-            for start in range(0, len(self.roots), 4 * threads):
-                part = np.arange(start, min(start + 4 * threads, len(self.roots)))
-                dealt = np.concatenate([part[k::threads] for k in range(threads)])
-                self.n_nodes += sum(run_tiles(self._work, len(dealt), dealt))
-                progress.update(f"{(self.n_nodes + 1) // 2:,} leaves")
-        finally:
-            self._stop()
+        for start in range(0, len(self.roots), 4 * threads):
+            part = np.arange(start, min(start + 4 * threads, len(self.roots)))
+            dealt = np.concatenate([part[k::threads] for k in range(threads)])
+            self.n_nodes += sum(run_tiles(self._work, len(dealt), dealt, stop=self._stop))
+            progress.update(f"{(self.n_nodes + 1) // 2:,} leaves")
 
     def _work(self, start: int, stop: int, dealt: np.ndarray) -> int:
         """Grow some; returns the number of new nodes."""
-        with self._gate:
-            self._at_work += 1
         made = 0
-        try:
-            for k in dealt[start:stop].tolist():
-                heap = np.empty(self.sizes[k], dtype=np.int64)
-                heap[0] = self.roots[k]
-                free = int(self.first[k])
-                limits = np.array([np.inf, np.inf, -np.inf, 0.0, 0.0])  # none
-                size, n_nodes, done = 1, free, False
-                while not (done or self._stopped):
-                    size, n_nodes, done = grow_in_line(
-                        heap, size, n_nodes, limits, *self._arrays, _STEPS
-                    )
-                made += n_nodes - free
-        finally:
-            with self._gate:
-                self._at_work -= 1
-                self._gate.notify_all()
+        for k in dealt[start:stop].tolist():
+            heap = np.empty(self.sizes[k], dtype=np.int64)
+            heap[0] = self.roots[k]
+            free = int(self.first[k])
+            limits = np.array([np.inf, np.inf, -np.inf, 0.0, 0.0])  # none
+            size, n_nodes, done = 1, free, False
+            while not (done or self._stop.is_set()):
+                size, n_nodes, done = grow_in_line(
+                    heap, size, n_nodes, limits, *self._arrays, _STEPS
+                )
+            made += n_nodes - free
         return made
-
-    def _stop(self) -> None:
-        """Let no thread go on: after Ctrl-C others may still be at work on the arrays."""
-        self._stopped = True
-        with self._gate:
-            self._gate.wait_for(lambda: self._at_work == 0)
 
 
 def _reached(nodes: Nodes) -> int:

@@ -8,6 +8,7 @@ side in their old order, and nothing is ever sorted again.
 
 from __future__ import annotations
 
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +72,8 @@ def sort(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, Levels]:
     n, p = X.shape
     keys = np.empty((p, n), dtype=np.int64)
     values: list[np.ndarray] = [np.empty(0)] * p
-    run_tiles(_sort_columns, p, X, nominal, keys, values)
+    halt = Event()
+    run_tiles(_sort_columns, p, X, nominal, keys, values, halt, stop=halt)
     first = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
     return keys, Levels(np.concatenate(values), first)
 
@@ -83,8 +85,11 @@ def _sort_columns(
     nominal: np.ndarray,
     keys: np.ndarray,
     values: list[np.ndarray],
+    halt: Event,
 ) -> None:
     for j in range(start, stop):
+        if halt.is_set():
+            return
         x = np.ascontiguousarray(X[:, j])
         order = np.argsort(x)
         x = x[order]

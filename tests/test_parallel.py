@@ -1,0 +1,122 @@
+"""Nobody is at work any more when an exception leaves the tiles."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tamiz import _parallel
+from tamiz._parallel import run_tiles
+from tamiz.filters import AUCScore, _sorted
+from tamiz.information import Discretiser, _mdl
+from tamiz.tree import CARTClassifier, _samples
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """Lets tiles have four pieces, and a pool of so many threads."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    pools = []
+
+    def of_size(threads):
+        pools.append(ThreadPoolExecutor(threads))
+        monkeypatch.setattr(_parallel, "_pool", pools[-1])
+        monkeypatch.setattr(_parallel, "_pool_pid", os.getpid())
+        return pools[-1]
+
+    yield of_size
+    for one in pools:
+        one.shutdown()
+
+
+class Pieces:
+    """Four tiles: one fails once ``wanted`` have begun; those of other threads wait to be told."""
+
+    def __init__(self, wanted, error, failing=0):
+        self.wanted, self.error, self.failing = wanted, error, failing
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        self.stop = threading.Event()
+        self._enough = threading.Event()
+
+    def __call__(self, start, stop):
+        self.begun.append(start)
+        if len(self.begun) == self.wanted:
+            self._enough.set()
+        assert self._enough.wait(20)
+        if start == self.failing:
+            raise self.error
+        if start:
+            assert self.stop.wait(20)
+            self.last_moment()
+            time.sleep(0.05)  # whoever does not wait is gone by now
+        self.ended.append(start)
+
+    def last_moment(self):
+        """What else happens while the caller waits."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("bad")])
+def test_tiles_at_work_are_waited_for_and_the_others_never_begin(pool, error):
+    one = pool(1)
+    pieces = Pieces(2, error)
+    with pytest.raises(type(error)):
+        run_tiles(pieces, 4, stop=pieces.stop)
+    assert pieces.ended == [1]
+    one.submit(int).result()  # the last in the queue
+    assert sorted(pieces.begun) == [0, 1]
+
+
+def test_an_error_in_another_thread_waits_for_the_rest(pool):
+    pool(3)
+    pieces = Pieces(4, ValueError("the second piece is bad"), failing=1)
+    with pytest.raises(ValueError, match="second piece"):
+        run_tiles(pieces, 4, stop=pieces.stop)
+    assert sorted(pieces.ended) == [0, 2, 3]
+
+
+def test_ctrl_c_pressed_twice(pool):
+    """The second one must not let the caller go while others write to its arrays."""
+    pool(1)
+
+    class Impatient(Pieces):
+        def last_moment(self):
+            signal.raise_signal(signal.SIGINT)
+
+    pieces = Impatient(2, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        run_tiles(pieces, 4, stop=pieces.stop)
+    assert pieces.ended == [1]
+
+
+def test_after_an_exception_tiles_work_as_before(pool):
+    pool(2)
+    with pytest.raises(ZeroDivisionError):
+        run_tiles(lambda start, stop: 1 // start, 4)
+    assert run_tiles(lambda start, stop: (start, stop), 9) == [(0, 2), (2, 4), (4, 6), (6, 9)]
+
+
+@pytest.mark.parametrize(
+    ("module", "estimator"),
+    [(_sorted, AUCScore()), (_mdl, Discretiser("mdl")), (_samples, CARTClassifier())],
+)
+def test_tiles_that_sort_many_columns_end_early(monkeypatch, module, estimator):
+    sorted_after = []
+
+    def pressed(function, n_items, *args, min_items=1, stop):
+        stop.set()
+        monkeypatch.setattr(np, "argsort", lambda *a, **k: sorted_after.append(a))
+        function(0, n_items, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "run_tiles", pressed)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(X, np.arange(40) % 2)
+    assert not sorted_after
