@@ -246,7 +246,14 @@ def guess_task(y: np.ndarray) -> str:
         return "classification"
     if not _are_plain_labels(y):
         return "regression"
-    n, n_levels = len(y), len(np.unique(y))
+    return task_of_floats(np.unique(y), len(y), stacklevel=4)
+
+
+def task_of_floats(levels: np.ndarray, n: int, stacklevel: int = 3) -> str:
+    """What :func:`guess_task` says of ``n`` numbers stored as floats, by their distinct values."""
+    if not _are_plain_labels(levels):
+        return "regression"
+    n_levels = len(levels)
     if n_levels <= 20:
         return "classification"
     task = "regression" if looks_like_a_quantity(n_levels, n) else "classification"
@@ -257,7 +264,7 @@ def guess_task(y: np.ndarray) -> str:
             f"y holds {n_levels} different whole numbers in {n} samples, stored as floats; they "
             f'are taken as {taken}. Say so with task="{task}", or use task="{other}".',
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
     return task
 

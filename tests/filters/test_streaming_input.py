@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,6 +118,19 @@ def test_codes_of_levels_are_never_correlated():
         CFS().fit_stream(words, target="kind")
 
 
+def test_numbers_among_text_are_the_levels_of_fit():
+    rng = np.random.default_rng(4)
+    cells = np.array([1, 1.0, True, "1", "a", 2, 2.0, np.str_("2"), None, 0.5], dtype=object)
+    frame = pd.DataFrame({"m": cells[rng.integers(10, size=80)], "z": rng.standard_normal(80)})
+    y = rng.integers(2, size=80)
+    whole = InformationGain().fit(frame, y)
+    parts = [(frame[k : k + 20], y[k : k + 20]) for k in range(0, 80, 20)]
+    for streamed in ([(frame, y)], parts, [(X.to_numpy(), part) for X, part in parts]):
+        np.testing.assert_allclose(
+            InformationGain().fit_stream(streamed).scores_, whole.scores_, rtol=1e-12
+        )
+
+
 def test_options_that_are_unknown():
     with pytest.raises(TypeError, match=r"no option 'batchrows'.*batch_rows"):
         MaxRel().fit_stream(PAIRS, batchrows=5)
@@ -193,6 +208,52 @@ def test_a_quantity_where_classes_are_needed():
         RReliefF().fit_stream(batches(PAIRS))
     with pytest.raises(ValueError, match=r"needs class labels.*pearson"):
         QPFS().fit_stream(parts)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [PearsonScore(), CFS(), CFS(correlation="pearson"), QPFS(), QPFS(similarity="pearson")],
+)
+@pytest.mark.parametrize(
+    ("n_levels", "kind"),
+    [(2, int), (20, float), (25, int), (25, float), (40, float), (70, int), (70, float)],
+)
+def test_classes_or_a_quantity_is_guessed_as_fit_does(selector, n_levels, kind):
+    rng = np.random.default_rng(n_levels)
+    X = rng.standard_normal((300, 3))
+    y = rng.permutation(np.arange(300) % n_levels)
+    X[:, 1] += y  # so that both readings score, each in its way
+    y = y.astype(kind)
+    parts = [(X[k::3], y[k::3]) for k in range(3)]
+    told = []
+    for fit, rows in (
+        (selector.fit, (X, y)),
+        (selector.fit_stream, ([(X, y)],)),
+        (selector.fit_stream, (parts,)),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                fit(*rows)
+            except ValueError as error:  # QPFS() counts, and has no use for a quantity
+                told.append((["needs classes" in str(error) or str(error)], 0.0))
+                continue
+        said = [str(w.message) for w in caught if "whole numbers" in str(w.message)]
+        told.append((said, selector.scores_))
+    for said, scores in told[1:]:
+        assert said == told[0][0]
+        np.testing.assert_allclose(scores, told[0][1], atol=1e-6)
+
+
+def test_whole_numbers_of_a_file_that_are_taken_as_a_quantity():
+    frame = pd.DataFrame({"a": RNG.standard_normal(90), "age": np.arange(90) // 3})
+    with pytest.warns(UserWarning, match="'age' holds 30 different whole numbers.*as a quantity"):
+        found = PearsonScore().fit_stream(frame, target="age")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = PearsonScore(task="regression").fit_stream(frame, target="age")
+        PearsonScore(task="classification").fit_stream(frame, target="age")
+    np.testing.assert_array_equal(found.scores_, said.scores_)
 
 
 def test_a_table_without_a_target():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from tamiz.information import discretise, encode
+from tamiz.information._columns import read_columns
 
 
 @pytest.mark.parametrize("bins", ["mean_std", "mdl", "width", "frequency"])
@@ -59,6 +62,20 @@ def test_pandas_categories_and_objects():
     assert codes.column(0).tolist() == [1, 0, 1, 2]
     assert codes.n_levels.tolist() == [3, 3, 2]
     assert codes.column(2).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_equal_numbers_among_text_are_one_level(order):
+    cells = [1, "1", 1.0, "b", True, np.float64(10), 2, Decimal(2), np.str_("b"), 10**400, None]
+    expected = [0, 4, 0, 5, 0, 2, 1, 1, 5, 3, -1]  # numbers in their order, then text
+    frame = pd.DataFrame({"mixed": pd.Series(cells[::order], dtype=object)})
+    for table in (frame, frame.to_numpy()):
+        codes = encode(table, bins=None, missing="ignore", categorical_features=[0])
+        assert codes.column(0).tolist() == expected[::order]
+    known = read_columns(frame, [0]).categories
+    later = pd.DataFrame({"mixed": pd.Series([1.0, "1", 2.0, 10, "2"], dtype=object)})
+    coded = read_columns(later, [0], categories=known).X[:, 0]
+    np.testing.assert_array_equal(coded, [0, 4, 1, 2, np.nan])
 
 
 def test_nullable_pandas_columns():

@@ -151,8 +151,8 @@ def _number(text, at, powers):
     if at < n and (text[at] == _MINUS or text[at] == _PLUS):
         negative = text[at] == _MINUS
         at += 1
-    mantissa = np.int64(0)
-    power = digits = 0
+    mantissa = power = np.int64(0)
+    digits = 0
     exact = True
     point = False
     while at < n:

@@ -22,6 +22,7 @@ class Column:
     levels: list[str] = field(default_factory=list)
     declared: bool = False  # the file itself calls it a category, in this order of levels
     date: bool = False  # the file itself calls it a date
+    stored: str = ""  # "i" or "f": numbers that were handed over as integers or as floats
 
     @property
     def is_text(self) -> bool:
@@ -61,6 +62,7 @@ class Column:
             self.levels,
             self.declared,
             self.date,
+            self.stored,
         )
 
     def sort_levels(self) -> Column:
@@ -87,7 +89,7 @@ class Column:
         return Column(self.name, None, codes, [plain_number(v) for v in distinct], declared=True)
 
     @classmethod
-    def from_cells(cls, name: str, cells: Sequence[Any], **flags: bool) -> Column:
+    def from_cells(cls, name: str, cells: Sequence[Any], **flags: Any) -> Column:
         """A column of levels from text, None where missing."""
         place: dict[str, int] = {}
         codes = np.fromiter(

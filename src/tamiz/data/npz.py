@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.data._mixed import levels_of
 from tamiz.data.column import Column, Table, distinct_names
 from tamiz.data.errors import DataError, listed
 from tamiz.data.plan import Options, Plan, make_plan
@@ -227,4 +228,4 @@ def object_column(name: str, cells: list[Any]) -> Column:
     cells = [None if cell is None or cell != cell else cell for cell in cells]
     if all(cell is None or isinstance(cell, Real) for cell in cells):
         return Column(name, np.array([np.nan if c is None else float(c) for c in cells]))
-    return Column.from_cells(name, [None if cell is None else str(cell) for cell in cells])
+    return Column.from_cells(name, levels_of(cells))

@@ -277,7 +277,9 @@ class Streaming:
         or Ctrl-C the filter is as it was before.
 
         Whether the target holds classes or a quantity, where ``task="auto"`` leaves that open, is
-        judged as :func:`tamiz.data.load` does: whole numbers of more than 20 levels are a quantity.
+        judged as ``fit`` does if pairs ``(X, y)`` are handed over. The target of a file, or of a
+        frame, is read as :func:`tamiz.data.load` reads it, for which whole numbers of more than 20
+        levels are a quantity; a warning tells of it.
 
         Parameters
         ----------

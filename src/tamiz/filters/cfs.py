@@ -285,17 +285,21 @@ class CFS(Streaming, Selector):
             codes, _, _ = streamed_codes(
                 stream, bins=self.bins, n_bins=self.n_bins, pairs=True, sample_size=sample_size
             )
-            stream.check_rows(codes.class_rows, self._quantity if self.task == "auto" else None)
+            stream.check_rows(codes.class_rows, self._many_classes())
             correlations = _counted(codes, None)
         else:
             stream.refuse_nominal()  # task="auto" may turn out to be about a quantity
             moments = stream.sweep(Correlate(stream.n_classes))
             if stream.classes is not None:
-                stream.check_rows(moments.class_rows)
+                stream.check_rows(moments.class_rows, self._many_classes())
             correlations = _pearson(StreamedPearson(moments))
         return self._search(correlations, watch, stream.told)
 
     _quantity = 'use task="regression"'
+
+    def _many_classes(self) -> str | None:
+        return self._quantity if self.task == "auto" else None
+
     _keeps_classes = False
 
     def _takes_nominal(self) -> bool:

@@ -149,6 +149,11 @@ class PearsonScore(MomentFilter):
         rho = moments.correlations()
         return self._from_correlations(rho, moments.columns.constant(), moments.n_rows)
 
+    _quantity = 'use task="regression"'
+
+    def _many_classes(self) -> str | None:
+        return self._quantity if self.task == "auto" else None
+
     _unknown_class = f'{ANNOUNCE} If y is a quantity, say so with task="regression".'
 
     def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:

@@ -329,7 +329,7 @@ class QPFS(Streaming, Selector):
         if not self._uses_codes():
             found = stream.sweep(CorrelateAndSample.of(stream, sample_size if sampled else 0))
             if stream.classes is not None:
-                stream.check_rows(found.moments.class_rows)
+                stream.check_rows(found.moments.class_rows, self._many_classes())
             return StreamedPearson(found.moments, found.sample)
         target = Target(None, stream.n_classes)
         require_labels(target, f'similarity="{self.similarity}"', 'similarity="pearson"')
@@ -343,12 +343,16 @@ class QPFS(Streaming, Selector):
             sample_size=sample_size,
             sampled=sampled,
         )
-        stream.check_rows(codes.class_rows, self._quantity if self.task == "auto" else None)
+        stream.check_rows(codes.class_rows, self._many_classes())
         ratio = self.similarity == "symmetrical_uncertainty"
         least = 0.0 if ratio else self.min_entropy
         return StreamedInformation(codes, target, sample, cuts, least=least, ratio=ratio)
 
     _quantity = 'use task="regression"'
+
+    def _many_classes(self) -> str | None:
+        return self._quantity if self.task == "auto" else None
+
     _keeps_classes = False
 
     def _takes_nominal(self) -> bool:

@@ -165,8 +165,12 @@ class MomentFilter(MomentsSoFar, Streaming, UnivariateFilter):
 
     def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
         moments = stream.sweep(SumUp(stream.n_classes))
-        stream.check_rows(moments.count, NUMBERS)
+        stream.check_rows(moments.count, self._many_classes())
         return self._conclude(self._scored(moments), watch, **stream.told())
+
+    def _many_classes(self) -> str | None:
+        """What to do if classes are a quantity; None where they are not for certain."""
+        return NUMBERS
 
     def _scored(self, moments: ClassMoments, units: np.ndarray | None = None) -> Scored:
         units = np.ones(moments.mean.shape[1]) if units is None else units

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -16,6 +18,7 @@ from tamiz._validation import _has_sparse_columns, _refuse_duplicate_names, chec
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 _NESTED = (nw.List, nw.Array, nw.Struct)
 _CONTAINERS = (list, tuple, dict, set, frozenset, np.ndarray)
+_NUMBERS = (Real, Decimal, np.bool_)
 
 
 class Columns(NamedTuple):
@@ -50,6 +53,10 @@ def read_columns(
     ``categorical_features``: indices, names, or a boolean mask. Text that reads as numbers in most
     rows is warned of. Whole numbers are indices, counted from 0. Where the columns of a data frame
     are themselves numbered otherwise, they could mean two things and are refused.
+
+    A categorical column may mix numbers and text. Numbers that are equal are one category, however
+    they are written (1, 1.0 and True), and the text "1" is another one. Numbers come first, in
+    their order, then the rest by type and by how it looks.
 
     Parameters
     ----------
@@ -277,6 +284,23 @@ def _is_gap(value: Any) -> bool:
     return not isinstance(unequal, (bool, np.bool_)) or bool(unequal)
 
 
+def _key(value: Any) -> Any:
+    """The same for values that are one category: a number itself, else type and look."""
+    if isinstance(value, str):
+        return "str", str(value)
+    return value if isinstance(value, _NUMBERS) else (type(value).__name__, repr(value))
+
+
+def _place(key: Any) -> tuple[Any, ...]:
+    """Where a category belongs in the order of all."""
+    if isinstance(key, tuple):
+        return 1, *key
+    try:
+        return 0, float(key), str(key)
+    except OverflowError:  # a whole number of more than 308 digits
+        return 0, np.inf if key > 0 else -np.inf, str(key)
+
+
 def _codes(
     values: np.ndarray, known: np.ndarray | None, called: str = "x"
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -288,13 +312,16 @@ def _codes(
     if known is None:
         try:
             known, inverse = np.unique(present, return_inverse=True)
-        except TypeError:  # values of several types have no order: by type, then by how they look
-            distinct = {(type(v).__name__, repr(v)): v for v in present.tolist()}
-            keys = sorted(distinct)
-            number = {key: k for k, key in enumerate(keys)}
-            inverse = np.array([number[type(v).__name__, repr(v)] for v in present.tolist()])
-            known = np.empty(len(keys), dtype=object)
-            known[:] = [distinct[key] for key in keys]
+        except TypeError:  # values of several types have no order
+            keys = [_key(value) for value in present.tolist()]
+            distinct: dict[Any, Any] = {}
+            for key, value in zip(keys, present.tolist(), strict=True):
+                distinct.setdefault(key, value)
+            order = sorted(distinct, key=_place)
+            number = {key: k for k, key in enumerate(order)}
+            inverse = np.array([number[key] for key in keys])
+            known = np.empty(len(order), dtype=object)
+            known[:] = [distinct[key] for key in order]
         codes[~gaps] = inverse
         return codes, known
     number = {value: k for k, value in enumerate(known.tolist())}

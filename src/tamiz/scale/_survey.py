@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from tamiz._validation import task_of_floats
 from tamiz.data.assemble import task_of
 from tamiz.data.column import Column, Table
-from tamiz.data.errors import DataError, listed
+from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.roles import judge_text
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
@@ -63,14 +65,39 @@ class NumberLevels:
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_there: int = 0
     full: bool = False
+    stored: str = ""  # see Column
 
-    def update(self, values: np.ndarray) -> None:
+    def update(self, values: np.ndarray, stored: str = "") -> None:
         """Take in some cells."""
+        self.stored = max(self.stored, stored, key=["", "i", "f"].index)
         values = values[~np.isnan(values)]
         self.n_there += len(values)
         if not self.full:
             self.values = np.union1d(self.values, values)
             self.full = len(self.values) > self.most
+
+    def task(self, shown: str) -> str:
+        """Whether these values of a target are labels or a quantity.
+
+        Numbers that were handed over as an array are read as ``fit`` would read that array, those
+        of a file as :func:`tamiz.data.load` reads them. Where ``fit`` might say otherwise, a
+        warning tells.
+        """
+        if self.stored and not self.full:
+            if self.stored == "i" or len(self.values) <= 2:
+                return "classification"
+            return task_of_floats(self.values, self.n_there)
+        task = "regression" if self.full else task_of(self.values, self.n_there)
+        if task == "regression" and bool((self.values == np.floor(self.values)).all()):
+            count = f"more than {self.most:,}" if self.full else f"{len(self.values)}"
+            warnings.warn(
+                f"{shown}: the target {self.name!r} holds {count} different whole numbers, which "
+                "are taken as a quantity. Say so with task='regression', or use "
+                "task='classification' if they are labels.",
+                DataWarning,
+                stacklevel=2,
+            )
+        return task
 
 
 @dataclass
@@ -150,7 +177,7 @@ class Survey:
         else:
             if self.number_target is None:
                 self.number_target = NumberLevels(column.name, MOST_CLASSES)
-            self.number_target.update(column.numbers())
+            self.number_target.update(column.numbers(), column.stored)
         return rows
 
     def judge_target(self, task: str | None, shown: str) -> tuple[str | None, np.ndarray | None]:
@@ -180,7 +207,7 @@ class Survey:
             return "classification", np.array(used)
         assert number is not None
         if task is None:
-            task = "regression" if number.full else task_of(number.values, number.n_there)
+            task = number.task(shown)
         if task == "regression":
             return task, None
         self._refuse_many(number.full, len(number.values), MOST_CLASSES, shown)

@@ -203,7 +203,10 @@ def read_pair(X: Any, y: Any, options: Options, where: str) -> tuple[Table | Non
         target += "_"
     if values.dtype.kind == "b":
         values = values.astype(np.int64)
-    table.columns = [*table.columns, array_column(target, values, where)]
+    column = array_column(target, values, where)
+    if not column.is_text:  # fit tells classes from a quantity by it
+        column.stored = "f" if values.dtype.kind == "f" else "i"
+    table.columns = [*table.columns, column]
     table.names = [*table.names, target]
     return table, make_plan(
         table.names, Options(target, options.columns, options.drop), where, target
