@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from tamiz.cli import options as opt
-from tamiz.cli.problems import UsageProblem
 
 if TYPE_CHECKING:
     from tamiz.base import Selection
@@ -56,6 +55,7 @@ def rank(
                tamiz rank credit.csv -t default -m relieff --json | jq '.features[0].name'
 
     A file that is large beside the free memory is read in batches, several times if need be.
+    Pictures of its report (--out) show a sample of the rows, and say so.
 
     A ranking says nothing about the error to expect: 'tamiz select' does.
     """
@@ -70,14 +70,10 @@ def rank(
         params = read_params(param)
         streamed = wants_stream(stream, data, found, rows)
     if streamed:
-        if out is not None:
-            raise UsageProblem(
-                "--out needs all rows in memory, for its pictures, and the file is read in "
-                "batches; use --json, or --no-stream."
-            )
         reading = {"drop": drop, "role": role, "task": task, "separator": sep, "decimal": decimal}
-        ranking = _streamed(data, target, reading, found, k, params, seed, jobs, quiet)
-        show(ranking, k, json, quiet)
+        report = None if out is None else _Report(out, lang)
+        ranking = _streamed(data, target, reading, found, k, params, seed, jobs, quiet, report)
+        _finish(ranking, k, json, quiet, out)
         return
     dataset = opt.read(
         data,
@@ -109,11 +105,22 @@ def rank(
             seconds=selection.seconds,
         )
         write_report(study, out, lang=lang)
-    show(Ranking.of(selection, dataset, notes), k, json, quiet)
+    _finish(Ranking.of(selection, dataset, notes), k, json, quiet, out)
+
+
+def _finish(ranking: Ranking, k: int | None, json: bool, quiet: bool, out: str | None) -> None:
+    show(ranking, k, json, quiet)
     if out is not None and not json:
         from tamiz.cli.console import tell
 
         tell(f"the report is in {out}")
+
+
+class _Report(NamedTuple):
+    """Where a report is wanted, and in which language."""
+
+    out: str
+    lang: str
 
 
 class Ranking(NamedTuple):
@@ -143,8 +150,9 @@ def _streamed(
     seed: int,
     jobs: int,
     quiet: bool,
+    report: _Report | None,
 ) -> Ranking:
-    """The ranking of a file that is read in batches."""
+    """The ranking of a file that is read in batches, and its report if one is wanted."""
     from pathlib import Path
 
     from tamiz.cli._stream import fit_streamed, open_table
@@ -162,6 +170,26 @@ def _streamed(
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
     n = table.n_rows or 0
+    if report is not None:
+        from tamiz.cli._stream_report import streamed_study
+        from tamiz.cli.console import command_line
+        from tamiz.reports import write_report
+
+        with usage():
+            study = streamed_study(
+                table,
+                selection,
+                method=method.name,
+                path=Path(data),
+                given=options["roles"],
+                read=told,
+                notes=notes,
+                seed=seed,
+                command=command_line(),
+                verbose=verbose,
+            )
+        write_report(study, report.out, lang=report.lang)
+        notes = study.notes
     return Ranking(selection, n, schema.n_features, schema.target, Path(data).name, told, notes)
 
 

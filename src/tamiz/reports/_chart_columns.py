@@ -32,6 +32,8 @@ def groups_of(page: Page) -> Groups:
         return Groups([""], np.zeros(data.n_samples, dtype=int))
     code = np.unique(data.y, return_inverse=True)[1].ravel()
     counts = np.bincount(code)
+    if page.sampled:  # the largest are those of all rows
+        counts = np.array([page.whole.class_counts[name] for name in data.target_names])
     kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
     place = np.full(len(counts), -1)
     place[kept] = np.arange(len(kept))
@@ -117,7 +119,12 @@ def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float 
     rows = [
         ("", page.lang("median"), show(float(b)), None),
         ("", page.lang("middle_half"), f"{show(float(a))} – {show(float(c))}", None),
-        ("", page.lang("rows"), page.lang.whole(len(part)), None),
+        (
+            "",
+            page.lang("rows_sample" if page.sampled else "rows"),
+            page.lang.whole(len(part)),
+            None,
+        ),
     ]
     return rows  # type: ignore[return-value]
 

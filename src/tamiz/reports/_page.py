@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from tamiz.base import Selection
 from tamiz.reports._html import Markup, tag, visible
 from tamiz.reports._language import NONE, Language
+from tamiz.reports.whole import Whole
 
 BASELINES = ("random", "all")
 COLOURS = 8
@@ -38,6 +40,11 @@ def style(place: int) -> Style:
 
 
 BASELINE = Style("c0", 0)
+
+
+def selected(selection: Selection) -> list[int]:
+    """Positions of the features that a method selects, best first."""
+    return [int(j) for j in selection.order if selection.support[j]]
 
 
 @dataclass
@@ -68,9 +75,19 @@ class Page:
         return self.study.recommended
 
     @cached_property
+    def whole(self) -> Whole:
+        """All rows, of which the data may be a sample."""
+        return getattr(self.study, "whole", None) or Whole.of(self.data)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether pictures of columns show a sample of the rows."""
+        return self.data.n_samples < self.whole.n_rows
+
+    @cached_property
     def names(self) -> list[str]:
         """Names of all features, fit to be shown."""
-        return [visible(name) or self.lang("no_name") for name in self.data.feature_names]
+        return [visible(name) or self.lang("no_name") for name in self.whole.feature_names]
 
     @cached_property
     def methods(self) -> list[str]:
@@ -93,6 +110,11 @@ class Page:
         return self.methods[0] if self.methods else None
 
     @property
+    def told_of_lead(self) -> dict[str, Any]:
+        """What the first method notes of its ranking: "sample" and "cuts" if rows were sampled."""
+        return getattr(self.study.selections.get(self.lead), "notes", None) or {}
+
+    @property
     def judge(self) -> str | None:
         """The judge of the recommendation, or the first one."""
         if self.recommended is not None:
@@ -112,19 +134,27 @@ class Page:
         """Positions of the features that are recommended, or selected by the first method."""
         if self.recommended is not None:
             place: dict[str, list[int]] = {}
-            for j, name in enumerate(self.data.feature_names):
+            for j, name in enumerate(self.whole.feature_names):
                 place.setdefault(name, []).append(j)
             return [place[name].pop(0) for name in self.recommended.features if place.get(name)]
         selection = self.study.selections.get(self.lead)
         if selection is None:
             return []
-        return [int(j) for j in selection.order if selection.support[j]]
+        return selected(selection)
 
     def column(self, j: int) -> np.ndarray:
         """One feature, dense."""
-        X = self.data.X
-        column = X[:, [j]].toarray().ravel() if sparse.issparse(X) else np.asarray(X[:, j])
+        X, k = self.data.X, self.whole.place(j)
+        column = X[:, [k]].toarray().ravel() if sparse.issparse(X) else np.asarray(X[:, k])
         return column
+
+    def sample_note(self) -> Markup | None:
+        """That pictures show a sample, to stand beside them; None if they show all rows."""
+        if not self.sampled:
+            return None
+        rows = self.lang.count("row", self.whole.n_rows)
+        n = self.lang.whole(self.data.n_samples)
+        return tag("p", self.lang.rich("sample_shown", n=tag("b", n), rows=rows), class_="sample")
 
     # ----------------------------------------------------------------------------- numbers
 

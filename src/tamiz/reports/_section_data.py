@@ -24,16 +24,19 @@ def build(page: Page) -> Section:
 
 
 def _facts(page: Page) -> Markup:
-    data, lang = page.data, page.lang
+    data, lang, whole = page.data, page.lang, page.whole
     entries: list[tuple[str, str]] = []
     if data.name:
         entries.append((lang("data_name"), visible(data.name)))
     if data.source:
         entries.append((lang("data_source"), visible(data.source)))
-    entries.append((lang("rows"), lang.whole(data.n_samples)))
-    roles = Counter(data.roles.get(name, "numeric") for name in data.feature_names)
+    entries.append((lang("rows"), lang.whole(whole.n_rows)))
+    if page.sampled:
+        n, share = lang.count("row", data.n_samples), lang.share(data.n_samples / whole.n_rows, 1)
+        entries.append((lang("sample"), lang("sample_of", n=n, share=share)))
+    roles = Counter(data.roles.get(name, "numeric") for name in whole.feature_names)
     kinds = ", ".join(f"{lang.whole(n)} {lang.of('role', role)}" for role, n in roles.most_common())
-    entries.append((lang("features"), f"{lang.whole(data.n_features)} ({kinds})"))
+    entries.append((lang("features"), f"{lang.whole(whole.n_features)} ({kinds})"))
     coded = _indicators(page)
     if coded:
         columns = lang.count("column", len(coded))
@@ -47,8 +50,8 @@ def _facts(page: Page) -> Markup:
         entries.append(
             (lang("target"), f"{visible(data.target or 'y')}{' · ' if task else ''}{task}")
         )
-    cells = int(np.sum(data.missing))
-    total = data.n_samples * data.n_features
+    cells = int(np.sum(whole.missing))
+    total = whole.n_rows * whole.n_features
     share = f" ({lang.share(cells / total, 1)})" if cells and total else ""
     entries.append((lang("missing_cells"), lang.whole(cells) + share))
     return pairs(entries)
@@ -56,10 +59,10 @@ def _facts(page: Page) -> Markup:
 
 def _indicators(page: Page) -> dict[str, list[str]]:
     """Columns of categories that are no features themselves, and the indicators made of them."""
-    data = page.data
-    features = set(data.feature_names)
+    data, names = page.data, page.whole.feature_names
+    features = set(names)
     stems = [s for s in data.roles if s not in features and s not in data.aside and s]
-    made = {stem: [f for f in data.feature_names if f.startswith(f"{stem}=")] for stem in stems}
+    made = {stem: [f for f in names if f.startswith(f"{stem}=")] for stem in stems}
     return {stem: names for stem, names in made.items() if names}
 
 
@@ -68,30 +71,56 @@ def _indicators(page: Page) -> dict[str, list[str]]:
 
 def _warnings(page: Page) -> Markup | None:
     lang = page.lang
-    items = [tag("li", text) for text in _found_in_columns(page)]
+    sure, in_sample = _found_in_columns(page)
+    items = [tag("li", text) for text in sure]
     items += [
         tag("li", visible(text), lang=None if lang.code == "en" else "en")
         for text in getattr(page.study, "warnings", None) or []
     ]
-    if not items:
-        return tag("p", lang("no_warnings"), class_="fine")
-    return tag("div", tag("h3", lang("warnings")), tag("ul", items), class_="warn")
+    where = _where_looked(page)
+    if not items and not in_sample:
+        return tag("p", lang("no_warnings"), where and f" {where}", class_="fine")
+    parts = [tag("ul", items)] if items else []
+    if in_sample:
+        parts.append(tag("p", lang("in_sample", n=lang.count("row", page.data.n_samples))))
+        parts.append(tag("ul", [tag("li", text) for text in in_sample]))
+    if where:
+        parts.append(tag("p", where, class_="fine"))
+    return tag("div", tag("h3", lang("warnings")), parts, class_="warn")
 
 
-def _found_in_columns(page: Page) -> list[str]:
-    data, lang = page.data, page.lang
-    texts = []
+def _where_looked(page: Page) -> str | None:
+    """Where repeated columns and the like were looked for, if not everywhere."""
+    lang, n = page.lang, page.whole.n_looked
+    if n == 0:
+        return None
+    among = {} if n is None else {"among": lang.count("column", n)}
+    if page.sampled:
+        return lang("looked_sample", **among)
+    return lang("looked_among", **among) if among else None
+
+
+def _found_in_columns(page: Page) -> tuple[list[str], list[str]]:
+    """What is so in all rows, and what is so in a sample of them."""
+    data, lang, whole = page.data, page.lang, page.whole
+    texts: list[str] = []
+    in_sample: list[str] = []
+    features = set(whole.feature_names)
     made = {name for names in _indicators(page).values() for name in names}
     for role in ("leak", "constant", "duplicate", "empty", "id", "text", "date"):
-        names = [visible(n) for n, its in data.roles.items() if its == role and n not in made]
-        if names:
-            key = f"warn_{role}"
-            texts.append(lang(key, n=lang.count("column", len(names)), names=lang.listed(names)))
+        for roles, told in ((data.roles, texts), (whole.compared, in_sample)):
+            names = [n for n, its in roles.items() if its == role and n not in made]
+            if names:
+                kept = role == "empty" and features.issuperset(names)
+                key = "warn_empty_kept" if kept else f"warn_{role}"
+                listed = lang.listed([visible(n) for n in names])
+                told.append(lang(key, n=lang.count("column", len(names)), names=listed))
     doubtful = _doubtful(page)
     if doubtful:
         n = lang.count("column", len(doubtful))
-        texts.append(lang("warn_doubtful", n=n, names=lang.listed(doubtful)))
-    counts = data.class_counts
+        told = in_sample if page.sampled else texts
+        told.append(lang("warn_doubtful", n=n, names=lang.listed(doubtful)))
+    counts = whole.class_counts
     if counts:
         small = min(counts.values())
         large = max(counts.values())
@@ -104,16 +133,17 @@ def _found_in_columns(page: Page) -> list[str]:
                     "warn_unbalanced", name=name, share=lang.share(small / sum(counts.values()), 1)
                 )
             )
-    if data.n_features > 10 * data.n_samples:
-        texts.append(
-            lang("warn_wide", features=lang.whole(data.n_features), rows=lang.whole(data.n_samples))
-        )
-    return texts
+    if whole.n_features > 10 * whole.n_rows:
+        n, rows = lang.whole(whole.n_features), lang.whole(whole.n_rows)
+        texts.append(lang("warn_wide", features=n, rows=rows))
+    return texts, in_sample
 
 
 def _doubtful(page: Page) -> list[str]:
     """Features that may be identifiers."""
     data = page.data
+    if page.whole.doubtful is not None:
+        return [visible(name) for name in page.whole.doubtful]
     if not isinstance(data.X, np.ndarray) or data.X.dtype == object:
         return []
     names = [str(name) for name in data.feature_names]
@@ -125,7 +155,7 @@ def _doubtful(page: Page) -> list[str]:
 
 
 def _classes(page: Page) -> Markup | None:
-    counts = page.data.class_counts
+    counts = page.whole.class_counts
     if not counts:
         return None
     lang, total = page.lang, sum(counts.values())
@@ -140,8 +170,8 @@ def _classes(page: Page) -> Markup | None:
 
 
 def _gaps(page: Page) -> Markup | None:
-    data, lang = page.data, page.lang
-    missing = np.asarray(data.missing)
+    lang, n_rows = page.lang, page.whole.n_rows
+    missing = np.asarray(page.whole.missing)
     if not missing.any():
         return None
     order = np.argsort(-missing, kind="stable")[:MOST_BARS]
@@ -149,7 +179,7 @@ def _gaps(page: Page) -> Markup | None:
         (
             page.names[j],
             int(missing[j]),
-            f"{lang.whole(missing[j])} · {lang.share(missing[j] / data.n_samples, 1)}",
+            f"{lang.whole(missing[j])} · {lang.share(missing[j] / n_rows, 1)}",
         )
         for j in order.tolist()
         if missing[j]
@@ -158,7 +188,7 @@ def _gaps(page: Page) -> Markup | None:
         "gaps_finding",
         n=lang.count("column", int((missing > 0).sum())),
         name=entries[0][0],
-        share=lang.share(entries[0][1] / data.n_samples, 1),
+        share=lang.share(entries[0][1] / n_rows, 1),
     )
     return figure(
         page, lambda d: _bars(d, entries, ["c1"] * len(entries)), lang("gaps_title"), finding

@@ -9,6 +9,7 @@ import numpy as np
 from tamiz.reports._chart import Drawing, figure
 from tamiz.reports._chart_columns import (
     MOST_LEVELS,
+    MOST_POINTS,
     WIDTH,
     Groups,
     draw_levels,
@@ -34,15 +35,25 @@ def build(page: Page) -> Section | None:
     lang = page.lang
     regression = data.task == "regression" and data.y is not None
     key = "features_intro_numbers" if regression else "features_intro"
-    parts = [tag("p", lang.rich(key))]
+    values = {"sample": lang.whole(data.n_samples)} if page.sampled else {}
+    if regression and data.n_samples > MOST_POINTS:
+        key, values["n"] = "features_intro_points", lang.whole(MOST_POINTS)
+    parts = [tag("p", lang.rich(key, **values))]
+    note = page.sample_note()
+    if note is not None:
+        parts.append(note)
     if len(page.chosen) > MOST:
         parts.append(
             tag("p", lang("features_first", n=lang.whole(MOST), all=lang.whole(len(page.chosen))))
         )
-    if len(data.class_counts) > len(groups.names):
+    present = data.class_counts
+    absent = [visible(name) for name in page.whole.class_counts if name not in present]
+    if absent:
+        parts.append(tag("p", lang("classes_absent", names=lang.listed(absent))))
+    if len(present) > len(groups.names):
         parts.append(tag("p", lang("largest_classes", n=lang.whole(len(groups.names)))))
     if len(groups.names) > 1:
-        parts.append(_legend(groups))
+        parts.append(_legend(page, groups))
     panels = [_panel(page, j, groups, regression) for j in chosen]
     parts.append(tag("div", panels[:FIRST], class_="panels"))
     if len(panels) > FIRST:
@@ -52,12 +63,15 @@ def build(page: Page) -> Section | None:
     return Section("features", Markup("".join(parts)))
 
 
-def _legend(groups: Groups) -> Markup:
+def _legend(page: Page, groups: Groups) -> Markup:
+    """The classes; of a sample with the rows of each, since a small class may have few in it."""
+    rows = [page.lang.count("row", int((groups.code == k).sum())) for k in range(len(groups.names))]
     keys = [
         tag(
             "span",
             tag("span", class_=f"block {style(k).css}"),
             tag("bdi", visible(name)),
+            f" ({rows[k]})" if page.sampled else None,
             class_="key",
         )
         for k, name in enumerate(groups.names)
@@ -67,10 +81,10 @@ def _legend(groups: Groups) -> Markup:
 
 def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     data, lang = page.data, page.lang
-    name = data.feature_names[j]
+    name = page.whole.feature_names[j]
     column = np.asarray(page.column(j), dtype=np.float64)
     draw: Callable[[Drawing], None]
-    coded = name in data.levels and bool(data.categorical[j])
+    coded = name in data.levels and bool(data.categorical[page.whole.place(j)])
     few = None if coded or regression else _few_numbers(column)
     if few is not None:
         levels = [lang.number(value) for value in few.tolist()]
@@ -96,8 +110,11 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
         def draw(drawing: Drawing) -> None:
             draw_numbers(drawing, page, column, groups)
 
-    gaps = int(data.missing[j])
-    note = tag("p", lang("n_missing", n=lang.whole(gaps)), class_="fine") if gaps else None
+    if page.sampled:
+        finding = lang("finding_sample", finding=finding)
+    gaps = int(page.whole.missing[j])
+    key = "n_missing_all" if page.sampled else "n_missing"
+    note = tag("p", lang(key, n=lang.whole(gaps)), class_="fine") if gaps else None
     chart = figure(page, draw, title, finding, widths=(WIDTH,), caption=False)
     heading = tag("h3", page.feature(j))
     return tag("div", heading, chart, note, class_="panel")

@@ -35,7 +35,8 @@ def build(page: Page) -> Section | None:
     columns = _columns(page)
     lang = page.lang
     how = tag("span", " ", lang("ranking_how"), class_="screen")
-    intro = tag("p", lang.rich("ranking_intro", method=tag("b", page.lead)), how)
+    key = "ranking_intro_sample" if "sample" in page.told_of_lead else "ranking_intro"
+    intro = tag("p", lang.rich(key, method=tag("b", page.lead)), how)
     head = tag("tr", [_head(k, column) for k, column in enumerate(columns)])
     n_rows = len(columns[0].values)
     body = [
@@ -72,7 +73,7 @@ def build(page: Page) -> Section | None:
 
 def _columns(page: Page) -> list[Column]:
     """Rank, name, score, mark, the ranks of the others, and what is known of the column."""
-    data, lang, lead = page.data, page.lang, page.lead
+    lang, lead, whole = page.lang, page.lead, page.whole
     selection = page.study.selections[lead]
     order = np.asarray(selection.order)
     chosen = set(page.chosen)
@@ -94,10 +95,10 @@ def _columns(page: Page) -> list[Column]:
     if measure is not None and len(measure.frequency) == len(order):
         shares = [round(float(v), 3) for v in measure.frequency[order]]
         columns.append(Column(lang("frequency"), "share", shares))
-    roles = [data.roles.get(data.feature_names[j], "numeric") for j in order]
+    roles = [page.data.roles.get(whole.feature_names[j], "numeric") for j in order]
     if len(set(roles)) > 1:
         columns.append(Column(lang("kind"), "text", [lang.of("role", role) for role in roles]))
-    missing = np.asarray(data.missing)
+    missing = np.asarray(whole.missing)
     if missing.any():
         columns.append(Column(lang("missing"), "whole", missing[order].tolist()))
     return columns

@@ -21,6 +21,7 @@ def build(page: Page) -> Section:
     """The first section."""
     parts = [
         tag("p", _question(page), class_="lede"),
+        _sampled(page),
         _cut_short(page),
         _tiles(page),
         _advice(page),
@@ -32,7 +33,7 @@ def build(page: Page) -> Section:
 
 def majority_error(page: Page) -> float | None:
     """The error of always naming the largest class, where errors are shares of wrong answers."""
-    counts = list(page.data.class_counts.values())
+    counts = list(page.whole.class_counts.values())
     plain = page.found is None or page.found.metric == "error"
     if not counts or not plain or page.data.task == "regression":
         return None
@@ -50,18 +51,37 @@ def agreement(value: float) -> str:
 def _question(page: Page) -> Markup:
     data, lang = page.data, page.lang
     values = {
-        "features": tag("b", lang.count("feature", data.n_features)),
-        "rows": tag("b", lang.count("row", data.n_samples)),
+        "features": tag("b", lang.count("feature", page.whole.n_features)),
+        "rows": tag("b", lang.count("row", page.whole.n_rows)),
         "target": tag("bdi", data.target or "y"),
     }
     if page.only_tuned:
         return lang.rich("question_tuning", **values)
     if data.y is None:
         return lang.rich("question_none", **values)
-    if data.class_counts:
-        classes = tag("b", lang.count("class", len(data.class_counts)))
+    if page.whole.class_counts:
+        classes = tag("b", lang.count("class", len(page.whole.class_counts)))
         return lang.rich("question_classes", classes=classes, **values)
     return lang.rich("question_numbers", **values)
+
+
+def _sampled(page: Page) -> Markup | None:
+    """What comes from all rows, and what from a sample of them."""
+    lang, study = page.lang, page.study
+    told = page.told_of_lead
+    if not page.sampled and "sample" not in told:
+        return None
+    key = "ranked_sample" if "sample" in told else "ranked_cuts" if "cuts" in told else "ranked_all"
+    rows = tag("b", lang.count("row", page.whole.n_rows))
+    texts = [lang.rich(key, rows=rows, method=tag("b", page.lead))]
+    if page.sampled:
+        values: dict[str, Any] = {"sample": tag("b", lang.whole(page.data.n_samples))}
+        if study.seed is not None:
+            values["seed"] = visible(study.seed)
+        texts.append(lang.rich("sample_lede", **values))
+        if page.whole.class_counts:
+            texts.append(lang.rich("sample_classes"))
+    return tag("p", Markup(" ".join(texts)), class_="sample")
 
 
 def _cut_short(page: Page) -> Markup | None:
@@ -89,7 +109,7 @@ def _tiles(page: Page) -> Markup:
                 lang("tile_interval", level=level, between=page.between(best.low, best.high)),
             )
         )
-        of = lang("tile_of", n=lang.whole(page.data.n_features))
+        of = lang("tile_of", n=lang.whole(page.whole.n_features))
         tiles.append(_tile(lang("tile_features"), lang.whole(best.size), of))
         line = _estimate(page)
         if line is not None and np.isfinite(line.bias):
@@ -100,7 +120,7 @@ def _tiles(page: Page) -> Markup:
         cells = lang("tile_cells", n=lang.whole(len(tuning.cells)))
         tiles.append(_tile(lang("tile_tuned"), lang.number(tuning.best_error, 3), cells))
     else:
-        tiles.append(_tile(lang("tile_ranked"), lang.whole(page.data.n_features), page.lead or ""))
+        tiles.append(_tile(lang("tile_ranked"), lang.whole(page.whole.n_features), page.lead or ""))
     measure = page.study.stability.get(page.lead) if page.study.stability else None
     if measure is not None and np.isfinite(measure.nogueira):
         words = lang(agreement(measure.nogueira))
@@ -191,7 +211,7 @@ def _expected(page: Page) -> list[Markup]:
         values["one_in"] = lang("one_in", n=lang.whole(1 / best.error))
     texts.append(lang.rich("expect_share" if page.shares else "expect_number", **values))
     if plain and best.error == 0 and best.high == 0:
-        n = page.data.n_samples
+        n = page.whole.n_rows
         level = 0.95 if page.found is None else page.found.confidence
         bound = 1 - (1 - level) ** (1 / n)  # errors that would go unseen in n samples so often
         texts.append(

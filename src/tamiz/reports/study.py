@@ -29,6 +29,7 @@ from tamiz.evaluation.comparison import Comparison
 from tamiz.evaluation.methods import find_method
 from tamiz.reports._predictions import card_of
 from tamiz.reports._recommend import Reason, Recommendation, recommend
+from tamiz.reports.whole import Whole
 
 __all__ = [
     "Reason",
@@ -50,7 +51,7 @@ class Study:
     Attributes
     ----------
     dataset : Dataset
-        The table.
+        The table, or a sample of its rows.
     selections : dict of str to Selection
         For every method, its ranking of all data.
     comparison : Comparison or None
@@ -74,6 +75,8 @@ class Study:
         What a reader should know.
     seconds : float
         Time that it took.
+    whole : Whole or None
+        What is known of all rows, if the data set is a sample of them.
     """
 
     dataset: Dataset
@@ -92,6 +95,7 @@ class Study:
     created: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    whole: Whole | None = None
 
     def __post_init__(self) -> None:
         self.versions = self.versions or versions()
@@ -131,14 +135,11 @@ class Study:
         return {
             "data": {
                 "name": data.name,
-                "n_samples": data.n_samples,
-                "n_features": data.n_features,
                 "target": data.target,
                 "task": data.task,
-                "classes": data.class_counts,
                 "roles": data.roles,
                 "aside": data.aside,
-                "missing": int(np.sum(data.missing)),
+                **(self.whole or Whole.of(data)).to_dict(),
                 "notes": data.notes,
             },
             "recommended": None

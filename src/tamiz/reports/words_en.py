@@ -107,6 +107,20 @@ WORDS: dict[str, str] = {
         "With which parameters does a machine best predict “{target}” from {features}? Studied on "
         "{rows}."
     ),
+    "ranked_all": "The ranking and its scores come from all {rows}.",
+    "ranked_cuts": (
+        "The ranking and its scores come from all {rows}, but for the bounds of intervals, which "
+        "come from a sample: see the notes."
+    ),
+    "ranked_sample": (
+        "Of the {rows} the method {method} looks at a sample, from which the ranking and its "
+        "scores come: see the notes."
+    ),
+    "sample_lede": (
+        "Pictures of columns show a sample of {sample} of the rows, drawn at random, each row with "
+        "the same chance[[ (seed {seed})]]."
+    ),
+    "sample_classes": "So each class has about its share in the sample, not exactly.",
     "tile_error": "Error to expect on new data",
     "tile_interval": "{level} interval: {between}",
     "tile_features": "Features recommended",
@@ -228,17 +242,32 @@ WORDS: dict[str, str] = {
     # -------------------------------------------------------------------------------- data
     "data_name": "Name",
     "data_source": "Source",
+    "sample": "Sample",
+    "sample_of": (
+        "{n} ({share}), drawn at random, for pictures of columns; all numbers of this section are "
+        "of all rows, unless they say otherwise"
+    ),
     "indicators": "Indicators",
     "indicators_of": "{n} of the features stand for levels of {columns}, as “{name}” does",
     "missing_cells": "Missing cells",
     "warnings": "Worth knowing",
     "no_warnings": "Nothing conspicuous was found in the columns.",
+    "in_sample": "In the sample of {n}, which need not hold for all rows:",
+    "looked_sample": (
+        "Columns that repeat another, give the target away or may be identifiers were looked for "
+        "in the sample only[[, among {among}]]."
+    ),
+    "looked_among": (
+        "Columns that repeat another, give the target away or may be identifiers were looked for "
+        "among {among} only, those of the features shown below."
+    ),
     "warn_leak": (
         "Gives the target without error: {n}: {names}. Check that it is known before the target is."
     ),
     "warn_constant": "Constant, and so without information: {n}: {names}.",
     "warn_duplicate": "Repeats another column: {n}: {names}.",
     "warn_empty": "Without any value, set aside: {n}: {names}.",
+    "warn_empty_kept": "Without any value: {n}: {names}.",
     "warn_id": "Looks like an identifier, set aside: {n}: {names}.",
     "warn_text": "Free text, set aside: {n}: {names}.",
     "warn_date": "Dates or times, set aside: {n}: {names}.",
@@ -271,6 +300,9 @@ WORDS: dict[str, str] = {
         "All features in the order of {method}, ranked on all data, with the ranks of the other "
         "methods beside it."
     ),
+    "ranking_intro_sample": (
+        "All features in the order of {method}, which looked at a sample of the rows."
+    ),
     "ranking_how": "Click a heading to sort.",
     "ranking_caption": "Ranking by {method}",
     "recommended_short": "Selected",
@@ -296,10 +328,19 @@ WORDS: dict[str, str] = {
         "with others."
     ),
     "features_intro_numbers": "The target over each selected feature, one point for each row.",
+    "sample_shown": "The pictures show a sample of {n} of the {rows}, drawn at random.",
+    "features_intro_points": (
+        "The target over each selected feature, with {n} points: rows drawn at random[[ from the "
+        "{sample} of the sample]]."
+    ),
     "features_first": "The first {n} of {all} are shown.",
+    "classes_absent": "No row of the sample is of these classes: {names}.",
     "largest_classes": "The {n} largest classes are drawn.",
     "more_features": "{n} more",
     "n_missing": "{n} missing",
+    "n_missing_all": "{n} missing in all rows",
+    "rows_sample": "Rows of the sample",
+    "finding_sample": "In the sample: {finding}",
     "no_values": "no values",
     "all_rows": "all rows",
     "other_levels": "{n} other values",

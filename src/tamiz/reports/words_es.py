@@ -103,6 +103,20 @@ WORDS: dict[str, str] = {
         "¿Con qué parámetros predice mejor una máquina «{target}» a partir de {features}? "
         "Estudiado con {rows}."
     ),
+    "ranked_all": "El orden y sus puntuaciones salen de la tabla entera ({rows}).",
+    "ranked_cuts": (
+        "El orden y sus puntuaciones salen de la tabla entera ({rows}), salvo los límites de los "
+        "intervalos, que salen de una muestra: véanse las notas."
+    ),
+    "ranked_sample": (
+        "De las {rows}, el método {method} mira una muestra, de la que salen el orden y sus "
+        "puntuaciones: véanse las notas."
+    ),
+    "sample_lede": (
+        "Las figuras de columnas se basan en {sample} de las filas, una muestra al azar en la que "
+        "cada fila tuvo la misma probabilidad[[ (semilla {seed})]]."
+    ),
+    "sample_classes": "Así, cada clase tiene en la muestra su parte aproximada, no exacta.",
     "tile_error": "Error que cabe esperar con datos nuevos",
     "tile_interval": "intervalo del {level}: {between}",
     "tile_features": "Características recomendadas",
@@ -230,17 +244,32 @@ WORDS: dict[str, str] = {
     # -------------------------------------------------------------------------------- data
     "data_name": "Nombre",
     "data_source": "Origen",
+    "sample": "Muestra",
+    "sample_of": (
+        "{n} ({share}), al azar, para las figuras de columnas; los números de esta sección son de "
+        "todas las filas, salvo que digan otra cosa"
+    ),
     "indicators": "Indicadoras",
     "indicators_of": "{n} de las características representan niveles de {columns}, como «{name}»",
     "missing_cells": "Celdas ausentes",
     "warnings": "Conviene saber",
     "no_warnings": "No se encontró nada llamativo en las columnas.",
+    "in_sample": "En la muestra de {n}, lo que no tiene por qué valer para todas las filas:",
+    "looked_sample": (
+        "Las columnas que repiten otra, dan el objetivo o quizá son identificadores se buscaron "
+        "solo en la muestra[[, entre {among}]]."
+    ),
+    "looked_among": (
+        "Las columnas que repiten otra, dan el objetivo o quizá son identificadores se buscaron "
+        "solo entre {among}, las de las características que se muestran abajo."
+    ),
     "warn_leak": (
         "Da el objetivo sin error: {n}: {names}. Compruebe que se conoce antes que el objetivo."
     ),
     "warn_constant": "Sin información por ser constante: {n}: {names}.",
     "warn_duplicate": "Repite otra columna: {n}: {names}.",
     "warn_empty": "Sin ningún valor, apartada: {n}: {names}.",
+    "warn_empty_kept": "Sin ningún valor: {n}: {names}.",
     "warn_id": "Parece un identificador, apartada: {n}: {names}.",
     "warn_text": "Texto libre, apartada: {n}: {names}.",
     "warn_date": "Fechas u horas, apartada: {n}: {names}.",
@@ -273,6 +302,9 @@ WORDS: dict[str, str] = {
         "Todas las características en el orden de {method}, calculado con todos los datos, junto "
         "al puesto que les dan los otros métodos."
     ),
+    "ranking_intro_sample": (
+        "Todas las características en el orden de {method}, que miró una muestra de las filas."
+    ),
     "ranking_how": "Pulse un encabezado para ordenar.",
     "ranking_caption": "Orden según {method}",
     "recommended_short": "Elegida",
@@ -300,10 +332,19 @@ WORDS: dict[str, str] = {
     "features_intro_numbers": (
         "El objetivo frente a cada característica seleccionada, un punto por fila."
     ),
+    "sample_shown": "Las figuras se basan en una muestra al azar de {n} de las {rows}.",
+    "features_intro_points": (
+        "El objetivo frente a cada característica seleccionada, con {n} puntos: filas tomadas al "
+        "azar[[ de las {sample} de la muestra]]."
+    ),
     "features_first": "Se muestran las primeras {n} de {all}.",
+    "classes_absent": "Ninguna fila de la muestra es de estas clases: {names}.",
     "largest_classes": "Se dibujan las {n} clases mayores.",
     "more_features": "{n} más",
     "n_missing": "{n} ausentes",
+    "n_missing_all": "{n} ausentes en todas las filas",
+    "rows_sample": "Filas de la muestra",
+    "finding_sample": "En la muestra: {finding}",
     "no_values": "sin valores",
     "all_rows": "todas las filas",
     "other_levels": "otros {n} valores",
