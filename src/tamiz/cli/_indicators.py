@@ -53,13 +53,19 @@ class Indicators(Batches):
         What became of the columns.
     n_passes : int
         How often the rows were gone through to prepare them.
+    table : Batches
+        The table itself, with its nominal columns.
+    made_of : list of (int, int or None)
+        For every column, the one of the table that it comes from, and the level that it stands
+        for: None for a column of numbers; one past the last for missing cells.
     """
 
     n_passes = 1
 
     def __init__(self, table: Batches, *, verbose: int = 0):
         self.__dict__.update(vars(table))
-        self._table = table
+        self.table = table
+        self.made_of: list[tuple[int, int | None]] = []
         schema = table.schema
         gaps = sweep(table, Gaps.of, progress=verbose, label="looking for missing categories")
         self._n_rows = table.n_rows
@@ -70,12 +76,14 @@ class Indicators(Batches):
             if j not in schema.categories:
                 names.append(name)
                 self._width.append(1)
+                self.made_of.append((j, None))
                 continue
             labels = [_shown(level) for level in schema.categories[j].tolist()]
             labels += [MISSING] * bool(gaps.columns[j])
             self._first[j] = 1 if len(labels) == 2 else 0
             names += [f"{name}={label}" for label in labels[self._first[j] :]]
             self._width.append(len(labels) - self._first[j])
+            self.made_of += [(j, level) for level in range(self._first[j], len(labels))]
         self._schema = replace(schema, names=names, categories={})
         coded = [schema.names[j] for j in sorted(schema.categories)]
         made = sum(self._width[j] for j in schema.categories)
@@ -87,7 +95,7 @@ class Indicators(Batches):
 
     def _go(self) -> Generator[Batch, None, None]:
         most = rows_per_batch(self.schema.n_features)
-        for batch in self._table:
+        for batch in self.table:
             for start in range(0, batch.n_rows, most):
                 X = self._expand(batch.X[start : start + most])
                 y = None if batch.y is None else batch.y[start : start + most]
@@ -100,7 +108,7 @@ class Indicators(Batches):
             column = X[:, j]
             if j in self._first:
                 first = self._first[j]
-                levels = len(self._table.schema.categories[j])
+                levels = len(self.table.schema.categories[j])
                 codes = np.where(np.isnan(column), levels, column)
                 out[:, end - width : end] = codes[:, None] == np.arange(first, first + width)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,11 @@ def fit_streamed(
     wanted: dict[str, Any],
     quiet: bool,
 ) -> tuple[Any, list[str]]:
-    """The method fitted to the batches, and notes on how."""
+    """The method fitted to the batches, and notes on how.
+
+    Whether there are gaps is not looked for: a method that needs all values stops at the first,
+    and begins anew when medians have been found for them.
+    """
     schema = table.schema
     p = schema.n_features
     if k is not None and not 1 <= k <= p:
@@ -101,18 +106,19 @@ def fit_streamed(
         options["verbose"] = 0 if quiet else 1
     else:
         options["standardize"] = True
+    passes = getattr(table, "n_passes", 0)
+    filling: list[str] = []
     try:
         selector.fit_stream(table, **options)
     except ValueError as error:
         if "contains NaN" not in str(error) and "a missing value in" not in str(error):
             raise
-        raise ValueError(
-            f"{error} --no-stream reads the table as a whole and fills gaps with medians; methods "
-            "that count, such as maxrel and mrmr, need no filling."
-        ) from None
+        filled, more, filling = _fill(table, 0 if quiet else 1)
+        passes += more
+        selector.fit_stream(filled, **options)
     if schema.categories and "categorical_features" in own:
         selector.selection_.params["categorical_features"] = schema.categorical.tolist()
-    n, passes = table.n_rows or 0, selector.n_passes_ + getattr(table, "n_passes", 0)
+    n, passes = table.n_rows or 0, passes + selector.n_passes_
     times = "once" if passes == 1 else f"{passes} times"
     notes = [f"the table was read in batches: its {n:,} rows were gone through {times}."]
     if hasattr(table, "note"):
@@ -120,6 +126,7 @@ def fit_streamed(
             f"categories were turned into indicators, since {method.name} works with numbers; "
             f"there are {p:,} features now."
         )
+    notes += filling
     told = selector.selection_.notes
     notes += [f"{told[key]}." for key in ("cuts", "sample") if key in told]
     if told.get("widest_bounds"):
@@ -128,3 +135,24 @@ def fit_streamed(
             "scores of all rows lie between."
         )
     return selector, notes
+
+
+def _fill(table: Batches, verbose: int) -> tuple[Batches, int, list[str]]:
+    """The table with medians in its gaps, how often it was read for that, and what to tell."""
+    from tamiz.cli._indicators import Indicators
+
+    inner = table.table if isinstance(table, Indicators) else table
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        filled = inner.filled("median", verbose=verbose)
+    passes = filled.n_passes
+    notes = [
+        f"{filled.n_filled:,} missing values were filled with medians, which took {passes} "
+        f"{'reading' if passes == 1 else 'readings'} to find."
+    ]
+    notes += [str(one.message) for one in caught]
+    if isinstance(table, Indicators):
+        made = copy.copy(table)
+        made.table = filled
+        return made, passes, notes
+    return filled, passes, notes

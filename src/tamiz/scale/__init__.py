@@ -8,6 +8,7 @@ from tamiz.scale.counts import LevelCounts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.dask import DaskExecutor
 from tamiz.scale.distinct import DistinctValues
+from tamiz.scale.filling import Filled
 from tamiz.scale.histograms import Bounds, ClassHistograms, fine_cuts
 from tamiz.scale.memory import available_bytes, is_large, table_bytes
 from tamiz.scale.moments import ClassMoments
@@ -28,6 +29,7 @@ __all__ = [
     "Cuts",
     "DaskExecutor",
     "DistinctValues",
+    "Filled",
     "LevelCounts",
     "PairCounts",
     "Ranges",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from tamiz.scale.csv import CsvPart
 from tamiz.scale.iterables import AGAIN
 from tamiz.scale.libsvm import LibsvmPart
 from tamiz.scale.parts import Part, readable, rows_per_batch
+
+if TYPE_CHECKING:
+    from tamiz.scale.filling import Filled
 
 LOOK = 10_000  # rows by which columns are judged before all of them are read
 
@@ -126,6 +129,44 @@ class Batches:
         from tamiz.scale.dask import on
 
         return on(self, client)
+
+    def filled(
+        self, strategy: str | float = "median", *, verbose: bool | int | None = None
+    ) -> Filled:
+        """The same table, with the gaps of its numeric columns filled.
+
+        What to fill them with is found at once, in passes over the rows: one to see which columns
+        have gaps, and then one or two over these alone; the first is enough for a small table, or
+        if there are none. Medians are exact, those of :func:`numpy.nanmedian`. See :class:`Filled`
+        for nominal columns, sparse tables, and columns without any value.
+
+        Parameters
+        ----------
+        strategy : {"median", "mean"} or float, default="median"
+            What to put into the gaps: the median or the mean of the values that the column has, or
+            a number for all columns. For a number no row is read before.
+        verbose : bool or int, optional
+            Show progress of passes that take longer than two seconds; by default as the table does.
+
+        Returns
+        -------
+        Filled
+            Batches, with ``fill_values``, ``n_filled`` and ``n_passes``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tamiz.scale import batches
+        >>> X = np.array([[1.0, 5.0], [np.nan, 6.0], [2.0, 5.0], [9.0, 7.0]])
+        >>> table = batches((X, [0, 0, 1, 1]), batch_rows=2).filled("median")
+        >>> table.fill_values, table.n_filled
+        ({'x0': 2.0}, 1)
+        >>> [batch.X[:, 0].tolist() for batch in table]
+        [[1.0, 2.0], [2.0, 9.0]]
+        """
+        from tamiz.scale.filling import fill
+
+        return fill(self, strategy, self.verbose if verbose is None else int(verbose))
 
     def memory(self, n_rows: int | None = None) -> int | None:
         """Bytes that rows take as float64 numbers in memory: ``n_rows``, or all of them."""
