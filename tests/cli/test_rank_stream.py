@@ -158,3 +158,22 @@ def test_other_refusals(folder):
     broken = folder / "broken.parquet"
     broken.write_bytes(path.read_bytes()[:-300])
     assert "broken.parquet" in refusal("rank", broken, "--stream")
+
+
+@pytest.mark.parametrize("method", ["qpfs", "cfs"])
+def test_a_quantity_to_predict_needs_gaps_filled_both_ways(method, tmp_path):
+    """These count with classes, where a gap is a level, and correlate with quantities."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 2] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=120)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    names = ["a", "b", "c", "d"]
+    pd.DataFrame(X, columns=names).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    found = []
+    for way in ("--stream", "--no-stream"):
+        done = ask("rank", tmp_path / "t.csv", "-t", "y", "-m", method, "--json", way)
+        found.append(valid("rank", done.stdout))
+        told = f"{np.isnan(X).sum()} missing values were filled"
+        assert any(told in note for note in found[-1]["notes"])
+    first, second = ([f["name"] for f in one["features"]] for one in found)
+    assert first == second and first[0] == "c"

@@ -305,3 +305,10 @@ def test_features_do_not_depend_on_the_rows_of_a_batch(rows, tmp_path):
         assert_same_as(
             batches(tmp_path / "t.csv", "y", batch_rows=rows), load(tmp_path / "t.csv", "y")
         )
+
+
+@pytest.mark.parametrize("columns", [[0], [0, 1], [1], [2, 0]])
+def test_some_columns_of_an_array(columns):
+    X = np.arange(12.0).reshape(4, 3)
+    found = together(batches((X, np.arange(4) % 2), columns=columns, batch_rows=3))
+    np.testing.assert_array_equal(found[0], X[:, sorted(columns)])

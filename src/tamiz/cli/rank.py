@@ -88,7 +88,7 @@ def rank(
     )
     with usage():
         dataset, selector, X, notes = prepare(dataset, found, k, params, seed, jobs, quiet)
-        selector.fit(X, dataset.y)
+        _fit(selector, X, dataset, notes)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
     if out is not None:
@@ -247,8 +247,6 @@ def prepare(
     Categories stay codes for methods that count, and become indicators for the others; gaps are
     filled and features scaled where the method needs it.
     """
-    from tamiz.reports.study import preparation
-
     notes: list[str] = []
     if dataset.levels and not method.categorical:
         dataset = dataset.encode("onehot")
@@ -273,15 +271,32 @@ def prepare(
     if dataset.levels and "categorical_features" in own:
         selector.set_params(categorical_features=dataset.categorical)
     X = dataset.X
-    if method.family in ("embedded", "wrapper") or (dataset.missing.sum() and not method.missing):
-        scale = "standard" if method.family in ("embedded", "wrapper") else None
-        for name, step in preparation(dataset, scale):
-            X = step.fit_transform(X)
-            if name == "fill":
-                notes.append(
-                    f"{int(dataset.missing.sum()):,} missing values were filled with medians."
-                )
+    if method.family in ("embedded", "wrapper"):
+        X = _prepared(X, dataset, "standard", notes)
+    elif dataset.missing.sum() and not method.missing:
+        X = _prepared(X, dataset, None, notes)
     return dataset, selector, X, notes
+
+
+def _prepared(X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> Any:
+    """Gaps filled, and features scaled if asked for; what was filled goes into the notes."""
+    from tamiz.reports.study import preparation
+
+    for name, step in preparation(dataset, scale):
+        X = step.fit_transform(X)
+        if name == "fill":
+            notes.append(f"{int(dataset.missing.sum()):,} missing values were filled with medians.")
+    return X
+
+
+def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
+    """Fit; some methods take gaps with some parameters or tasks only, and say so themselves."""
+    try:
+        selector.fit(X, dataset.y)
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        selector.fit(_prepared(X, dataset, None, notes), dataset.y)
 
 
 def read_params(given: list[str] | None) -> dict[str, Any]:

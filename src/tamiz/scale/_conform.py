@@ -144,7 +144,7 @@ class Conformer(Place):
         if plain:
             source = [place[names[j]] for j in plain]
             if plain == list(range(len(names))) and source == plain:
-                X[:] = table.matrix
+                X[:] = table.matrix[:, : len(names)]
             else:
                 step = max(64, _STEP // max(1, len(names)))
                 for start in range(0, len(X), step):
