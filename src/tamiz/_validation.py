@@ -559,11 +559,6 @@ def _refuse_what_is_no_table(X: Any) -> None:
     _refuse_complex(X, "X")
 
 
-def as_dense(X: Any) -> Any:
-    """A sparse matrix as an array, for methods that look at every value; else ``X`` itself."""
-    return X.toarray() if sparse.issparse(X) else X
-
-
 def _refuse_sparse_columns(X: Any) -> None:
     """pandas' sparse columns need another remedy than a sparse matrix."""
     if _has_sparse_columns(X):

@@ -60,12 +60,3 @@ def test_shares_that_are_none(share):
 
 def test_there_is_some_memory():
     assert 1 << 20 < available_bytes() < 1 << 50
-
-
-def test_a_container_has_a_limit(tmp_path):
-    (tmp_path / "max").write_text("1000\n")
-    (tmp_path / "current").write_text("700\n")
-    (tmp_path / "memory.stat").write_text("anon 300\ninactive_file 400\n")
-    assert tamiz.scale.memory._cgroup(str(tmp_path), "max", "current") == 700
-    (tmp_path / "max").write_text("max\n")
-    assert tamiz.scale.memory._cgroup(str(tmp_path), "max", "current") is None

@@ -6,21 +6,54 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from tamiz._validation import IMPUTE, _refuse_duplicate_names, as_dense, check_frame
+from tamiz._validation import IMPUTE, _refuse_duplicate_names, check_frame
+from tamiz.data._memory import dense_copy, free_bytes
 from tamiz.information._columns import Columns, read_columns
 
 #: Code of a category that was not there in ``fit``: it differs from all.
 UNSEEN = -1.0
 
+#: Share of values that are not zero from which a sparse table is no smaller than a dense one.
+_FULL = 1 / 3
+#: Dense tables that are there at a time: as read, scaled, by columns; as Python objects if nominal.
+_NUMBERS, _NOMINAL = 3, 6
+
 
 def read_training(estimator: Any, X: Any, categorical_features: Any) -> Columns:
-    """Check a table and record its names; text and declared columns become codes."""
+    """Check a table and record its names; text and declared columns become codes.
+
+    A sparse table of numbers stays sparse (CSC), unless it is rather full.
+    """
     _refuse_duplicate_names(X)
-    columns = read_columns(as_dense(X), categorical_features, estimator=estimator, min_samples=1)
+    if sparse.issparse(X) and _marked(categorical_features):
+        remedy = (
+            "Leave categorical_features out (one-hot codes of nominal columns are sparse numbers), "
+            "or use fewer columns or samples."
+        )
+        X = dense_copy(X, remedy, tables=_NOMINAL)
+    elif sparse.issparse(X) and _rather_full(X):
+        X = X.toarray()
+    columns = read_columns(X, categorical_features, estimator=estimator, min_samples=1)
     for j, levels in columns.categories.items():
         _merge_equal(columns.X[:, j], levels.tolist())
     return columns
+
+
+def _marked(categorical_features: Any) -> bool:
+    """Whether some column is said to be nominal."""
+    if categorical_features is None:
+        return False
+    marks = np.asarray(categorical_features, dtype=object).ravel()
+    mask = all(isinstance(mark, (bool, np.bool_)) for mark in marks)
+    return bool(marks.any() if mask else marks.size)
+
+
+def _rather_full(X: Any) -> bool:
+    """Whether a dense table would not be larger than what a sparse search needs, and fits."""
+    size = X.shape[0] * X.shape[1] if X.ndim == 2 else 0
+    return bool(X.nnz >= _FULL * size and 8 * _NUMBERS * size <= free_bytes())
 
 
 def _merge_equal(codes: np.ndarray, levels: list[Any]) -> None:
@@ -32,10 +65,20 @@ def _merge_equal(codes: np.ndarray, levels: list[Any]) -> None:
         codes[known] = merged[codes[known].astype(np.intp)]
 
 
-def read_queries(estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any]) -> Columns:
-    """Check a table against that of ``fit`` and turn its categories into the codes of then."""
+def read_queries(
+    estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any], thin: bool
+) -> Columns:
+    """Check a table against that of ``fit`` and turn its categories into the codes of then.
+
+    A sparse table stays sparse if that of ``fit`` is (``thin``).
+    """
     _refuse_duplicate_names(X)
-    X = as_dense(X)
+    if not thin:
+        remedy = (
+            "Hand over fewer rows at a time, or fit with a sparse X without nominal columns, which "
+            "needs no copy."
+        )
+        X = dense_copy(X, remedy, tables=2)
     if not coded.any():
         columns = read_columns(X, None, estimator=estimator, reset=False, min_samples=1)
     else:
@@ -97,11 +140,19 @@ def refuse_nominal(columns: Columns, metric: str) -> None:
 
 def refuse_missing(columns: Columns) -> None:
     """Say where the first missing value stands."""
-    gaps = np.isnan(columns.X)
-    if gaps.any():
-        i, j = np.argwhere(gaps)[0].tolist()
+    table = columns.X
+    if sparse.issparse(table):
+        table = table.tocoo()
+        gaps = np.isnan(table.data)
+        places = np.column_stack([table.row[gaps], table.col[gaps]])
+        places = places[np.lexsort(places.T[::-1])]
+    else:
+        gaps = np.isnan(table)
+        places = np.argwhere(gaps) if gaps.any() else gaps[:0]
+    if len(places):
+        i, j = places[0].tolist()
         raise ValueError(
-            f"Input X contains NaN (first at row {i}, {columns.called(j)}; {int(gaps.sum())} in "
+            f"Input X contains NaN (first at row {i}, {columns.called(j)}; {len(places)} in "
             f'all), and missing="error". {IMPUTE} With missing="ignore" distances are taken over '
             "the attributes that are known."
         )

@@ -59,29 +59,3 @@ METRICS = {
     "hamming": Metric(MISMATCH, nominal=True, scaling="none"),
     "mixed": Metric(ABSOLUTE, nominal=True, scaling="range"),
 }
-
-
-def no_scale(X: np.ndarray) -> np.ndarray:
-    """Ones."""
-    return np.ones(X.shape[1])
-
-
-def deviation(X: np.ndarray) -> np.ndarray:
-    """Standard deviation (by n) of the known values of each column; exactly zero if constant."""
-    known = ~np.isnan(X)
-    count = np.maximum(known.sum(axis=0), 1)
-    width = span(X)
-    unit = np.where(width > 0, width, 1.0)  # squares of very small numbers would be zero
-    # a sum is rounded: without the bounds the mean of equal values need not be one of them
-    mean = np.where(known, X, 0.0).sum(axis=0) / count
-    mean = np.fmin(np.fmax(mean, np.fmin.reduce(X, axis=0)), np.fmax.reduce(X, axis=0))
-    return unit * np.sqrt(np.where(known, ((X - mean) / unit) ** 2, 0.0).sum(axis=0) / count)
-
-
-def span(X: np.ndarray) -> np.ndarray:
-    """Largest less smallest known value of each column."""
-    width = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    return np.where(np.isnan(width), 0.0, width)
-
-
-SCALINGS = {"none": no_scale, "zscore": deviation, "range": span}

@@ -2,12 +2,14 @@
 
 All give the same answer, to the last row number. The tree (SciPy's ``cKDTree``, for few attributes)
 and the products (scikit-learn's ``NearestNeighbors``, for many) only propose: their candidates are
-measured again, and queries with ties at the last place go to the search over all pairs.
+measured again, and queries with ties at the last place go to the search over all pairs. Sparse
+samples have a finder of their own, which does the same with what two samples have in common.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +24,7 @@ from tamiz._progress import Progress
 from tamiz.neighbors._brute import block_length, nearest, settle
 from tamiz.neighbors._metrics import Metric
 from tamiz.neighbors._space import Space
+from tamiz.neighbors._thin import Index, bases, finish, make_index, nearest_thin
 
 #: Differences that make a thread worth while, and those between two looks at the keyboard.
 _WORTH = 2**21
@@ -34,10 +37,13 @@ _QUERIES = 2**14
 _PRODUCTS = 20
 _ENOUGH = 1000
 _FEW = 32
+#: Numbers of sparse samples to look at between two looks at the keyboard.
+_LOOKS = 2**29
 
-# Neither is part of a model: they are made when first needed, and go with their samples.
+# None is part of a model: they are made when first needed, and go with their samples.
 _trees: WeakKeyDictionary[Space, Any] = WeakKeyDictionary()
 _centred: WeakKeyDictionary[Space, Any] = WeakKeyDictionary()
+_indices: WeakKeyDictionary[Space, Index] = WeakKeyDictionary()
 
 
 class Finder(ABC):
@@ -51,7 +57,7 @@ class Finder(ABC):
         """Queries that take about a second."""
 
     @abstractmethod
-    def find(self, Q: np.ndarray, sums: np.ndarray, rows: np.ndarray) -> None:
+    def find(self, Q: Any, sums: np.ndarray, rows: np.ndarray) -> None:
         """Fill in sums over attributes and row numbers of the neighbours, nearest first."""
 
 
@@ -146,12 +152,49 @@ class Products(Proposed):
         return found, reach * ((moved**2).sum(axis=1) + largest)
 
 
+class SparsePairs(Finder):
+    """Looks at what sparse samples have in common, and measures those that may be nearest.
+
+    Training samples with missing values are all measured.
+    """
+
+    def per_slice(self, k: int) -> int:
+        n, filled = self.space.n_samples, self.space.columns.nnz
+        work = filled + (n * len(self.space.weight) if self.space.gappy.any() else 2 * n)
+        return max(n_threads(), _LOOKS // max(1, work))
+
+    def index(self) -> Index:
+        """Made when first needed."""
+        found = _indices.get(self.space)
+        if found is None:
+            found = _indices[self.space] = make_index(self.space, self.metric.number)
+        return found
+
+    def find(self, Q: Any, sums: np.ndarray, rows: np.ndarray) -> None:
+        index, columns, weight = self.index(), self.space.columns, self.space.weight
+        kind = self.metric.number
+        asked, samples = (Q.indptr, Q.indices, Q.data), (index.indptr, index.indices, index.data)
+        base, _ = bases(*asked, kind, weight)
+        sums[:], rows[:] = np.inf, 0  # a place that nobody took would be read all the same
+        few = 1 + 2**18 // (self.space.n_samples + 1)
+        for c, (lower, upper) in enumerate(pairwise(index.starts)):
+            first = c * index.chunk
+            run_tiles(
+                nearest_thin, len(base), *asked, base, columns.indices, columns.data, lower, upper,
+                first, index.base[first : first + index.chunk], index.most, *samples, index.holey,
+                index.gappy, kind, weight, sums, rows, min_items=few,
+            )  # fmt: skip
+        run_tiles(finish, len(base), *asked, *samples, kind, weight, sums, rows, min_items=few)
+
+
 def choose_finder(space: Space, metric: Metric, algorithm: str, k: int) -> Finder:
     """The finder that ``algorithm`` names; "auto" is the one that should be fastest.
 
     Gaps and nominal attributes know neither tree nor products, whatever is asked for, nor does
-    k = n.
+    k = n. Sparse samples are not for them either.
     """
+    if space.thin:
+        return SparsePairs(space, metric)
     p, n = space.columns.shape
     if not space.plain or k == n:
         return AllPairs(space, metric)
@@ -163,11 +206,11 @@ def choose_finder(space: Space, metric: Metric, algorithm: str, k: int) -> Finde
     return AllPairs(space, metric)
 
 
-def find_neighbours(finder: Finder, Q: np.ndarray, k: int, verbose: int) -> tuple[Any, Any]:
+def find_neighbours(finder: Finder, Q: Any, k: int, verbose: int) -> tuple[Any, Any]:
     """Distances and row numbers of the ``k`` nearest training samples, of shape (queries, k)."""
     finder.space.check()
-    Q = np.ascontiguousarray(Q)
-    m = len(Q)
+    Q = Q if finder.space.thin else np.ascontiguousarray(Q)
+    m = Q.shape[0]
     sums, rows = np.empty((m, k)), np.empty((m, k), dtype=np.intp)
     step = finder.per_slice(k)
     with Progress("Neighbours", verbose) as progress:

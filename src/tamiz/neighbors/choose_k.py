@@ -45,7 +45,7 @@ def choose_k(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Samples, as :class:`KNNClassifier` takes them.
     y : array-like of shape (n_samples,)
         Class labels.

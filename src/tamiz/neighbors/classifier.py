@@ -21,7 +21,8 @@ from tamiz.neighbors._attributes import (
     refuse_missing,
     refuse_nominal,
 )
-from tamiz.neighbors._metrics import METRICS, MISMATCH, SCALINGS
+from tamiz.neighbors._metrics import METRICS, MISMATCH
+from tamiz.neighbors._scales import SCALINGS
 from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import make_space
 from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
@@ -68,8 +69,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         Whether distances are taken over the attributes known in both samples, and scaled up by the
         weight of all attributes over that of the known ones; or missing values are refused.
     algorithm : {"auto", "kd_tree", "brute"}, default="auto"
-        A search tree, or all pairs. The answer is the same. Nominal attributes and missing values
-        are always searched by all pairs.
+        A search tree, or all pairs. The answer is the same. Nominal attributes, missing values and
+        sparse matrices are always searched by all pairs.
     n_jobs : int or None, default=None
         Most threads to use: all that are available by default and with -1. The result does not
         depend on it.
@@ -188,7 +189,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples. A dense copy of a sparse matrix is made.
+            Training samples. A sparse matrix of numbers is kept as it is; with nominal columns, or
+            if a third of it is filled, a dense copy is made.
         y : array-like of shape (n_samples,)
             Class labels.
 
@@ -262,15 +264,15 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
     # --------------------------------------------------------------------------- neighbours
 
-    def _bring(self, X: Any) -> np.ndarray:
+    def _bring(self, X: Any) -> Any:
         """Rows of a user's table in the form of the training samples."""
         check_is_fitted(self)
-        columns = read_queries(self, X, self._coded, self._categories)
+        columns = read_queries(self, X, self._coded, self._categories, self._space.thin)
         if self.missing == "error":
             refuse_missing(columns)
         return self._space.bring(columns.X)
 
-    def _search(self, Q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    def _search(self, Q: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         finder = choose_finder(self._space, METRICS[self._metric], self.algorithm, k)
         with limit_threads(self.n_jobs):
             return find_neighbours(finder, Q, k, int(self.verbose))
@@ -282,7 +284,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame, optional
+        X : array-like, sparse matrix or data frame, optional
             Samples; by default the training samples, none of which is its own neighbour.
         n_neighbors : int, optional
             How many; ``n_neighbors`` of the estimator by default.
@@ -301,7 +303,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         if X is None:
             n = self.n_samples_fit_
             self._check_number(k, n - 1, "other training samples")
-            distances, rows = self._search(np.ascontiguousarray(self._space.columns.T), k + 1)
+            distances, rows = self._search(self._space.samples(), k + 1)
             own = rows == np.arange(n)[:, None]
             own[~own.any(axis=1), -1] = True
             distances, rows = distances[~own].reshape(n, k), rows[~own].reshape(n, k)
@@ -312,7 +314,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
     # -------------------------------------------------------------------------------- votes
 
-    def _winners(self, Q: np.ndarray, ks: np.ndarray) -> np.ndarray:
+    def _winners(self, Q: Any, ks: np.ndarray) -> np.ndarray:
         """Codes of the winners, (queries, ks), for ascending ``ks``; -1 where it abstains."""
         distances, rows = self._search(Q, int(ks[-1]))
         return self._count(rows, VOTES[self.weights](distances), ks)
@@ -335,7 +337,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_queries, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_queries, n_features)
             Samples.
 
         Returns
@@ -363,7 +365,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_queries, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_queries, n_features)
             Samples.
 
         Returns

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from tamiz.data._memory import free_bytes
 from tamiz.data.errors import DataError
 from tamiz.data.formats import _kind
 from tamiz.data.loading import _path
@@ -80,35 +81,4 @@ def table_bytes(path: Any, *, format: str | None = None) -> int:
 
 def available_bytes() -> int:
     """Memory that a process can still take: what the system has free, within its own limits."""
-    found = [_meminfo(), _cgroup("/sys/fs/cgroup", "memory.max", "memory.current")]
-    found.append(_cgroup("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"))
-    known = [value for value in found if value is not None]
-    if known:
-        return min(known)
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not every platform tells
-        return 4 << 30
-
-
-def _meminfo() -> int | None:
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def _cgroup(folder: str, limit: str, usage: str) -> int | None:
-    """What is left of the limit of a container."""
-    try:
-        most = int(Path(folder, limit).read_text())
-        used = int(Path(folder, usage).read_text())
-        told = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
-    except (OSError, ValueError):  # no container, or "max"
-        return None
-    used -= int(told.get("inactive_file", 0))  # pages of files, which are given back when asked
-    return max(0, most - used) if most < 1 << 60 else None
+    return free_bytes()

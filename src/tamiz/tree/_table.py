@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._validation import as_dense
+from tamiz.data._memory import dense_copy
 from tamiz.information._columns import Columns, read_columns
+
+#: What to do about a sparse table whose dense copy is too large.
+_FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
 
 
 class Table(NamedTuple):
@@ -24,7 +27,7 @@ def read_training_table(
     estimator: Any, X: Any, categorical_features: Any, ordinal_features: Any
 ) -> Table:
     """Check ``X`` and code its categories; those of an ordinal feature in their order."""
-    X = as_dense(X)
+    X = dense_copy(X, _FEWER, tables=2)
     names = _column_names(X)
     orders = _orders_of_frame(X)
     for feature in _listed(categorical_features):  # what the user says goes before what X says
@@ -67,7 +70,7 @@ def read_table(
 
     A category that fit did not see is -1 in a nominal feature and missing in an ordinal one.
     """
-    X = as_dense(X)
+    X = dense_copy(X, "Hand over fewer rows at a time.")
     mask = np.zeros(len(nominal), dtype=bool)
     mask[list(categories)] = True
     shape = getattr(X, "shape", None)
