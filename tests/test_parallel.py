@@ -102,6 +102,22 @@ def test_after_an_exception_tiles_work_as_before(pool):
     assert run_tiles(lambda start, stop: (start, stop), 9) == [(0, 2), (2, 4), (4, 6), (6, 9)]
 
 
+def test_tiles_of_tiles_wait_for_nobody(pool):
+    """A thread of the pool that waited for others could wait for one that waits for it."""
+    pool(3)  # enough for all, so that nobody waits for ever if it does
+
+    def inner(start, stop):
+        return threading.get_ident()
+
+    def outer(start, stop):
+        return threading.get_ident(), run_tiles(inner, 4)
+
+    (main, shared), (other, own) = run_tiles(outer, 2)
+    assert main == threading.get_ident() != other
+    assert set(own) == {other}
+    assert len(shared) == 4  # the caller's tiles go on to have helpers
+
+
 @pytest.mark.parametrize(
     ("module", "estimator"),
     [(_sorted, AUCScore()), (_mdl, Discretiser("mdl")), (_samples, CARTClassifier())],

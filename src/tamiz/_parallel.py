@@ -105,6 +105,7 @@ class _Tiles:
 
     def work(self, start: int, stop: int, *args: Any) -> Any:
         """Do one tile, in a thread of the pool, unless it is too late to begin."""
+        _limit.set(1)  # tiles of a tile would wait for threads that wait for theirs
         self._begun.append(start)
         try:
             return None if self._stopped else self._function(start, stop, *args)
@@ -136,7 +137,8 @@ def run_tiles(
 
     The calling thread does its share, so a pool of one core is never waited for. The result is
     the list of return values in the order of the ranges. The function must release the GIL to
-    gain anything, and must write to disjoint places for different ranges.
+    gain anything, and must write to disjoint places for different ranges. Tiles that a thread of
+    the pool asks for are all done by that thread.
 
     Ctrl-C comes to the main thread alone, and an error to one. Either way nobody is at work any
     more when the exception reaches the caller: ranges that had not begun are left out, and those

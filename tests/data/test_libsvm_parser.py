@@ -47,6 +47,16 @@ def test_numbers_to_the_last_bit(texts):
     assert bits(X.data) == expected
 
 
+@pytest.mark.parametrize(
+    ("zeros", "exponent"), [(200_000, "2000000"), (100_000, "1000000"), (100_000, "100000")]
+)
+def test_exponents_of_many_digits(zeros, exponent):
+    """As many places as there are, of which some could be left out unseen."""
+    text = f"0.{zeros * '0'}7e{exponent}"
+    X, y = parse(f"-{text} 1:{text}".encode())
+    assert bits(X.data) == bits(-y) == bits([float(text)])
+
+
 blanks = st.sampled_from([" ", "  ", "\t", " \t "])
 ends = st.sampled_from(["\n", "\r\n", " \n", " # said\n", "#\n", "\n\n", "\n# all 1:2\n"])
 few = st.sampled_from(["0", "1", "-2.5", "+3", "1e-3", ".25", "7.", "12345678901234567890"])

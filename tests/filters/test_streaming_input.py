@@ -131,6 +131,21 @@ def test_numbers_among_text_are_the_levels_of_fit():
         )
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [([1, 2, "1", "a"], ["1", "a", "2"]), ([True, False, "a"], [1, 0, "a"])],
+)
+def test_batches_in_which_a_level_means_different_things(one, other):
+    cells = np.array([*one * 12, *other * 12], dtype=object)[:, None]
+    y = (np.arange(len(cells)) % 3 == 0).astype(int)
+    cut = 12 * len(one)
+    halves = [(cells[:cut], y[:cut]), (cells[cut:], y[cut:])]
+    for parts in (halves, halves[::-1]):
+        with pytest.raises(ValueError, match="does not mean the same in all batches"):
+            InformationGain().fit_stream(parts)
+    InformationGain().fit_stream([(cells, y)])
+
+
 def test_options_that_are_unknown():
     with pytest.raises(TypeError, match=r"no option 'batchrows'.*batch_rows"):
         MaxRel().fit_stream(PAIRS, batchrows=5)

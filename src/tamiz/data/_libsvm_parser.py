@@ -182,6 +182,8 @@ def _number(text, at, powers):
         while at < n and _ZERO <= text[at] <= _NINE:
             if shift < 100000:  # beyond any float
                 shift = 10 * shift + (np.int64(text[at]) - _ZERO)
+            else:
+                exact = False  # digits of the exponent are left out
             at += 1
         if at == first:
             return 0.0, begin, True

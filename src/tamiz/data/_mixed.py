@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -19,7 +19,8 @@ def levels_of(cells: Sequence[Any]) -> list[str | None]:
     """The level of each cell as text, None where missing.
 
     Numbers that are equal are one level, however they are written (1, 1.0 and True). Text is
-    another one: where numbers stand among text, text that reads as a number is put in quotes.
+    another one: where numbers stand among text, text that reads as a number, or stands in quotes
+    itself, is put in quotes.
     Truth values keep their names unless 0 or 1 stand beside them.
 
     Examples
@@ -35,14 +36,34 @@ def levels_of(cells: Sequence[Any]) -> list[str | None]:
     names: dict[Any, str] = {number: _spelled(number) for number in numbers}
     if all(isinstance(number, _TRUTHS) or number not in (0, 1) for number in numbers):
         names |= {True: "True", False: "False"}
+    spelled = set(names.values())
     return [
         None
         if cell is None
         else names[cell]
         if isinstance(cell, _NUMBERS)
-        else _quoted_if_number(str(cell))
+        else _quoted(str(cell), spelled)
         for cell in cells
     ]
+
+
+def is_mixed(cells: Sequence[Any]) -> bool:
+    """Whether numbers stand among the cells, of which some are text."""
+    return any(isinstance(cell, _NUMBERS) for cell in cells)
+
+
+def confused(alone: Collection[str], mixed: Collection[str]) -> str | None:
+    """A level of batches of text ``alone`` that means another thing in ``mixed`` batches, if any.
+
+    What is quoted, and what truth values are called, depends on the cells beside them. Of truth
+    values that are called by their names in one batch and numbers in the next, the name is told.
+    """
+    for level in alone:
+        quoted = _quoted(level)
+        if quoted != level and (level in mixed or quoted in mixed):
+            return level
+    names = {"True": "1", "False": "0"}
+    return next((name for name in names if name in mixed and names[name] in mixed), None)
 
 
 def _spelled(number: Any) -> str:
@@ -54,9 +75,10 @@ def _spelled(number: Any) -> str:
     return plain_number(value) if value == number else str(number)
 
 
-def _quoted_if_number(text: str) -> str:
+def _quoted(text: str, spelled: Collection[str] = ()) -> str:
+    """Text that could be taken for a number, or for such text in quotes, in quotes."""
     try:
-        like_a_number = plain_number(float(text)) == text
+        doubtful = plain_number(float(text)) == text
     except ValueError:
-        like_a_number = text in ("True", "False")
-    return repr(text) if like_a_number else text
+        doubtful = text in ("True", "False") or text[:1] in ("'", '"')
+    return repr(text) if doubtful or text in spelled else text

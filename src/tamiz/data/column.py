@@ -23,6 +23,7 @@ class Column:
     declared: bool = False  # the file itself calls it a category, in this order of levels
     date: bool = False  # the file itself calls it a date
     stored: str = ""  # "i" or "f": numbers that were handed over as integers or as floats
+    mixed: bool = False  # levels are those of numbers among text, see levels_of
 
     @property
     def is_text(self) -> bool:
@@ -63,6 +64,7 @@ class Column:
             self.declared,
             self.date,
             self.stored,
+            self.mixed,
         )
 
     def sort_levels(self) -> Column:

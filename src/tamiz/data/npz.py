@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.data._mixed import levels_of
+from tamiz.data._mixed import is_mixed, levels_of
 from tamiz.data.column import Column, Table, distinct_names
 from tamiz.data.errors import DataError, listed
 from tamiz.data.plan import Options, Plan, make_plan
@@ -225,7 +225,15 @@ def object_column(name: str, cells: list[Any]) -> Column:
     """A column from Python values: numbers if all are, else text."""
     from numbers import Real
 
-    cells = [None if cell is None or cell != cell else cell for cell in cells]
+    cells = [None if _is_gap(cell) else cell for cell in cells]
     if all(cell is None or isinstance(cell, Real) for cell in cells):
         return Column(name, np.array([np.nan if c is None else float(c) for c in cells]))
-    return Column.from_cells(name, levels_of(cells))
+    return Column.from_cells(name, levels_of(cells), mixed=is_mixed(cells))
+
+
+def _is_gap(cell: Any) -> bool:
+    """None, NaN, NaT, or pandas' NA, of which even ``NA != NA`` is unknown."""
+    if cell is None:
+        return True
+    unequal = cell != cell
+    return type(cell).__name__ == "NAType" or bool(unequal)

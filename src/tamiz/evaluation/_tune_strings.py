@@ -28,8 +28,11 @@ from tamiz.svm import SVC
 from tamiz.svm._kernel_machine import KernelMachine
 
 _PLACES = "places"
-#: Values closer than this to a boundary are not for rounding to decide.
+#: Values closer than this to each other are not for rounding to put in order.
 _CLOSE = 1e-9
+#: Rounding moves a machine that is solved to its tolerance, no further than this by far: values so
+#: close to a boundary are left to the estimator.
+_UNSURE = 1e-5
 
 # ---------------------------------------------------------------------- what comes in
 
@@ -178,17 +181,17 @@ class LookedUp(Plain):
         """Whether a value next to a boundary, or to that of another string, could be either."""
         decisions = machine.decision_function(samples)
         values = machine._expansion(samples) if is_classifier(machine) else decisions
-        slack = _CLOSE * max(1.0, float(np.abs(values).max(initial=0.0)))
-        if np.abs(values).min() <= slack:
+        size = max(1.0, float(np.abs(values).max(initial=0.0)))
+        if np.abs(values).min() <= _UNSURE * size:
             return True
         if decisions.ndim == 2:
             two = np.partition(decisions, -2, axis=1)[:, -2:]
-            if (two[:, 1] - two[:, 0]).min() <= slack:
+            if (two[:, 1] - two[:, 0]).min() <= _UNSURE * size:
                 return True
         if getattr(self.metric.scorer, "_response_method", "predict") == "predict":
             return False
         columns = decisions.reshape(len(samples), -1).T
-        return any(_is_tied(column, samples.items, slack) for column in columns)
+        return any(_is_tied(column, samples.items, _CLOSE * size) for column in columns)
 
 
 def _is_tied(values: np.ndarray, items: np.ndarray, slack: float) -> bool:

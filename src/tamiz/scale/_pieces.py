@@ -189,10 +189,14 @@ def _join_text(mine: TextLevels, other: TextLevels) -> None:
         if len(mine.place) > MOST_LEVELS:
             break
         mine.place.setdefault(level, len(mine.place))
+    mine.mixed |= other.mixed
+    mine.alone |= other.alone
+    mine.refuse_confused()
     mine.full = mine.full or other.full or len(mine.place) > MOST_LEVELS
 
 
 def _join_numbers(mine: NumberLevels, other: NumberLevels) -> None:
     mine.n_there += other.n_there
+    mine.update(np.empty(0), other.stored)
     mine.values = np.union1d(mine.values, other.values)
     mine.full = mine.full or other.full or len(mine.values) > mine.most

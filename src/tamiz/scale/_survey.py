@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tamiz._validation import task_of_floats
+from tamiz.data._mixed import confused
 from tamiz.data.assemble import task_of
 from tamiz.data.column import Column, Table
 from tamiz.data.errors import DataError, DataWarning, listed
@@ -27,6 +28,8 @@ class TextLevels:
     declared: bool = False
     date: bool = False
     full: bool = False  # too many levels; no more are taken in
+    mixed: set[str] = field(default_factory=set)  # levels of batches with numbers among the text
+    alone: set[str] = field(default_factory=set)  # levels of the others
 
     def update(self, column: Column, rows: np.ndarray | None) -> None:
         """Take in the cells of some rows."""
@@ -41,7 +44,19 @@ class TextLevels:
         for k, level in enumerate(column.levels):
             if used[k] or self.declared:
                 self.place.setdefault(level, len(self.place))
+                (self.mixed if column.mixed else self.alone).add(level)
+        self.refuse_confused()
         self.full = len(self.place) > MOST_LEVELS
+
+    def refuse_confused(self) -> None:
+        """Say so if a level stands for different cells in different batches."""
+        level = confused(self.alone, self.mixed) if self.mixed else None
+        if level is not None:
+            raise DataError(
+                f"Column {self.name!r} mixes numbers and text, and {level!r} does not mean the "
+                "same in all batches: text in one, a number or a truth value in another. Write it "
+                "alike in all, for instance as text."
+            )
 
     def role(self) -> str:
         """categorical, constant, id, text, date or empty."""
