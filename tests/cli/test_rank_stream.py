@@ -60,8 +60,7 @@ def test_the_same_ranking_as_in_memory(method, folder):
     scores = [[f["score"] for f in d["features"]] for d in (streamed, whole)]
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-10)
     for key in ("n_samples", "n_features", "target", "data", "method", "params"):
-        if key != "data":
-            assert streamed[key] == whole[key]
+        assert streamed[key] == whole[key]
     assert any("900 rows were gone through" in note for note in streamed["notes"])
     assert not any("gone through" in note for note in whole["notes"])
 
@@ -177,3 +176,77 @@ def test_a_quantity_to_predict_needs_gaps_filled_both_ways(method, tmp_path):
         assert any(told in note for note in found[-1]["notes"])
     first, second = ([f["name"] for f in one["features"]] for one in found)
     assert first == second and first[0] == "c"
+
+
+# --------------------------------------------------------------------------- what the user is told
+
+
+@pytest.mark.parametrize("method", ["pearson", "cfs", "qpfs"])
+def test_many_whole_numbers_are_ranked_as_the_note_says(method, tmp_path):
+    """They were ranked as classes in memory, below a note that called them a quantity."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(2000, 3)), columns=list("abc"))
+    table["count"] = np.clip(np.round(15 + 5 * table["b"] + rng.normal(size=2000)), 0, 29)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    common = ("rank", tmp_path / "t.csv", "-m", method, "--json")
+    found = [valid("rank", ask(*common, f"--{way}").stdout) for way in WAYS]
+    for one in found:
+        assert one["params"]["task"] == "regression"
+        assert any("quantity" in note for note in one["notes"])
+    scores = [{f["name"]: f["score"] for f in one["features"]} for one in found]
+    np.testing.assert_allclose(
+        [scores[0][name] for name in "abc"], [scores[1][name] for name in "abc"], rtol=1e-6
+    )
+    classes = valid("rank", ask(*common, "--no-stream", "-p", "task=classification").stdout)
+    assert classes["params"]["task"] == "classification"
+
+
+def test_what_was_guessed_is_told_as_in_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["a;a;b;wörd"]
+    lines += [f"{u:.3f};{v:.3f};1;{'jä' if u > 0 else 'nö'}" for u, v in rng.normal(size=(60, 2))]
+    text = "\n".join(line.replace(".", ",") for line in lines)
+    (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
+    common = ("rank", tmp_path / "t.csv", "-m", "fisher")
+    streamed, whole = (ask(*common, f"--{way}") for way in WAYS)
+    for one in (streamed, whole):
+        for words in (
+            "Separator: semicolon, decimal comma.",
+            "The last column, 'wörd', is taken as the target (--target changes it).",
+            "columns of the same name, which were numbered: 'a'.",
+            "t.csv is not UTF-8; it was read as Western European (cp1252).",
+        ):
+            assert one.stderr.count(words) == 1, (words, one.stderr)
+
+
+def test_warnings_of_the_method_are_told_in_sentences(folder, tmp_path, recwarn):
+    table = pd.read_parquet(folder / "numbers.parquet").assign(empty=np.nan)
+    table.to_parquet(tmp_path / "t.parquet")
+    done = ask("rank", tmp_path / "t.parquet", "-t", "kind", "-m", "mrmr", "--stream")
+    told = "tamiz: Column 'empty' has no value in any row; it tells nothing and is ranked last."
+    assert f"{told} Leave it out with --drop.\n" in done.stderr
+    assert not [one for one in recwarn if issubclass(one.category, UserWarning)]
+
+
+def test_a_column_that_is_refused_is_named(folder, tmp_path):
+    table = pd.read_parquet(folder / "numbers.parquet")
+    table["d"] *= 1e160
+    table.to_parquet(tmp_path / "t.parquet")
+    said = refusal("rank", tmp_path / "t.parquet", "-t", "kind", "-m", "fisher", "--stream")
+    assert "(column 'd')" in said and said.endswith("Or leave it out with --drop.")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_parameter_that_is_not_there(way, folder):
+    path = folder / "numbers.parquet"
+    said = refusal("rank", path, "-t", "kind", "-m", "ks", "-p", "resolution=9", f"--{way}")
+    assert said.startswith("--param resolution: ks has no such parameter. It has ")
+    assert "n_features_to_select" in said
+
+
+def test_a_sparse_file_as_a_whole_names_the_way_out(tmp_path):
+    lines = [f"{i % 2} 1:{i % 7} 3:{(i * i) % 5 + i % 2}" for i in range(40)]
+    (tmp_path / "t.libsvm").write_text("\n".join(lines) + "\n")
+    common = ("rank", tmp_path / "t.libsvm", "-m", "relieff")
+    assert "--stream reads the file in batches" in refusal(*common, "--no-stream")
+    assert ask(*common, "--stream").exit_code == 0

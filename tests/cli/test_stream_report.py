@@ -132,6 +132,8 @@ def test_a_sample_is_said_to_be_one(lang, folder, few):
     first = page.one("summary").of_class("sample")[0].text
     assert top in first and seed in first and "900" in first
     assert beside in page.one("features").of_class("sample")[0].text
+    alone = {"en": "other methods", "es": "otros métodos"}[lang]
+    assert alone not in page.one("ranking").text  # there is no other
     counts = [n.text for n in page.one("features").of_class("key")]
     rows = [int(text.split("(")[1].split()[0]) for text in counts]
     assert sum(rows) == FEW and len(rows) == 2
@@ -299,9 +301,22 @@ def test_ctrl_c_while_the_sample_is_drawn(folder, monkeypatch, capsys):
     out = folder / "stopped.html"
     out.write_text("old")
     code = _run([*command(folder), "--out", str(out)])
-    assert code == 130
-    assert capsys.readouterr().err == "tamiz: interrupted; nothing was finished.\n"
+    said = capsys.readouterr()
+    assert code == 0  # the ranking is complete, and may have taken hours
+    assert said.out.splitlines()[1].split()[:2] == ["1", "b"]
+    assert said.err.endswith("tamiz: interrupted while the report was made; there is none.\n")
+    assert "the report is in" not in said.err
     assert out.read_text() == "old"
+
+
+def test_ctrl_c_before_there_is_a_ranking(folder, monkeypatch, capsys):
+    def stopped(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tamiz.filters.FisherScore.fit_stream", stopped)
+    assert _run(command(folder)) == 130
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "tamiz: interrupted; nothing was finished.\n")
 
 
 def test_full_disk(folder, tmp_path, monkeypatch, capsys):
@@ -313,7 +328,7 @@ def test_full_disk(folder, tmp_path, monkeypatch, capsys):
     out.write_text("old")
     code = _run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
-    assert code == 1 and not said.out
+    assert code == 1 and said.out.splitlines()[1].split()[:2] == ["1", "b"]
     last = said.err.splitlines()[-1]
     assert "r.html" in last and "No space left" in last and "unchanged" in last
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]

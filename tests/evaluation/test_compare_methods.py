@@ -129,3 +129,17 @@ def test_own_sizes_are_those_that_depend_on_the_data(tables):
             warnings.simplefilter("ignore")
             found = method.make().fit(noise, y.astype(float) if method.name == "rrelieff" else y)
         assert found.support_.sum() == 4, method.name  # half of nine: no rule of its own
+
+
+@pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs", "rrelieff"])
+def test_a_quantity_of_whole_numbers_is_no_class(name):
+    """Whoever is told that the target is a quantity ranks it as the same target with decimals."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 4))
+    y = np.round(100 * X[:, 2] + 10 * rng.standard_normal(80)).astype(int)
+    seed = {"random_state": 0} if name in ("qpfs", "rrelieff") else {}
+    whole, decimal = (
+        find_method(name).make(task="regression", **seed).fit(X, target) for target in (y, y + 0.25)
+    )
+    assert whole.order_.tolist() == decimal.order_.tolist()
+    assert whole.order_[0] == 2

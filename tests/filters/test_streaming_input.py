@@ -65,10 +65,11 @@ def changed(place, value, batch=1):
 def test_gaps_are_refused_with_batch_and_column(selector):
     named = [part.abs() for part in frames()]  # counts are not negative
     named[1].loc[named[1].index[3], "c"] = np.nan
-    with pytest.raises(ValueError, match=r"Batch 1 contains NaN in column 'c'.*Fill the gaps"):
+    with pytest.raises(ValueError, match=r"Batch 1 contains NaN in column 'c'.*filled\(\)"):
         selector.fit_stream(named, target="kind")
     with pytest.raises(NotFittedError):
         selector.transform(X)
+    selector.fit_stream(batches(named, target="kind").filled())  # the remedy that is named
 
 
 def test_an_infinite_value():

@@ -110,6 +110,11 @@ def test_fields_are_escaped_in_markup_and_never_filled_twice():
     assert EN("and_more", names="{n}", n=3) == "{n} and 3 more"
 
 
+def test_names_stand_in_the_quotation_marks_of_the_language():
+    assert EN.listed(["a", "{n}", "c"], most=2) == "“a”, “{n}” and 1 more"
+    assert ES.listed(["a", "{n}", "c"], most=2) == "«a», «{n}» y 1 más"
+
+
 def test_counts_have_a_singular():
     assert EN.count("feature", 1) == "1 feature"
     assert ES.count("feature", 20000) == "20\u202f000 características"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
+import re
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamiz.cli.problems import UsageProblem
+from tamiz.cli.rank import make_selector
+from tamiz.cli.wording import warnings_into
 
 if TYPE_CHECKING:
     from tamiz.evaluation.methods import Method
@@ -65,6 +70,7 @@ def open_table(
     Categories become indicators for methods that need numbers, as they do in memory.
     """
     from tamiz.cli._indicators import Indicators
+    from tamiz.cli.wording import tell_once
     from tamiz.scale import batches
 
     with warnings.catch_warnings(record=True) as caught:
@@ -72,7 +78,10 @@ def open_table(
         table = batches(data, target, verbose=verbose, **options).survey()
     if table.schema.task is None:
         raise UsageProblem(f"{data} has no target; name one with --target COLUMN.")
-    told = [str(one.message) for one in caught]
+    alarms = [str(one.message) for one in caught]
+    for alarm in alarms if verbose else []:  # before hours of reading, and not after
+        tell_once(alarm)
+    told = [*table.notes, *alarms]
     if table.schema.categories and not method.categorical:
         table = Indicators(table, verbose=verbose)
         told.append(table.note)
@@ -98,9 +107,8 @@ def fit_streamed(
         raise ValueError(f"-k {k} is not possible: the table has {p:,} features.")
     if k is not None or method.greedy:
         params = {"n_features_to_select": p if k is None else k, **params}
-    selector = method.make(task=schema.task or "classification", n_features=p, **params)
+    selector = make_selector(method, schema.task, p, params, wanted)
     own = selector.get_params()
-    selector.set_params(**{a: v for a, v in wanted.items() if a in own and a not in params})
     options: dict[str, Any] = {}
     if method.family == "filter":
         options["verbose"] = 0 if quiet else 1
@@ -108,14 +116,16 @@ def fit_streamed(
         options["standardize"] = True
     passes = getattr(table, "n_passes", 0)
     filling: list[str] = []
-    try:
-        selector.fit_stream(table, **options)
-    except ValueError as error:
-        if "contains NaN" not in str(error) and "a missing value in" not in str(error):
-            raise
-        filled, more, filling = _fill(table, 0 if quiet else 1)
-        passes += more
-        selector.fit_stream(filled, **options)
+    warned: list[str] = []
+    with warnings_into(warned), named_columns(schema.names):
+        try:
+            selector.fit_stream(table, **options)
+        except ValueError as error:
+            if "contains NaN" not in str(error) and "a missing value in" not in str(error):
+                raise
+            filled, more, filling = _fill(table, 0 if quiet else 1)
+            passes += more
+            selector.fit_stream(filled, **options)
     if schema.categories and "categorical_features" in own:
         selector.selection_.params["categorical_features"] = schema.categorical.tolist()
     n, passes = table.n_rows or 0, passes + selector.n_passes_
@@ -134,7 +144,24 @@ def fit_streamed(
             f"scores are the middle of bounds, at most {told['widest_bounds']:.2g} apart, that the "
             "scores of all rows lie between."
         )
-    return selector, notes
+    return selector, notes + [text for text in warned if text not in notes]
+
+
+@contextmanager
+def named_columns(names: Sequence[str]) -> Iterator[None]:
+    """Errors that number a column name it: a file shows no numbers."""
+
+    def name(match: re.Match[str]) -> str:
+        j = int(match[1])
+        return f"(column {names[j]!r})" if j < len(names) else match[0]
+
+    try:
+        yield
+    except ValueError as error:
+        text = re.sub(r"\(column (\d+)\)", name, str(error))
+        if text == str(error):
+            raise
+        raise ValueError(f"{text} Or leave it out with drop=.") from error
 
 
 def _fill(table: Batches, verbose: int) -> tuple[Batches, int, list[str]]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tamiz.base import Selection
     from tamiz.data import Dataset
     from tamiz.evaluation.methods import Method
+    from tamiz.scale import Batches
 
 _SHOWN = 20
 
@@ -70,9 +71,24 @@ def rank(
         params = read_params(param)
         streamed = wants_stream(stream, data, found, rows)
     if streamed:
-        reading = {"drop": drop, "role": role, "task": task, "separator": sep, "decimal": decimal}
-        report = None if out is None else _Report(out, lang)
-        ranking = _streamed(data, target, reading, found, k, params, seed, jobs, quiet, report)
+        reading: dict[str, Any] = {
+            "drop": drop,
+            "role": role,
+            "task": task,
+            "separator": sep,
+            "decimal": decimal,
+        }
+        ranking, table = _streamed(data, target, reading, found, k, params, seed, jobs, quiet)
+        if out is not None:
+            report = _Report(out, lang, found.name, opt.reading_options(**reading)["roles"])
+            try:
+                ranking = _report_streamed(ranking, table, data, seed, quiet, report)
+            except KeyboardInterrupt:
+                out, why = None, "interrupted while the report was made; there is none."
+                ranking = ranking._replace(notes=[*ranking.notes, why])
+            except Exception:  # told last; the ranking may have taken hours
+                _finish(ranking, k, json, quiet, None)
+                raise
         _finish(ranking, k, json, quiet, out)
         return
     dataset = opt.read(
@@ -117,10 +133,13 @@ def _finish(ranking: Ranking, k: int | None, json: bool, quiet: bool, out: str |
 
 
 class _Report(NamedTuple):
-    """Where a report is wanted, and in which language."""
+    """Where a report is wanted, in which language, of which method, and what columns were said
+    to be."""
 
     out: str
     lang: str
+    method: str
+    roles: dict[str, str] | None
 
 
 class Ranking(NamedTuple):
@@ -150,14 +169,14 @@ def _streamed(
     seed: int,
     jobs: int,
     quiet: bool,
-    report: _Report | None,
-) -> Ranking:
-    """The ranking of a file that is read in batches, and its report if one is wanted."""
+) -> tuple[Ranking, Batches]:
+    """The ranking of a file that is read in batches, and the table that was ranked."""
     from pathlib import Path
 
     from tamiz.cli._stream import fit_streamed, open_table
     from tamiz.cli.problems import usage
     from tamiz.cli.wording import begin
+    from tamiz.data.formats import stem
 
     begin()
     with usage():
@@ -169,28 +188,36 @@ def _streamed(
         selector, notes = fit_streamed(table, method, k, params, wanted, quiet)
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
-    n = table.n_rows or 0
-    if report is not None:
-        from tamiz.cli._stream_report import streamed_study
-        from tamiz.cli.console import command_line
-        from tamiz.reports import write_report
+    n, p = table.n_rows or 0, schema.n_features
+    return Ranking(selection, n, p, schema.target, stem(Path(data)), told, notes), table
 
-        with usage():
-            study = streamed_study(
-                table,
-                selection,
-                method=method.name,
-                path=Path(data),
-                given=options["roles"],
-                read=told,
-                notes=notes,
-                seed=seed,
-                command=command_line(),
-                verbose=verbose,
-            )
-        write_report(study, report.out, lang=report.lang)
-        notes = study.notes
-    return Ranking(selection, n, schema.n_features, schema.target, Path(data).name, told, notes)
+
+def _report_streamed(
+    ranking: Ranking, table: Batches, data: str, seed: int, quiet: bool, report: _Report
+) -> Ranking:
+    """Write the report; the ranking with what is to be told of it."""
+    from pathlib import Path
+
+    from tamiz.cli._stream_report import streamed_study
+    from tamiz.cli.console import command_line
+    from tamiz.cli.problems import usage
+    from tamiz.reports import write_report
+
+    with usage():
+        study = streamed_study(
+            table,
+            ranking.selection,
+            method=report.method,
+            path=Path(data),
+            given=report.roles,
+            read=ranking.read,
+            notes=ranking.notes,
+            seed=seed,
+            command=command_line(),
+            verbose=0 if quiet else 1,
+        )
+    write_report(study, report.out, lang=report.lang)
+    return ranking._replace(notes=study.notes)
 
 
 def show(ranking: Ranking, k: int | None, json: bool, quiet: bool) -> None:
@@ -262,12 +289,9 @@ def prepare(
         params = {"n_features_to_select": k, **params}
     elif method.greedy:
         params = {"n_features_to_select": dataset.n_features, **params}
-    selector = method.make(
-        task=dataset.task or "classification", n_features=dataset.n_features, **params
-    )
-    own = selector.get_params()
     wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}
-    selector.set_params(**{a: v for a, v in wanted.items() if a in own and a not in params})
+    selector = make_selector(method, dataset.task, dataset.n_features, params, wanted)
+    own = selector.get_params()
     if dataset.levels and "categorical_features" in own:
         selector.set_params(categorical_features=dataset.categorical)
     X = dataset.X
@@ -276,6 +300,32 @@ def prepare(
     elif dataset.missing.sum() and not method.missing:
         X = _prepared(X, dataset, None, notes)
     return dataset, selector, X, notes
+
+
+def make_selector(
+    method: Method,
+    task: str | None,
+    n_features: int,
+    params: dict[str, Any],
+    wanted: dict[str, Any],
+) -> Any:
+    """The method with the parameters of the user, else with those wanted that it has.
+
+    A method that would guess whether the target is a quantity is told what the reader found.
+    """
+    names = method.cls._get_param_names()
+    strange = [name for name in params if name not in names]
+    if strange:
+        raise ValueError(
+            f"--param {strange[0]}: {method.name} has no such parameter. It has {', '.join(names)}."
+        )
+    task = task or "classification"
+    others = {name: value for name, value in params.items() if name != "task"}
+    selector = method.make(task=params.get("task", task), n_features=n_features, **others)
+    own = selector.get_params()
+    told = {"task": task, **wanted} if own.get("task") == "auto" else wanted
+    told = {**{name: value for name, value in told.items() if name in own}, **params}
+    return selector.set_params(**told)
 
 
 def _prepared(X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> Any:
@@ -291,12 +341,23 @@ def _prepared(X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> 
 
 def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
     """Fit; some methods take gaps with some parameters or tasks only, and say so themselves."""
-    try:
-        selector.fit(X, dataset.y)
-    except ValueError as error:
-        if "contains NaN" not in str(error):
-            raise
-        selector.fit(_prepared(X, dataset, None, notes), dataset.y)
+    from tamiz.cli.problems import UsageProblem
+    from tamiz.cli.wording import warnings_into
+
+    with warnings_into(notes):
+        try:
+            selector.fit(X, dataset.y)
+        except TypeError as error:
+            if "Sparse data" not in str(error) or not hasattr(selector, "fit_stream"):
+                raise
+            raise UsageProblem(
+                f"{type(selector).__name__} takes no sparse table as a whole here; --stream "
+                "reads the file in batches."
+            ) from error
+        except ValueError as error:
+            if "contains NaN" not in str(error):
+                raise
+            selector.fit(_prepared(X, dataset, None, notes), dataset.y)
 
 
 def read_params(given: list[str] | None) -> dict[str, Any]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,6 +57,21 @@ def tell_once(text: str) -> None:
     if line not in _said:
         _said.add(line)
         tell(line)
+
+
+@contextmanager
+def warnings_into(notes: list[str]) -> Iterator[None]:
+    """What the library warns of inside becomes a note, each once, in the words of options."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            others = [one for one in caught if not issubclass(one.category, UserWarning)]
+            told = [as_options(str(one.message)) for one in caught if one not in others]
+            notes += [text for text in dict.fromkeys(told) if text not in notes]
+    for one in others:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 def begin() -> None:

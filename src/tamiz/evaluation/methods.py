@@ -101,6 +101,8 @@ class Method:
         known = dict(self.defaults)
         if task == "regression":
             known.update(self.for_regression)
+            if "task" in self.cls._get_param_names():  # else it would guess, and may guess classes
+                known["task"] = task
         if self.name == "ho-svm" and n_features is not None and n_features > _WIDE:
             known["ties"] = "all"
         return self.cls(**{**known, **params})

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz._parallel import limit_threads
-from tamiz._validation import IMPUTE, Labels, unchanged_on_error, warn_of_quantity
+from tamiz._validation import Labels, unchanged_on_error, warn_of_quantity
 from tamiz.base import Stopwatch
 from tamiz.scale import (
     Batch,
@@ -239,7 +239,8 @@ class _Told:
                 raise ValueError(f"In batch {batch.index}: {error}") from None
             raise ValueError(
                 f"Batch {batch.index} contains NaN in column {self.names[column]!r}, and "
-                f"{self.owner} needs all values. {IMPUTE}"
+                f"{self.owner} needs all values. Hand over tamiz.scale.batches(...).filled(), "
+                "which fills the gaps with medians, or leave these rows out."
             ) from None
 
 

@@ -75,7 +75,7 @@ class Language:
 
     def listed(self, names: Sequence[str], most: int = 5) -> str:
         """The first few names, and how many more there are."""
-        shown = ", ".join(f"“{name}”" for name in names[:most])
+        shown = ", ".join(self("quoted", name=name) for name in names[:most])
         if len(names) <= most:
             return shown
         return self("and_more", names=shown, n=self.whole(len(names) - most))

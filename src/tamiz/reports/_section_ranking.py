@@ -35,7 +35,9 @@ def build(page: Page) -> Section | None:
     columns = _columns(page)
     lang = page.lang
     how = tag("span", " ", lang("ranking_how"), class_="screen")
-    key = "ranking_intro_sample" if "sample" in page.told_of_lead else "ranking_intro"
+    alone = all(name == page.lead for name in page.study.selections)
+    key = "ranking_intro_alone" if alone else "ranking_intro"
+    key = "ranking_intro_sample" if "sample" in page.told_of_lead else key
     intro = tag("p", lang.rich(key, method=tag("b", page.lead)), how)
     head = tag("tr", [_head(k, column) for k, column in enumerate(columns)])
     n_rows = len(columns[0].values)

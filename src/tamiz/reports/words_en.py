@@ -35,6 +35,7 @@ WORDS: dict[str, str] = {
     "section_glossary": "Glossary",
     # ------------------------------------------------------------------------ common words
     "no_name": "(no name)",
+    "quoted": "“{name}”",
     "and_more": "{names} and {n} more",
     "between": "{low} to {high}",
     "points": "{n} points",
@@ -300,6 +301,7 @@ WORDS: dict[str, str] = {
         "All features in the order of {method}, ranked on all data, with the ranks of the other "
         "methods beside it."
     ),
+    "ranking_intro_alone": "All features in the order of {method}, ranked on all data.",
     "ranking_intro_sample": (
         "All features in the order of {method}, which looked at a sample of the rows."
     ),

@@ -31,6 +31,7 @@ WORDS: dict[str, str] = {
     "section_glossary": "Glosario",
     # ------------------------------------------------------------------------ common words
     "no_name": "(sin nombre)",
+    "quoted": "«{name}»",
     "and_more": "{names} y {n} más",
     "between": "{low} a {high}",
     "points": "{n} puntos",
@@ -301,6 +302,9 @@ WORDS: dict[str, str] = {
     "ranking_intro": (
         "Todas las características en el orden de {method}, calculado con todos los datos, junto "
         "al puesto que les dan los otros métodos."
+    ),
+    "ranking_intro_alone": (
+        "Todas las características en el orden de {method}, calculado con todos los datos."
     ),
     "ranking_intro_sample": (
         "Todas las características en el orden de {method}, que miró una muestra de las filas."

@@ -97,6 +97,11 @@ class Batches:
         return None if None in counts else sum(n for n in counts if n is not None)
 
     @property
+    def notes(self) -> list[str]:
+        """What was guessed when the table was opened, such as its target."""
+        return self.parts[0].notes()
+
+    @property
     def n_batches(self) -> int | None:
         """Number of batches, if known."""
         rows = self._rows()
@@ -430,6 +435,8 @@ class Batches:
         return survey.judge_target(self.task, self.parts[0].shown)
 
     def _tell(self, plan: Plan, survey: Survey, aside: dict[str, str], told: set[str]) -> None:
+        for alarm in self.parts[0].alarms():
+            warnings.warn(alarm, DataWarning, stacklevel=2)
         unasked = [name for name in aside if name not in told]
         if unasked:
             by_reason: dict[str, list[str]] = {}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tamiz.data.chunks import Chunks, ReadAgain
 from tamiz.data.column import Table, distinct_names
-from tamiz.data.dialect import guess_dialect
-from tamiz.data.errors import DataError
+from tamiz.data.dialect import NAMES_OF, guess_dialect
+from tamiz.data.errors import DataError, listed
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
 from tamiz.scale.parts import CHANGED, Part, rows_per_batch
@@ -36,7 +36,7 @@ class CsvPart(Part):
         self.source.lengthen()
         tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
         self.dialect = guess_dialect(self.source.text(), self.source.whole, options, shown, tabs)
-        self.names, _ = distinct_names(self.dialect.names)
+        self.names, self._renamed = distinct_names(self.dialect.names)
         self.named = self.dialect.header
         self.text: set[str] = set()
         self.encoding = self.source.encoding
@@ -46,6 +46,27 @@ class CsvPart(Part):
 
     def plan(self) -> Plan:
         return make_plan(self.names, self.options, self.shown)
+
+    def notes(self) -> list[str]:
+        dialect = self.dialect
+        told = [*dialect.notes, *self.plan().notes]
+        if dialect.separator == "," and dialect.decimal == ".":
+            return told
+        separator = NAMES_OF.get(dialect.separator, repr(dialect.separator))
+        comma = ", decimal comma" if dialect.decimal == "," else ""
+        return [f"Separator: {separator}{comma}.", *told]
+
+    def alarms(self) -> list[str]:
+        told = []
+        if self._renamed:
+            which = listed(self._renamed)
+            told.append(f"{self.shown} has columns of the same name, which were numbered: {which}.")
+        if self.encoding != "utf-8" and self.options.encoding is None:
+            told.append(
+                f"{self.shown} is not UTF-8; it was read as Western European ({self.encoding}). If "
+                "letters look wrong, name its encoding with encoding=."
+            )
+        return told
 
     def settle(self, surveyed: bool) -> None:
         self.settled = True

@@ -68,6 +68,14 @@ class Part(ABC):
     def plan(self) -> Plan:
         """Target and features."""
 
+    def notes(self) -> list[str]:
+        """What was guessed of columns and form, as in the notes of a data set."""
+        return self.plan().notes
+
+    def alarms(self) -> list[str]:
+        """What a reader should be warned of, known when all rows have been seen."""
+        return []
+
     @abstractmethod
     def tables(self, columns: Sequence[str] | None, rows: int | None) -> Iterator[Table]:
         """Tables of at most ``rows`` rows (None: as many as are handy) with these columns."""

@@ -77,8 +77,8 @@ class Looking:
                 column = int(np.isnan(X).any(axis=0).argmax())
             raise ValueError(
                 f"Batch {batch.index} has a missing value in column {self.names[column]!r}, and a "
-                "linear machine needs them all; fill the gaps first, or leave out the column or "
-                "the rows."
+                "linear machine needs them all; hand over tamiz.scale.batches(...).filled(), which "
+                "fills the gaps with medians, or leave out the column or the rows."
             )
         with np.errstate(over="ignore", invalid="ignore"):
             moments = ClassMoments.of(X, codes, self.n_classes)
