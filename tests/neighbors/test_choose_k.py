@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import coo_matrix
+from scipy.sparse import coo_array, coo_matrix
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -204,3 +204,11 @@ def test_what_is_no_table_gets_a_sentence(X):
 def test_labels_of_another_length(noisy):
     with pytest.raises(ValueError, match="150 rows but y has 149"):
         choose_k(noisy[0], noisy[1][1:])
+
+
+def test_a_sparse_vector_is_no_table():
+    vector = coo_array(np.arange(6.0))
+    if vector.ndim == 2:
+        pytest.skip("sparse vectors came with SciPy 1.13")
+    with pytest.raises(ValueError, match="X must be a table"):
+        choose_k(vector, [0, 1] * 3, cv=2)

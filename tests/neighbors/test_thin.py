@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -148,6 +149,40 @@ def test_sums_that_cancel_hide_no_neighbour(metric):
     assert expected[0][0, -1] ** power < 1.01  # the order is not that of rounding
 
 
+def test_squares_that_are_denormal_numbers_hide_no_neighbour():
+    """They are rounded by as much as they are: no share of them bounds that."""
+    rng = np.random.default_rng(0)
+    X, Q = (rng.integers(1, 9, (n, 12)) * 4e-163 for n in (400, 40))
+    model = KNNClassifier(5).fit(X, np.arange(400) % 2)
+    expected = model.kneighbors(Q)
+    model.fit(sparse.csr_matrix(X), np.arange(400) % 2)
+    assert_same(model.kneighbors(sparse.csr_matrix(Q)), expected)
+    assert 0 < expected[0].max() < 1e-160
+
+
+@pytest.mark.parametrize("gaps", [[], [2, 4]])
+def test_sums_beyond_float64_tie(gaps):
+    """What is known in common has little weight: sums are scaled up, some beyond all numbers."""
+    X = np.array([[1.0, 1e130], [1.0, 1e120], [1.0, 5e125], [0.0, 2e102], [1.0, 1e102]])
+    X[gaps, 0] = np.nan
+    Q, y = np.array([[np.nan, 0.0], [np.nan, 7e129]]), [0, 1, 1, 0, 1]
+    model = KNNClassifier(3, feature_weights=[1e100, 1.0]).fit(X, y)
+    distances, rows = model.kneighbors(Q)
+    assert rows.tolist() == [[4, 3, 0], [0, 1, 2]]
+    assert np.isfinite(distances).tolist() == [[True, True, False], [False] * 3]
+    model.fit(sparse.csr_matrix(X), y)
+    assert_same(model.kneighbors(sparse.csr_matrix(Q)), (distances, rows))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_scale_that_weights_carry_beyond_float64_gets_the_sentence_only():
+    X = np.array([[0.0, 1.0], [1e-290, 0.0], [0.0, 2.0]])
+    model = KNNClassifier(1, metric="manhattan", scaling="range", feature_weights=[1e90, 1.0])
+    for table_ in (X, sparse.csr_matrix(X)):
+        with pytest.raises(ValueError, match="very large"):
+            model.fit(table_, [0, 1, 1])
+
+
 def test_a_text_table_is_the_dense_one(data_dir, monkeypatch):
     monkeypatch.undo()
     X, y = load("dexter_train").as_xy()
@@ -266,10 +301,9 @@ def test_indices_go_with_their_samples():
     X = sparse.random(30, 30, 0.1, format="csr", random_state=0)
     model = KNNClassifier(3).fit(X, np.arange(30) % 2)
     model.predict(X)
-    space, before = model._space, len(_search._indices)
-    assert space in _search._indices
-    del model, space
-    assert len(_search._indices) == before - 1
+    index = weakref.ref(_search._indices[model._space].base)
+    del model
+    assert index() is None
 
 
 # ------------------------------------------------------------------------------------ sentences

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from tamiz.data import DataError, DataWarning
 from tamiz.filters import FisherScore
 from tamiz.scale import Batch, DaskExecutor, Filled, _medians, batches, filling, sweep
-from tamiz.scale._medians import Search, key_of, value_of
+from tamiz.scale._medians import Looked, Search, key_of, value_of
 from tamiz.scale.filling import Means, fill_batch
 from tests.scale.tables import mixed, together
 
@@ -142,6 +144,20 @@ def test_more_values_than_the_sample_promised(monkeypatch):
     table = batches((X, y), batch_rows=100).filled()
     check(table, X)
     assert table.n_passes > 3  # they were not kept
+
+
+def test_batches_of_one_row_are_kept_together():
+    """However many there are: neither memory nor work for each grows with their number."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X[500:700], X[700:900, 1] = 9.0, np.nan  # beyond the intervals, and gaps
+    ends = [np.full(3, key_of(end), dtype=np.uint64) for end in (-1.0, 1.0)]
+    look = _medians.Looking(np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2)
+    found = [look(Batch(X[i : i + 1], None, 0, i)) for i in range(2000)]
+    for merged in (reduce(Looked.merge, found), reduce(lambda a, b: b.merge(a), found)):
+        assert len(merged.chunks) < 12  # 2 ** 11 > 2000
+        for x, kept in zip(X.T, merged.values(3), strict=True):
+            np.testing.assert_array_equal(np.sort(kept), np.sort(x[np.abs(x) <= 1]))
 
 
 # ----------------------------------------------------------------------------------- passes

@@ -105,9 +105,9 @@ def pair(x, columns, kinds, weight, total, i):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def rounded(s):  # type: ignore[no-untyped-def]
-    """``s`` rounded to 36 significant bits (Veltkamp's splitting)."""
+    """``s`` rounded to 36 significant bits (Veltkamp's splitting); as it is near overflow."""
     t = s * 131073.0  # 2^17 + 1
-    return t - (t - s)
+    return t - (t - s) if t < np.inf else s
 
 
 @njit(cache=True, nogil=True)

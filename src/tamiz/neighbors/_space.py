@@ -108,7 +108,8 @@ def make_space(
     if numbers.any():
         scale[numbers] = SCALINGS[scaling](X if numbers.all() else X[:, numbers])
     scale[scale < np.finfo(np.float64).tiny] = 1.0  # nothing can be divided by less
-    factor = np.where(numbers, metric.factor(weight, scale), 1.0)
+    with np.errstate(over="ignore"):
+        factor = np.where(numbers, metric.factor(weight, scale), 1.0)
     used = np.flatnonzero(weight > 0)
     if thin:
         columns = _scaled(X, used, factor[used])
@@ -116,7 +117,7 @@ def make_space(
         gappy = np.zeros(len(used), dtype=bool)
         gappy[line[np.isnan(columns.data)]] = True
     else:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # a factor may be infinite
             rows = X[:, used] * factor[used]
         refuse_large(rows)
         columns = np.ascontiguousarray(rows.T)
@@ -127,7 +128,7 @@ def make_space(
 def _scaled(X: Any, used: np.ndarray, factor: np.ndarray) -> Any:
     """Some columns of a CSC matrix, scaled, as lines of a CSR matrix without stored zeros."""
     part = X if len(used) == X.shape[1] else X[:, used]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         data = part.data * np.repeat(factor, np.diff(part.indptr))
     refuse_large(data)
     lines = sparse.csr_matrix((data, part.indices, part.indptr), shape=part.shape[::-1], copy=True)

@@ -202,6 +202,8 @@ def nearest_thin(  # type: ignore[no-untyped-def]
         for t in incomplete:
             near[t - first] = -np.inf
         limit = _limit(near, base, origin, reach, heap, spare)
+        if not limit * factor < np.inf:  # sums beyond float64 tie
+            limit = np.inf
         filled = min(first, k)
         for begin in range(0, m, _LOOK):
             end = min(begin + _LOOK, m)
@@ -220,7 +222,7 @@ def nearest_thin(  # type: ignore[no-untyped-def]
                     if holey[t]:
                         part = known + _known(gappy, missing, there, held, weight)
                     s = s * (total / part) if part > 0 else np.inf
-                filled = _enter(sums[q], rows[q], filled, rounded(s) if s < np.inf else s, t)
+                filled = _enter(sums[q], rows[q], filled, rounded(s), t)
         for a in range(len(idx)):
             missing[idx[a]] = False
 

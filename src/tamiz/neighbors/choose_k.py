@@ -243,7 +243,7 @@ def _hold_out(
 
 def _as_table(X: Any, name: str) -> Any:
     """``X`` as something whose rows can be picked; lists may hold numbers, text and None."""
-    if sparse.issparse(X):
+    if sparse.issparse(X) and X.ndim == 2:
         return X.tocsr()
     if not hasattr(X, "shape"):
         try:

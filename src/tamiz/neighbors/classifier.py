@@ -24,7 +24,7 @@ from tamiz.neighbors._attributes import (
 from tamiz.neighbors._metrics import METRICS, MISMATCH
 from tamiz.neighbors._scales import SCALINGS
 from tamiz.neighbors._search import choose_finder, find_neighbours
-from tamiz.neighbors._space import make_space
+from tamiz.neighbors._space import UNFIT, make_space
 from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
 
 #: What to do if y is a quantity.
@@ -329,7 +329,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         codes, n_classes = self._codes, len(self.class_count_)
         fits = codes.shape == (self._space.n_samples,) and len(self.classes_) == n_classes
         if not fits or codes.min() < 0 or codes.max() >= n_classes:
-            raise ValueError("The parts of this fitted model do not fit together; fit it again.")
+            raise ValueError(UNFIT)
         return codes
 
     def predict(self, X: Any) -> np.ndarray:

@@ -255,7 +255,7 @@ class Looked:
         """The same of both sets of rows."""
         chunks = None
         if self.chunks is not None and other.chunks is not None:
-            chunks = [*self.chunks, *other.chunks]
+            chunks = _fold([*self.chunks, *other.chunks])
             if sum(len(values) for _, values in chunks) > 2 * _KEPT:
                 chunks = None
         return Looked(
@@ -271,8 +271,26 @@ class Looked:
         """The values that were kept, of each interval."""
         if self.chunks is None:
             return None
-        parts = [np.split(values, np.cumsum(sizes)[:-1]) for sizes, values in self.chunks]
+        parts = [_apart(*chunk) for chunk in self.chunks]
         return [np.concatenate([part[k] for part in parts]) for k in range(n)]
+
+
+def _apart(sizes: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    """The values of a chunk, of each interval."""
+    return np.split(values, np.cumsum(sizes)[:-1])
+
+
+def _fold(chunks: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The same in chunks each of which is less than half of the one before: not many, ever."""
+    folded: list[tuple[np.ndarray, np.ndarray]] = []
+    for sizes, values in sorted(chunks, key=lambda chunk: -len(chunk[1])):
+        while folded and len(folded[-1][1]) <= 2 * len(values):
+            pair = folded.pop(), (sizes, values)
+            parts = zip(*(_apart(*chunk) for chunk in pair), strict=True)
+            values = np.concatenate([part for both in parts for part in both])
+            sizes = pair[0][0] + sizes
+        folded.append((sizes, values))
+    return folded
 
 
 @dataclass
@@ -340,21 +358,10 @@ class Looking:
         if n < len(columns):
             low[np.isnan(low)], high[np.isnan(high)] = -np.inf, np.inf  # keys beyond all floats
             run_tiles(
-                _count,
-                len(columns) - n,
-                columns[n:],
-                low[n:],
-                high[n:],
-                self.low[n:],
-                self.shifts,
-                self.scales,
-                out.below[n:],
-                out.known[n:],
-                out.counts,
-                out.least,
-                out.most,
-                min_items=4,
-            )
+                _count, len(columns) - n, columns[n:], low[n:], high[n:], self.low[n:],
+                self.shifts, self.scales, out.below[n:], out.known[n:], out.counts, out.least,
+                out.most, min_items=4,
+            )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
