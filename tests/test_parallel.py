@@ -115,7 +115,7 @@ def test_tiles_of_tiles_wait_for_nobody(pool):
     (main, shared), (other, own) = run_tiles(outer, 2)
     assert main == threading.get_ident() != other
     assert set(own) == {other}
-    assert len(shared) == 4  # the caller's tiles go on to have helpers
+    assert len(shared) == 4  # the caller's tiles go on to share the work
 
 
 @pytest.mark.parametrize(
