@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamiz.cli.problems import UsageProblem
+from tamiz.cli.problems import UsageProblem, tells_of_gaps
 from tamiz.cli.rank import make_selector
 from tamiz.cli.wording import warnings_into
 
@@ -121,7 +121,7 @@ def fit_streamed(
         try:
             selector.fit_stream(table, **options)
         except ValueError as error:
-            if "contains NaN" not in str(error) and "a missing value in" not in str(error):
+            if not tells_of_gaps(error):
                 raise
             filled, more, filling = _fill(table, 0 if quiet else 1)
             passes += more

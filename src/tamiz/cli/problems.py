@@ -27,3 +27,8 @@ def usage() -> Iterator[None]:
         yield
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise UsageProblem(as_options(str(error))) from error
+
+
+def tells_of_gaps(error: ValueError) -> bool:
+    """Whether a method says that it needs all values, so that filling gaps is the remedy."""
+    return any(words in str(error) for words in ("contains NaN", "a missing value in"))

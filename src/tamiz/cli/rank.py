@@ -341,7 +341,7 @@ def _prepared(X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> 
 
 def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
     """Fit; some methods take gaps with some parameters or tasks only, and say so themselves."""
-    from tamiz.cli.problems import UsageProblem
+    from tamiz.cli.problems import UsageProblem, tells_of_gaps
     from tamiz.cli.wording import warnings_into
 
     with warnings_into(notes):
@@ -355,7 +355,7 @@ def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
                 "reads the file in batches."
             ) from error
         except ValueError as error:
-            if "contains NaN" not in str(error):
+            if not tells_of_gaps(error):
                 raise
             selector.fit(_prepared(X, dataset, None, notes), dataset.y)
 

@@ -250,7 +250,4 @@ def _lasting(value: Any) -> Any:
         own = value.get_params(deep=False)
         if any(_lasting(inner) is not inner for inner in own.values()):
             return f"{type(value).__name__}({told_apart(own)})"
-    function = callable(value) and hasattr(
-        value, "__module__"
-    )  # str.split has none, and prints well
-    return _said(value) if function and not isinstance(value, Kernel) else value
+    return _said(value) if callable(value) and not isinstance(value, Kernel) else value

@@ -43,14 +43,7 @@ def _of_dense(X):  # type: ignore[no-untyped-def]
     n, p = X.shape
     out, values = np.empty((2, p)), np.empty(n)
     for j in range(p):
-        m, zeros = 0, 0
-        for i in range(n):
-            v = X[i, j]
-            if v == 0:
-                zeros += 1
-            elif v == v:
-                values[m] = v
-                m += 1
+        m, zeros = _sift(X[:, j], values)
         out[0, j], out[1, j] = _of_column(values[:m], zeros)
     return out
 
@@ -60,16 +53,23 @@ def _of_sparse(n, data, indptr):  # type: ignore[no-untyped-def]
     p = len(indptr) - 1
     out, values = np.empty((2, p)), np.empty(n)
     for j in range(p):
-        m, zeros = 0, n - (indptr[j + 1] - indptr[j])
-        for a in range(indptr[j], indptr[j + 1]):
-            v = data[a]
-            if v == 0:
-                zeros += 1
-            elif v == v:
-                values[m] = v
-                m += 1
-        out[0, j], out[1, j] = _of_column(values[:m], zeros)
+        stored = data[indptr[j] : indptr[j + 1]]
+        m, zeros = _sift(stored, values)
+        out[0, j], out[1, j] = _of_column(values[:m], zeros + n - len(stored))
     return out
+
+
+@njit(cache=True, nogil=True)
+def _sift(column, values):  # type: ignore[no-untyped-def]
+    """Put what is neither zero nor missing into ``values``; how many these are, and the zeros."""
+    m, zeros = 0, 0
+    for v in column:
+        if v == 0:
+            zeros += 1
+        elif v == v:
+            values[m] = v
+            m += 1
+    return m, zeros
 
 
 @njit(cache=True, nogil=True)
