@@ -209,8 +209,22 @@ def test_quick_start_of_the_readme_runs(capsys):
     assert len(re.findall(r"^\d  .* True$", printed, flags=re.MULTILINE)) == 5
 
 
-@pytest.mark.parametrize("page", ["quick-start.md", "extending.md"])
-def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "page",
+    [
+        "quick-start.md",
+        "extending.md",
+        "scaling.md",
+        "streaming-machines.md",
+        "string-kernels.md",
+        "tree-pruning.md",
+        "trees.md",  # this and the next read benchmark data
+        "nearest-neighbours.md",
+    ],
+)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, request):
+    if page in ("trees.md", "nearest-neighbours.md"):
+        monkeypatch.setenv("TAMIZ_DATA", str(request.getfixturevalue("data_dir")))
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)  # pages write files
