@@ -48,7 +48,7 @@ def methods(name: str, seed: int) -> dict[str, Callable[[], Any]]:
     if name == "WDBC":
         machine: dict[str, Any] = {"C": 10.0, "gamma": 0.5}
         return {
-            "Fisher": FisherScore,
+            "Fisher": lambda: FisherScore(variant="criterion"),
             "FSV": lambda: FSV(C=10.0),
             "RFE": lambda: SVMRFE(kernel="rbf", **machine),
             "HO-SVM": lambda: HoldOutSVM(**machine, random_state=seed),
@@ -56,7 +56,7 @@ def methods(name: str, seed: int) -> dict[str, Callable[[], Any]]:
             "HO-SVM, tuned": lambda: HoldOutSVM(C=90.0, gamma=1 / 32, random_state=seed),
         }
     return {
-        "Fisher": FisherScore,
+        "Fisher": lambda: FisherScore(variant="criterion"),
         "FSV": lambda: FSV(C=10.0),
         "RFE": lambda: SVMRFE(kernel="linear", C=10.0),
         "HO-SVM": lambda: HoldOutSVM(C=100.0, random_state=seed),

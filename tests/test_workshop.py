@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import pkgutil
 import re
 import subprocess
 import sys
@@ -22,6 +23,13 @@ from tests.conftest import find_data_dir
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ALL_EXTRAS = tuple(PROJECT["optional-dependencies"])
+
+#: What ``import tamiz`` makes reachable; the command line is a program, not a module to use.
+MODULES = sorted(
+    module.name
+    for module in pkgutil.iter_modules(tamiz.__path__)
+    if not module.name.startswith("_") and module.name != "cli"
+)
 
 HEAVY = {"joblib", "matplotlib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
 
@@ -79,9 +87,28 @@ def test_exports_are_listed_alike_in_all_three_places():
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen_by_checkers == tamiz._HOME
+    assert seen_by_checkers == {**tamiz._HOME, **dict.fromkeys(MODULES, "tamiz")}
     assert sorted(tamiz.__all__) == sorted([*tamiz._HOME, "__version__"])
-    assert set(tamiz.__all__) <= set(dir(tamiz))
+
+
+def test_modules_are_loaded_on_first_use_and_completion_shows_nothing_else():
+    code = (
+        "import sys, tamiz; print(*(m for m in sys.modules if m.startswith('tamiz'))); "
+        f"print(*(getattr(tamiz, name).__name__ for name in {MODULES})); print(*dir(tamiz))"
+    )
+    before, names, shown = (line.split() for line in run_python(code).splitlines())
+    assert before == ["tamiz"]
+    assert names == [f"tamiz.{name}" for name in MODULES]
+    public = [name for name in shown if not name.startswith("__")]
+    assert public == sorted([*MODULES, *tamiz._HOME])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_completion_of_a_package_shows_its_public_names_only(name):
+    package = getattr(tamiz, name)
+    if hasattr(package, "__path__"):
+        assert dir(package) == sorted(package.__all__)
+        assert all(hasattr(package, shown) for shown in package.__all__)
 
 
 def test_unknown_name_is_an_attribute_error():

@@ -1,13 +1,37 @@
 """Feature selection around support vector machines.
 
-The names listed in ``__all__`` are found on first use (PEP 562), so that ``import tamiz`` itself
-stays light: it loads neither NumPy nor scikit-learn nor numba.
+The names listed in ``__all__`` and the sub-packages (``tamiz.filters``, ``tamiz.svm``, …) are
+loaded on first use (PEP 562), so that ``import tamiz`` itself stays light: it loads neither NumPy
+nor scikit-learn nor numba.
+
+Examples
+--------
+>>> import tamiz
+>>> tamiz.filters.FisherScore(5)
+FisherScore(n_features_to_select=5)
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tamiz import base as base
+    from tamiz import data as data
+    from tamiz import embedded as embedded
+    from tamiz import evaluation as evaluation
+    from tamiz import filters as filters
+    from tamiz import information as information
+    from tamiz import kernels as kernels
+    from tamiz import neighbors as neighbors
+    from tamiz import persistence as persistence
+    from tamiz import qp as qp
+    from tamiz import reports as reports
+    from tamiz import scale as scale
+    from tamiz import search as search
+    from tamiz import selector as selector
+    from tamiz import solvers as solvers
+    from tamiz import svm as svm
+    from tamiz import tree as tree
     from tamiz.base import Selection as Selection
     from tamiz.embedded import L1SVM as L1SVM
     from tamiz.embedded import SVMRFE as SVMRFE
@@ -29,6 +53,28 @@ if TYPE_CHECKING:
     from tamiz.svm import HardMarginSVC as HardMarginSVC
 
 __version__ = "0.1.0"
+
+# Modules that are found as attributes. A new one is added here and above for type checkers; a test
+# compares both with the files.
+_MODULES = (
+    "base",
+    "data",
+    "embedded",
+    "evaluation",
+    "filters",
+    "information",
+    "kernels",
+    "neighbors",
+    "persistence",
+    "qp",
+    "reports",
+    "scale",
+    "search",
+    "selector",
+    "solvers",
+    "svm",
+    "tree",
+)
 
 # Public name -> the module that defines it. To export a name, add it here, above for type
 # checkers, and in __all__; a test compares the three.
@@ -79,6 +125,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"tamiz.{name}")  # which sets the attribute
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'tamiz' has no attribute {name!r}")
@@ -88,4 +136,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """What completion offers: no helper of this file."""
+    dunders = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_MODULES, *dunders})

@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz._html import html_table
 from tamiz._selection_plot import plot_selection
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SHOWN = 15  # features of the table in a notebook
 
 
 class PathStep(NamedTuple):
@@ -112,6 +116,26 @@ class Selection:
         shown = ", ".join(selected[:5]) + (", …" if len(selected) > 5 else "")
         count = f"{len(selected)} of {len(self.order)} features"
         return f"<{self.method or 'Selection'}: {count}{': ' if shown else ''}{shown}>"
+
+    def _repr_html_(self) -> str:
+        """The best features as a table, in notebooks."""
+        head, columns = ["", "feature"], [self.order[:_SHOWN].tolist()]
+        for name, values in (("score", self.scores), ("p-value", self.pvalues)):
+            if values is not None:
+                head.append(name)
+                columns.append(np.asarray(values, dtype=np.float64)[self.order[:_SHOWN]].tolist())
+        rows = [
+            [rank, self.names[j], *values, bool(self.support[j])]
+            for rank, (j, *values) in enumerate(zip(*columns, strict=True), start=1)
+        ]
+        left = len(self.order) - len(rows)
+        count = f"{int(self.support.sum()):,} of {len(self.order):,} features selected"
+        return html_table(
+            f"{self.method or 'Selection'}: {count}",
+            [*head, "selected"],
+            rows,
+            [f"… and {left:,} more features"] if left else [],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON, which knows no infinity: such scores are None."""
@@ -225,7 +249,34 @@ def number_to_select(wanted: Any, n_features: int, own: int | None) -> int:
     )
 
 
-def choose_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int:
+def corrected_error(differences: np.ndarray, ratio: float | None = None) -> np.ndarray:
+    r"""Standard error of a mean over splits, corrected for training parts that overlap.
+
+    .. math:: \sqrt{1/J + n_{test}/n_{train}} \; s
+
+    Parameters
+    ----------
+    differences : array of shape (n_splits, ...)
+        What is averaged over the first axis.
+    ratio : float, optional
+        Test samples for each training sample; by default those of J folds, 1/(J - 1).
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
+           52.
+    """
+    n = len(differences)
+    if n < 2:
+        return np.zeros(differences.shape[1:])
+    if ratio is None:
+        ratio = 1.0 / (n - 1)
+    return differences.std(axis=0, ddof=1) * np.sqrt(1.0 / n + ratio)
+
+
+def choose_size(
+    errors: np.ndarray, sizes: np.ndarray, rule: str, ratio: float | None = None
+) -> int:
     """Number of features by cross-validated error.
 
     Parameters
@@ -235,16 +286,20 @@ def choose_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int:
     sizes : array of shape (n_sizes,)
         Numbers of features.
     rule : {"best", "1se"}
-        The size with least mean error (the smallest of those tied), or the smallest size whose
-        mean error is within one standard error of the least.
+        The size with least mean error (the smallest of those tied), or the smallest size that is
+        not worse than that by more than one standard error of the difference, corrected for
+        overlapping training parts (:func:`corrected_error`).
+    ratio : float, optional
+        Test samples for each training sample, as in :func:`corrected_error`.
     """
     mean = errors.mean(axis=0)
-    best = mean.min()
-    limit = best + 1e-12 * abs(best)
+    least = mean.min()
+    tied = mean <= least + 1e-12 * (1.0 + abs(least))
     if rule == "1se" and len(errors) > 1:
-        at_best = errors[:, mean <= limit][:, 0]
-        limit += float(at_best.std(ddof=1)) / np.sqrt(len(errors))
-    return int(sizes[mean <= limit].min())
+        best = np.flatnonzero(tied)[np.argmin(sizes[tied])]
+        away = errors - errors[:, [best]]
+        tied = away.mean(axis=0) <= corrected_error(away, ratio) + 1e-12
+    return int(sizes[tied].min())
 
 
 class Stopwatch:

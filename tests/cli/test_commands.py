@@ -82,8 +82,8 @@ def test_select_report_save_and_predict(folder):
     assert "tamiz select mixed.csv" in page
     told = run("predict", "m.tamiz", "mixed.csv", cwd=folder)
     rows = list(csv.reader(told.stdout.splitlines()))
-    assert rows[0][0] == "bought" and len(rows) == 121
-    assert {row[0] for row in rows[1:]} == {"yes", "no"}
+    assert rows[0][:2] == ["id", "bought"] and len(rows) == 121
+    assert {row[1] for row in rows[1:]} == {"yes", "no"}
     assert "error on these rows" in told.stderr
     # other order of columns, one too many, a category never seen: still the right columns
     with open(folder / "mixed.csv", encoding="utf-8") as file:
@@ -96,7 +96,7 @@ def test_select_report_save_and_predict(folder):
         writer.writerow(["0.1", "purple", "0.2", "7"])
     again = run("predict", "m.tamiz", "new.csv", "--json", cwd=folder)
     found = valid("predict", again.stdout)
-    assert found["predictions"][:120] == [row[0] for row in rows[1:]]
+    assert found["predictions"][:120] == [row[1] for row in rows[1:]]
     assert found["n_samples"] == 121 and "purple" in found["notes"][0]
     lacking = run("predict", "m.tamiz", "iris.csv", cwd=folder)
     assert lacking.returncode == 2 and is_one_line(lacking.stderr) and "lacks" in lacking.stderr
@@ -114,7 +114,7 @@ def test_fit_and_predict_agree_with_python(folder):
     told = valid("predict", run("predict", "k.tamiz", "iris.csv", "--json", cwd=folder).stdout)
     model = load_model(folder / "k.tamiz")
     data = load(folder / "iris.csv")
-    assert told["predictions"] == model.predict(data.X).tolist()
+    assert told["predictions"] == model.predict(data).tolist()
     assert np.mean(np.array(told["predictions"]) == data.y) > 0.9
 
 

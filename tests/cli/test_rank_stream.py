@@ -75,6 +75,30 @@ def test_words_and_gaps(folder):
     assert "medians" not in done.stderr  # a method that counts needs none
 
 
+def test_machines_standardise_a_stream_unless_told_not_to(folder, tmp_path):
+    """A feature in tiny units has a tiny spread: only a machine that standardises puts it first."""
+    table = pd.read_parquet(folder / "numbers.parquet")
+    table["b"] *= 1e-3
+    path = tmp_path / "tiny.parquet"
+    table.to_parquet(path, row_group_size=200)
+    common = ("rank", path, "-t", "kind", "-m", "rfe", "--stream", "--json")
+    first = [
+        valid("rank", ask(*common, *scale).stdout)["features"][0]["name"]
+        for scale in ((), ("--scale", "standard"), ("--scale", "none"))
+    ]
+    assert first == ["b", "b", "e"]
+    assert "standard or none" in refusal(*common, "--scale", "minmax")
+    common = ("rank", path, "-t", "kind", "-m", "fisher", "--stream", "--json")
+    plain, asked = (
+        valid("rank", ask(*common, *more).stdout) for more in ((), ("--scale", "minmax"))
+    )
+    assert asked["features"] == plain["features"]
+    assert [note for note in asked["notes"] if note not in plain["notes"]] == [
+        "the features were not scaled: filters read a stream as it is, and their default scores do "
+        "not depend on units."
+    ]
+
+
 @pytest.mark.parametrize("name", ["mixed.csv", "gaps.parquet"])
 @pytest.mark.parametrize(
     ("method", "fills"), [("fisher", True), ("auc", True), ("rfe", True), ("relieff", False)]
@@ -183,7 +207,7 @@ def test_a_quantity_to_predict_needs_gaps_filled_both_ways(method, tmp_path):
 
 @pytest.mark.parametrize("method", ["pearson", "cfs", "qpfs"])
 def test_many_whole_numbers_are_ranked_as_the_note_says(method, tmp_path):
-    """They were ranked as classes in memory, below a note that called them a quantity."""
+    """They were ranked as classes in memory, below a note that called them numbers."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(2000, 3)), columns=list("abc"))
     table["count"] = np.clip(np.round(15 + 5 * table["b"] + rng.normal(size=2000)), 0, 29)
@@ -192,7 +216,7 @@ def test_many_whole_numbers_are_ranked_as_the_note_says(method, tmp_path):
     found = [valid("rank", ask(*common, f"--{way}").stdout) for way in WAYS]
     for one in found:
         assert one["params"]["task"] == "regression"
-        assert any("quantity" in note for note in one["notes"])
+        assert any("taken as numbers" in note for note in one["notes"])
     scores = [{f["name"]: f["score"] for f in one["features"]} for one in found]
     np.testing.assert_allclose(
         [scores[0][name] for name in "abc"], [scores[1][name] for name in "abc"], rtol=1e-6

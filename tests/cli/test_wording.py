@@ -23,6 +23,12 @@ from tamiz.data import load
         ),
         ("say roles={'zip': 'categorical'}.", "say --role zip=categorical."),
         ("columns such as 'target=1' and 'drop=yes'", "columns such as 'target=1' and 'drop=yes'"),
+        (
+            "read it with transpose=True, or header=False.",
+            "read it with --transpose, or --no-header.",
+        ),
+        ("keep it with keep='paid off'.", "keep it with --keep 'paid off'."),
+        ("with columns= or nrows=.", "with --columns or --rows."),
         ("a raindrop=3, n_target=2", "a raindrop=3, n_target=2"),
         ("nothing to say", "nothing to say"),
     ],

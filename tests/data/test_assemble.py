@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tamiz.data import DataError, DataWarning, load
-from tamiz.data.assemble import guess_task
+from tamiz.data.target import guess_task
 
 N = 60
 RNG = np.random.default_rng(2)
@@ -73,7 +73,7 @@ def test_equal_codes_of_other_words_are_no_repetition():
 
 
 def test_leaks_are_kept_and_warned_of():
-    with pytest.warns(DataWarning, match="'b'. Check that they are known before"):
+    with pytest.warns(DataWarning, match="'b' .in every row.. Check that they are known"):
         data = load(frame(b=np.where(np.arange(N) % 2, "yes", "no")))
     assert data.feature_names == ["a", "b"]
     assert data.roles["b"] == "leak"
@@ -110,7 +110,7 @@ def test_rows_without_a_target_are_left_out():
 
 def test_nothing_to_use():
     table = pd.DataFrame({"s": [f"one two three {k}" for k in range(N)], "y": np.arange(N) % 2})
-    with pytest.raises(DataError, match=r"no column to use as a feature.*free text.*encode=None"):
+    with pytest.raises(DataError, match=r"no column to use as a feature.*free text"):
         load(table)
     assert load(table, encode=None).X[1, 0] == "one two three 1"
 
@@ -161,3 +161,122 @@ def test_a_doubtful_identifier_is_kept_and_warned_of():
     assert "hospital_number" in data.feature_names
     quietly(table, roles={"hospital_number": "numeric"})  # whoever says so is not asked again
     quietly(table, drop=["hospital_number"])
+
+
+# ------------------------------------------------------------------------------------- findings
+
+
+def codes(data):
+    return {found.code: found.columns for found in data.warnings}
+
+
+@pytest.mark.filterwarnings("ignore::tamiz.data.DataWarning")
+def test_everything_said_of_columns_has_a_code():
+    table = frame(
+        key=[f"s{k}" for k in range(N)],
+        day=[f"2020-01-{1 + k % 28:02d}" for k in range(N)],
+        word=[f"word by word {k}" for k in range(N)],
+        one=np.ones(N),
+        few=np.arange(N) % 5,
+        answer=np.arange(N) % 2 + 5.0,
+    )
+    table.insert(1, "b", table["a"])
+    table["y"] = table["y"].astype(object)
+    table.loc[3, "y"] = None
+    found = codes(load(table))
+    assert found == {
+        "id": ("key",),
+        "date": ("day",),
+        "text": ("word",),
+        "constant": ("one",),
+        "codes": ("few",),
+        "leak": ("answer",),
+        "duplicate": ("b",),
+        "rows_dropped": ("y",),
+    }
+    document = load(table).warnings[0].to_dict()
+    assert list(document) == ["code", "columns", "text"] and document["columns"] == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "rare"),
+    [((50, 10), True), ((45, 15), False), ((6,) * 10, False), ((30, 25, 5), True)],
+)
+def test_rare_classes_are_found_and_not_warned_of(counts, rare):
+    y = np.repeat([f"c{k}" for k in range(len(counts))], counts)
+    data = quietly(pd.DataFrame({"a": RNG.normal(size=N), "y": y}))
+    assert ("skew" in codes(data)) is rare
+    if rare:
+        assert f"'c{len(counts) - 1}' is rare: {min(counts)} of 60 rows" in data.warnings[0].text
+
+
+@pytest.mark.filterwarnings("ignore::tamiz.data.DataWarning")
+def test_findings_stay_with_the_columns_they_are_about():
+    table = frame(one=np.ones(N), colour=["u", "v", "w"] * 20, key=[f"s{k}" for k in range(N)])
+    data = load(table)
+    assert set(codes(data)) == {"constant", "id"}
+    assert set(codes(data.take(slice(30)))) == {"constant", "id"}
+    assert set(codes(data.encode("onehot"))) == {"constant", "id"}
+    assert set(codes(data.drop("one"))) == {"id"}
+    assert set(codes(data.keep(["one"]))) == {"constant", "id"}
+
+
+def test_leaks_are_left_out_if_asked_and_come_back_by_name():
+    table = frame(b=np.where(np.arange(N) % 2, "yes", "no"), c=RNG.normal(size=N))
+    table["d"] = table["b"]
+    table = table[["a", "b", "c", "d", "y"]]
+    with pytest.warns(DataWarning, match=r"Left out as suspected leaks.*'b'.*keep='b'"):
+        data = load(table, leaks="drop")
+    assert data.feature_names == ["a", "c"]
+    assert data.roles["b"] == data.roles["d"] == "leak"
+    assert "suspected leak" in data.aside["b"]
+    assert codes(data)["leak"] == ("b", "d")
+    assert quietly(table, leaks="drop", keep=["b", "d"]).feature_names == ["a", "b", "c", "d"]
+    with pytest.raises(DataError, match=r"no column 'bb' \(keep\)"):
+        load(table, keep="bb")
+    with pytest.raises(DataError, match=r"suspected leak with keep='b'"):
+        load(table[["b", "y"]], leaks="drop")
+    with pytest.raises(DataError, match="leaks='maybe'"):
+        load(table, leaks="maybe")
+
+
+# --------------------------------------------------------------------------- groups and weights
+
+
+def test_groups_and_weights_are_taken_out_of_the_features():
+    table = frame(patient=np.repeat([f"p{k}" for k in range(20)], 3), w=RNG.random(N) + 0.5)
+    table["y"] = table["y"].astype(float)
+    table.loc[3, "y"] = np.nan
+    table["visit"] = np.arange(N) // 3
+    with pytest.warns(DataWarning, match="1 of 60 rows"):
+        data = load(table, "y", groups="patient", weights="w", columns=["a"])
+    assert data.feature_names == ["a"]
+    assert data.extras["groups"].tolist() == table["patient"].drop(3).tolist()
+    np.testing.assert_array_equal(data.extras["weights"], table["w"].drop(3))
+    table = table.drop(columns="y").assign(kind=["u", "v"] * 30)[["a", "kind", "visit"]]
+    data = quietly(table, groups="visit")  # the last column is not the target then
+    assert data.target == "kind"
+    assert data.extras["groups"].dtype == np.int64
+    taken = data.take(slice(6))
+    assert taken.extras["groups"].tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("column", "argument", "words"),
+    [
+        (np.r_[np.nan, np.ones(N - 1)], "weights", r"no value in 1 of 60 rows, and weights="),
+        (np.r_[np.nan, np.ones(N - 1)], "groups", r"no value in 1 of 60 rows, and groups="),
+        (np.r_[-2.0, np.ones(N - 1)], "weights", r"positive numbers, and column 'w' holds '-2'"),
+        (np.zeros(N), "weights", "holds '0'"),
+        (np.r_[np.inf, np.ones(N - 1)], "weights", "positive numbers"),
+        (["much"] * N, "weights", "holds 'much'"),
+    ],
+)
+def test_groups_and_weights_that_are_none(column, argument, words):
+    with pytest.raises(DataError, match=words):
+        load(frame(w=column), **{argument: "w"})
+
+
+def test_the_target_is_no_group():
+    with pytest.raises(DataError, match=r"'y' cannot be the target and groups= at once"):
+        load(frame(), "y", groups="y")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tamiz.data import available, load
 from tamiz.data.leak import leaks
 
 RNG = np.random.default_rng(1)
@@ -12,6 +13,10 @@ RNG = np.random.default_rng(1)
 
 def classes(n=400, k=3):
     return RNG.permutation(np.arange(n) % k)
+
+
+def found(X, y, by_class=True, **names):
+    return list(leaks(X, y, by_class, **names))
 
 
 def test_copies_thresholds_and_levels():
@@ -26,53 +31,125 @@ def test_copies_thresholds_and_levels():
             y + noise,  # helps only
         ]
     )
-    assert leaks(X, y, True) == [1, 2, 3]
+    assert found(X, y) == [1, 2, 3]
 
 
-def test_one_exception_is_enough_to_clear():
+def test_few_exceptions_do_not_clear_but_many_do():
     y = classes(3000, 2)
+    noise = RNG.normal(size=(3000, 3))
+    for flipped, leaking in ((1, True), (25, True), (60, False), (300, False)):
+        column = y.astype(float)
+        column[:flipped] = 1 - column[:flipped]
+        how = leaks(np.column_stack([noise, column]), y, True)
+        assert (3 in how) is leaking, flipped
+    assert leaks(np.column_stack([noise, y]), y, True) == {3: "in every row"}
     column = y.astype(float)
-    column[1234] = 1 - column[1234]
-    assert leaks(column[:, None], y, True) == []
+    column[:7] = 1 - column[:7]
+    assert leaks(np.column_stack([noise, column]), y, True) == {3: "in all but 7 of 3,000 rows"}
+
+
+def test_an_easy_problem_is_no_leak():
+    y = classes(200, 2)
+    X = RNG.normal(size=(200, 6))
+    X[:, 0] += 8 * y  # separates alone: suspicious ...
+    assert found(X, y) == [0]
+    X[:, 1] += 3.5 * y  # ... unless another column comes near
+    assert found(X, y) == []
+    X[:, 1] += 4.5 * y  # ... or does it too
+    assert found(X, y) == []
+
+
+def test_setosa_beside_versicolor_is_no_leak():
+    iris = load("iris")
+    assert found(iris.X[:100], iris.y[:100]) == []
+
+
+def test_a_name_like_the_target_allows_more_exceptions():
+    y = classes(600, 2)
+    column = y.astype(float)
+    column[:20] = 1 - column[:20]
+    X = np.column_stack([RNG.normal(size=600), column])
+    assert found(X, y, names=["age", "weight"], target="default") == []
+    for name in ("default_date", "dateOfDefault", "Default"):
+        assert found(X, y, names=["age", name], target="default") == [1]
+    assert found(X, y, names=["age", "defaulted"], target="default") == []
 
 
 def test_missing_cells_do_not_hide_a_leak():
     y = classes()
     column = y.astype(float)
     column[::5] = np.nan
-    assert leaks(column[:, None], y, True) == [0]
+    assert found(column[:, None], y) == [0]
     column[:300] = np.nan
-    assert leaks(column[:, None], y, True) == []  # too little is left to say
+    assert found(column[:, None], y) == []  # too little is left to say
+
+
+def test_a_column_that_is_there_for_one_class_only_leaks():
+    y = classes(400, 2)
+    died = np.where(y == 1, RNG.normal(size=400), np.nan)  # months until death
+    assert found(np.column_stack([RNG.normal(size=(400, 4)), died]), y) == [4]
 
 
 def test_rare_class_among_many_rows():
     y = np.zeros(100_000, dtype=int)
-    y[[77, 31234]] = 1
+    y[[77, 31234, 99_000, 5]] = 1
     X = np.column_stack([y * 2.5, RNG.normal(size=len(y))])
-    assert leaks(X, y, True) == [0]
+    assert found(X, y) == [0]
 
 
 def test_distinct_values_are_no_leak():
     y = classes(100, 2)
-    assert leaks(RNG.permutation(100).astype(float)[:, None], y, True) == []
+    assert found(RNG.permutation(100).astype(float)[:, None], y) == []
 
 
 def test_few_rows_and_wide_tables():
     y = np.array([0, 1] * 4)
-    assert leaks(y[:, None].astype(float), y, True) == []  # eight people
+    assert found(y[:, None].astype(float), y) == []  # eight people
     y = classes(40, 2)
     X = RNG.normal(size=(40, 100))
     X[:, 5] = y + 0.1 * RNG.random(40)  # separates, as some gene among thousands may
     X[:, 7] = 3.0 - y
-    assert leaks(X, y, True) == [7]
+    assert found(X, y) == [7]
+
+
+def test_binary_columns_that_agree_by_chance_are_no_leak():
+    rng = np.random.default_rng(0)
+    y = np.array([0] * 18 + [1] * 2)
+    X = (rng.random((20, 20_000)) < 0.1).astype(float)
+    assert (y[:, None] == X).all(axis=0).any()  # some do
+    assert found(X, y) == []
 
 
 @pytest.mark.parametrize("change", [lambda y: 2 * y + 1, lambda y: -y, np.exp])
 def test_regression(change):
     y = RNG.normal(size=1000)
-    X = np.column_stack([RNG.normal(size=1000), change(y), y + 0.01 * RNG.normal(size=1000)])
-    assert leaks(X, y, False) == [1]
+    columns = [RNG.normal(size=1000), change(y), y + 0.01 * RNG.normal(size=1000), y + 0.3 * y**2]
+    X = np.column_stack([*columns, *RNG.normal(size=(2, 1000))])
+    how = leaks(X, y, False)
+    assert list(how) == [1, 2]
+    assert how[1] == "in every row" and how[2].startswith("squared correlation 0.999")
+
+
+def test_regression_on_columns_that_are_all_near_is_no_leak():
+    y = np.cumsum(RNG.normal(size=500)) + 100  # a price; its highest, lowest and first of the day
+    X = y[:, None] + 0.05 * RNG.normal(size=(500, 3))
+    assert found(X, y, False) == []
+
+
+def test_regression_with_a_near_second_is_no_leak():
+    y = RNG.normal(size=800)
+    X = RNG.normal(size=(800, 12))
+    X[:, 0] = y + 0.02 * X[:, 0]
+    assert found(X, y, False) == [0]
+    X[:, 1] = y + 0.05 * X[:, 1]
+    assert found(X, y, False) == []
 
 
 def test_one_class_has_nothing_to_leak():
-    assert leaks(np.zeros((30, 1)), np.zeros(30), True) == []
+    assert found(np.zeros((30, 1)), np.zeros(30)) == []
+
+
+@pytest.mark.parametrize("name", [*available("bundled"), *available("folder")])
+def test_data_sets_of_the_field_hold_no_suspects(name):
+    data = load(name, nrows=5000)
+    assert not {"leak", "transposed"}.intersection(one.code for one in data.warnings)

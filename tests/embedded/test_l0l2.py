@@ -39,7 +39,7 @@ def test_every_step_is_that_of_a_general_solver(seed, start, monkeypatch):
     w = np.zeros(X.shape[1])
     if start == "l2":
         w, _, _ = naive.l1l2_by_general_solver(X, y, prices, w)
-    machine = L0L2SVM(C, nu, a, start=start)
+    machine = L0L2SVM(C=C, nu=nu, a=a, start=start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that no feature is left
         machine.fit(X, y)
@@ -56,7 +56,7 @@ def test_every_step_is_that_of_a_general_solver(seed, start, monkeypatch):
 @pytest.mark.parametrize(("C", "nu", "a"), [(1.0, 1.0, 5.0), (0.1, 1.0, 20.0), (10.0, 5.0, 1.0)])
 def test_objective_never_rises(wdbc, C, nu, a):
     for start in ("zero", "l2"):
-        machine = L0L2SVM(C, nu, a, start=start).fit(*wdbc)
+        machine = L0L2SVM(C=C, nu=nu, a=a, start=start).fit(*wdbc)
         assert len(machine.history_) == machine.n_iter_ > 1
         assert (np.diff(machine.history_) <= 0).all()
         assert machine.status_ == "converged"
@@ -74,7 +74,7 @@ def test_first_step_from_zero_is_the_convex_machine(wdbc):
 
 def test_the_better_start_is_kept(wdbc):
     for C, nu in ((1.0, 1.0), (0.1, 0.5)):
-        zero, l2, best = (L0L2SVM(C, nu, start=s).fit(*wdbc) for s in ("zero", "l2", "best"))
+        zero, l2, best = (L0L2SVM(C=C, nu=nu, start=s).fit(*wdbc) for s in ("zero", "l2", "best"))
         assert best.objective_ == min(zero.objective_, l2.objective_)
 
 
@@ -82,7 +82,7 @@ def test_no_small_change_improves_the_objective(wdbc):
     """No saddle: nudged weights, with the best intercept for them, cost more."""
     X, y = wdbc
     signs, C = np.where(y == 1, 1.0, -1.0), np.ones(len(y))
-    machine = L0L2SVM(1.0, 1.0, 5.0, tol=1e-8).fit(X, y)
+    machine = L0L2SVM(C=1.0, nu=1.0, a=5.0, tol=1e-8).fit(X, y)
     rng = np.random.default_rng(0)
     for _ in range(50):
         w = machine.coef_[0] + 1e-3 * rng.normal(size=30) * (rng.random(30) < 0.2)
@@ -99,11 +99,11 @@ def test_copies_of_a_feature_do_not_share(seed, form):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(80, 5))
     y = Z[:, 0] - 0.5 * Z[:, 1] + 0.5 * rng.normal(size=80) > 0
-    single = L0L2SVM(0.1, 1.0, 5.0, tol=1e-8).fit(form(Z), y)
+    single = L0L2SVM(C=0.1, nu=1.0, a=5.0, tol=1e-8).fit(form(Z), y)
     assert single.coef_[0, 0] != 0
     for copies in (1, 2):
         X = np.column_stack([Z, *[Z[:, 0]] * copies])
-        machine = L0L2SVM(0.1, 1.0, 5.0, tol=1e-8).fit(form(X), y)
+        machine = L0L2SVM(C=0.1, nu=1.0, a=5.0, tol=1e-8).fit(form(X), y)
         assert machine.objective_ == pytest.approx(single.objective_, rel=1e-6)
         assert np.count_nonzero(machine.coef_[0, [0, *range(5, 5 + copies)]]) == 1
         assert (np.diff(machine.history_) <= 0).all()
@@ -131,7 +131,7 @@ def test_a_merged_point_has_the_lower_objective_that_it_claims():
 
 def test_fewer_features_than_the_convex_machine(wdbc):
     X, y = wdbc
-    few, convex = L0L2SVM(0.1, 1.0).fit(X, y), L1L2SVM(0.1, 2.0).fit(X, y)
+    few, convex = L0L2SVM(C=0.1, nu=1.0).fit(X, y), L1L2SVM(C=0.1, nu=2.0).fit(X, y)
     assert few.support_.sum() < convex.support_.sum()
     assert few.score(X, y) >= convex.score(X, y) - 0.015
     assert few.duality_gap_ is None
@@ -139,16 +139,16 @@ def test_fewer_features_than_the_convex_machine(wdbc):
 
 def test_no_price_is_the_linear_machine(wdbc):
     X, y = wdbc
-    free, plain = L0L2SVM(1.0, nu=0.0).fit(X, y), L1L2SVM(1.0, nu=0.0).fit(X, y)
+    free, plain = L0L2SVM(C=1.0, nu=0.0).fit(X, y), L1L2SVM(C=1.0, nu=0.0).fit(X, y)
     np.testing.assert_allclose(free.coef_, plain.coef_, atol=1e-8)
 
 
 def test_ranking_of_the_features_that_left(wdbc):
     X, y = wdbc
-    machine = L0L2SVM(1.0, 1.0, start="l2").fit(X, y)
+    machine = L0L2SVM(C=1.0, nu=1.0, start="l2").fit(X, y)
     kept = int(machine.support_.sum())
     assert set(machine.order_[:kept]) == set(np.flatnonzero(machine.coef_[0]))
-    short = L0L2SVM(1.0, 1.0, start="l2", tol=0.5).fit(X, y)  # ends early
+    short = L0L2SVM(C=1.0, nu=1.0, start="l2", tol=0.5).fit(X, y)  # ends early
     left_first = np.flatnonzero(short.coef_[0] == 0)
     assert len(left_first) < 30 - kept
     later = [j for j in machine.order_[kept:] if j not in left_first]
@@ -157,16 +157,17 @@ def test_ranking_of_the_features_that_left(wdbc):
 
 def test_price_of_the_mean_loss_weights_sparse_tables_and_classes(wdbc):
     X, y = wdbc
-    machine = L0L2SVM(0.1, 0.5).fit(X, y)
-    np.testing.assert_allclose(L0L2SVM(9.0, 0.5, mu=56.9).fit(X, y).coef_, machine.coef_, atol=1e-8)
-    thin = L0L2SVM(0.1, 0.5).fit(sparse.csr_matrix(X), y)
+    machine = L0L2SVM(C=0.1, nu=0.5).fit(X, y)
+    same = L0L2SVM(C=9.0, nu=0.5, mu=56.9).fit(X, y)
+    np.testing.assert_allclose(same.coef_, machine.coef_, atol=1e-8)
+    thin = L0L2SVM(C=0.1, nu=0.5).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(thin.coef_, machine.coef_, atol=1e-5)
-    twice = L0L2SVM(0.1, 0.5).fit(np.vstack([X, X]), np.append(y, y))
-    weighted = L0L2SVM(0.1, 0.5).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    twice = L0L2SVM(C=0.1, nu=0.5).fit(np.vstack([X, X]), np.append(y, y))
+    weighted = L0L2SVM(C=0.1, nu=0.5).fit(X, y, sample_weight=np.full(len(y), 2.0))
     np.testing.assert_allclose(weighted.coef_, twice.coef_, atol=1e-7)
     iris, three = load_iris(return_X_y=True)
-    several = L0L2SVM(1.0, 0.5).fit(iris, three)
-    threads = L0L2SVM(1.0, 0.5, n_jobs=3).fit(iris, three)
+    several = L0L2SVM(C=1.0, nu=0.5).fit(iris, three)
+    threads = L0L2SVM(C=1.0, nu=0.5, n_jobs=3).fit(iris, three)
     np.testing.assert_array_equal(threads.coef_, several.coef_)
     assert several.coef_.shape == (3, 4) and len(several.history_) == 3
     assert several.score(iris, three) > 0.9
@@ -214,7 +215,7 @@ def test_absurd_parameters(wdbc, parameters, match):
 @pytest.mark.parametrize("call", [0, 1, 3])
 def test_interruption_keeps_the_last_whole_step(wdbc, monkeypatch, call):
     X, y = wdbc
-    full = L0L2SVM(1.0, 1.0).fit(X, y)
+    full = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
     solve, calls = module.solve_penalised, iter(range(100))
 
     def stopped(*arguments, **options):
@@ -223,7 +224,7 @@ def test_interruption_keeps_the_last_whole_step(wdbc, monkeypatch, call):
 
     monkeypatch.setattr(module, "solve_penalised", stopped)
     with pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept"):
-        machine = L0L2SVM(1.0, 1.0).fit(X, y)
+        machine = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9 and machine.objective_ >= full.objective_
 
@@ -239,7 +240,7 @@ def test_interruption_outside_the_solvers(wdbc, monkeypatch, call):
 
     monkeypatch.setattr(module, "solve_penalised", pressed)
     with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
-        machine = L0L2SVM(1.0, 1.0).fit(*wdbc)
+        machine = L0L2SVM(C=1.0, nu=1.0).fit(*wdbc)
     assert len(caught) == 1 and machine.status_ == "interrupted"
     assert (machine.score(*wdbc) > 0.9) == (call > 0)
     assert (machine.objective_ is None) == (call == 0)

@@ -27,7 +27,7 @@ from tamiz.filters.welch import WelchT
 
 WEIGHTED = [
     FisherScore(),
-    FisherScore(variant="classical"),
+    FisherScore(variant="criterion"),
     FisherScore(variant="multiclass"),
     SignalToNoise(),
     WelchT(),

@@ -10,7 +10,7 @@ import pytest
 from tamiz.base import Selection
 from tamiz.data import Dataset
 from tamiz.reports import Study, render
-from tamiz.reports.whole import Whole
+from tamiz.evaluation.study import Whole
 from tests.reports.tree import read
 
 NAMES = [f"f{j}" for j in range(6)]

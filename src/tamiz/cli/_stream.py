@@ -93,10 +93,12 @@ def fit_streamed(
     method: Method,
     k: int | None,
     params: dict[str, Any],
+    scale: str | None,
     wanted: dict[str, Any],
-    quiet: bool,
 ) -> tuple[Any, list[str]]:
     """The method fitted to the batches, and notes on how.
+
+    Machines standardise a stream themselves; nothing else scales one.
 
     Whether there are gaps is not looked for: a method that needs all values stops at the first,
     and begins anew when medians have been found for them.
@@ -109,11 +111,15 @@ def fit_streamed(
         params = {"n_features_to_select": p if k is None else k, **params}
     selector = make_selector(method, schema.task, p, params, wanted)
     own = selector.get_params()
-    options: dict[str, Any] = {}
-    if method.family == "filter":
-        options["verbose"] = 0 if quiet else 1
-    else:
-        options["standardize"] = True
+    verbose = wanted["verbose"]
+    options: dict[str, Any] = {"verbose": verbose}
+    if not method.unit_free:
+        if scale == "minmax":
+            raise UsageProblem(
+                f"--scale minmax needs all rows in memory; {method.name} takes standard or none "
+                "in a stream, or use --no-stream."
+            )
+        options = {"standardize": scale == "standard"}
     passes = getattr(table, "n_passes", 0)
     filling: list[str] = []
     warned: list[str] = []
@@ -123,7 +129,7 @@ def fit_streamed(
         except ValueError as error:
             if not tells_of_gaps(error):
                 raise
-            filled, more, filling = _fill(table, 0 if quiet else 1)
+            filled, more, filling = _fill(table, verbose)
             passes += more
             selector.fit_stream(filled, **options)
     if schema.categories and "categorical_features" in own:
@@ -131,6 +137,11 @@ def fit_streamed(
     n, passes = table.n_rows or 0, passes + selector.n_passes_
     times = "once" if passes == 1 else f"{passes} times"
     notes = [f"the table was read in batches: its {n:,} rows were gone through {times}."]
+    if method.unit_free and scale is not None:
+        notes.append(
+            "the features were not scaled: filters read a stream as it is, and their default "
+            "scores do not depend on units."
+        )
     if hasattr(table, "note"):
         notes.append(
             f"categories were turned into indicators, since {method.name} works with numbers; "

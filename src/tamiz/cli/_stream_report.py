@@ -22,10 +22,9 @@ from tamiz.data.dataset import count_missing
 from tamiz.data.formats import stem
 from tamiz.data.leak import leaks
 from tamiz.data.roles import ASIDE, duplicates, perhaps_identifiers
+from tamiz.evaluation.study import Study, Whole
 from tamiz.reports._page import selected
 from tamiz.reports._section_features import MOST
-from tamiz.reports.study import Study
-from tamiz.reports.whole import Whole
 from tamiz.scale import Batch, RowSample, sweep
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from tamiz.cli import (
     rank,
     reproduce,
     select,
+    show,
     tune,
 )
 from tamiz.cli.console import flush, tolerate_encoding
@@ -45,6 +46,7 @@ app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("show")(show.show)
 app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(methods.methods)
 app.command("datasets")(datasets.datasets)

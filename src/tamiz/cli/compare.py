@@ -19,6 +19,7 @@ from tamiz.cli.select import (
 )
 
 
+@opt.reads
 def compare(
     data: opt.Data,
     methods: Methods = None,
@@ -33,13 +34,8 @@ def compare(
         bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
     ] = False,
     permutations: Permutations = 0,
-    target: opt.Target = None,
-    drop: opt.Drop = None,
-    role: opt.Role = None,
-    task: opt.Task = None,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    rows: opt.Rows = None,
+    *,
+    reading: opt.Reading,
     json: opt.Json = False,
     out: opt.Out = None,
     lang: opt.Lang = "en",
@@ -57,17 +53,7 @@ def compare(
 
     opt.check_language(lang)
     opt.check_writable(out, "--out")
-    dataset = opt.read(
-        data,
-        target,
-        drop=drop,
-        role=role,
-        task=task,
-        separator=sep,
-        decimal=decimal,
-        rows=rows,
-        quiet=quiet,
-    )
+    dataset = opt.read(data, reading=reading, quiet=quiet)
     study = run_study(
         dataset,
         methods,

@@ -30,7 +30,7 @@ def methods(
     """
     from tamiz.cli.console import say, say_json, table
     from tamiz.cli.problems import UsageProblem
-    from tamiz.evaluation._compare_judges import JUDGES
+    from tamiz.evaluation.judges import JUDGES
     from tamiz.evaluation.methods import METHODS
 
     families = [*dict.fromkeys(method.family for method in METHODS.values()), "judge"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +36,56 @@ Role = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns to use as features, a,b,c.", rich_help_panel=_READING)
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column that looks like a leak and is none; repeatable, or a,b,c.",
+        rich_help_panel=_READING,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="Column that says which rows belong together.", rich_help_panel=_READING),
+]
+Weights = Annotated[
+    str | None, typer.Option(help="Column of weights of the rows.", rich_help_panel=_READING)
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a text table; guessed.", rich_help_panel=_READING)
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line holds names; guessed.",
+        rich_help_panel=_READING,
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="Spellings of a missing value, NA,-999.", rich_help_panel=_READING),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(help="csv, parquet, arff, libsvm or npz; guessed.", rich_help_panel=_READING),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option(
+        "--transpose", help="Features are rows, and samples columns.", rich_help_panel=_READING
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="With --transpose: a file with a column of samples and one of labels.",
+        rich_help_panel=_READING,
+    ),
+]
+Positive = Annotated[str | None, typer.Option(help="The class that is looked for, of two.")]
 Task = Annotated[
     str | None,
     typer.Option(help="classification or regression; guessed.", rich_help_panel=_READING),
@@ -75,59 +129,137 @@ Quiet = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read: the options that all commands share, one field each."""
+
+    target: Target = None
+    columns: Columns = None
+    drop: Drop = None
+    keep: Keep = None
+    role: Role = None
+    task: Task = None
+    groups: Groups = None
+    weights: Weights = None
+    transpose: Transpose = False
+    labels: Labels = None
+    separator: Separator = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    header: Header = None
+    missing: Missing = None
+    format: Format = None
+    rows: Rows = None
+
+    def arguments(self) -> dict[str, Any]:
+        """As arguments of :func:`tamiz.data.load`, the target apart."""
+        same = ("task", "labels", "separator", "decimal", "encoding", "header", "format")
+        return {
+            **{name: getattr(self, name) for name in (*same, "transpose")},
+            "columns": None if self.columns is None else split_list(self.columns),
+            "drop": None if self.drop is None else split_list(self.drop),
+            "keep": [name for one in self.keep or [] for name in split_list(one)] or None,
+            "roles": _roles(self.role),
+            "groups": name_or_position(self.groups),
+            "weights": name_or_position(self.weights),
+            "missing": None if self.missing is None else split_list(self.missing),
+            "nrows": self.rows,
+        }
+
+    def streamed(self) -> dict[str, Any]:
+        """As arguments of :func:`tamiz.scale.batches`, the target apart."""
+        if self.transpose:
+            raise UsageProblem("--transpose reads a table as a whole; use it with --no-stream.")
+        given = self.arguments()
+        aside = [column for key in ("groups", "weights") if (column := given.pop(key)) is not None]
+        given["drop"] = [*(given["drop"] or []), *aside] or None
+        for name in ("transpose", "labels", "keep", "nrows"):
+            del given[name]
+        return given
+
+
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of :class:`Reading` in the place of its parameter of that kind."""
+    parameters: list[inspect.Parameter] = []
+    for one in inspect.signature(command, eval_str=True).parameters.values():
+        if one.annotation is not Reading:
+            parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        name = one.name
+        own = inspect.signature(Reading, eval_str=True).parameters.values()
+        parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        options = {option.name: given.pop(option.name) for option in fields(Reading)}
+        command(**given, **{name: Reading(**options)})
+
+    run.__dict__["__signature__"] = inspect.Signature(parameters)
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
 def read(
     source: str,
     target: str | None = None,
     *,
-    drop: str | None = None,
-    role: list[str] | None = None,
-    task: str | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    rows: int | None = None,
+    reading: Reading | None = None,
+    leaks: str = "drop",
     quiet: bool = False,
     without_target: bool = False,
+    **options: Any,
 ) -> Dataset:
-    """Load what the options describe; warnings become lines on standard error."""
+    """Load what the options describe; warnings become lines on standard error.
+
+    Suspected leaks are set aside unless ``leaks`` is "keep". ``options`` are single fields of
+    :class:`Reading`.
+    """
     import warnings
 
+    from tamiz.cli.console import command_line
     from tamiz.cli.wording import begin, tell_once
     from tamiz.data import load
 
     begin()
-    wanted: Any = False if without_target else name_or_position(target)
+    reading = replace(reading or Reading(), **options)
+    wanted: Any = name_or_position(reading.target if target is None else target)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data = load(
             source,
-            wanted,
-            nrows=rows,
-            **reading_options(drop, role, task, separator, decimal),
+            False if without_target else wanted,
+            **reading.arguments(),
+            leaks=leaks,
             verbose=0 if quiet else 1,
         )
     for one in caught:
         if not quiet:
             tell_once(str(one.message))
+    if not quiet and any(found.code == "transposed" for found in data.warnings):
+        tell_once(f"for instance: {command_line()} --transpose --labels labels.csv")
     if not without_target and data.y is None:
         raise UsageProblem(f"{source} has no target; name one with --target COLUMN.")
+    if data.target_names is not None and len(data.target_names) < 2:
+        raise UsageProblem(
+            f"{source}: the rows read hold one class only, {data.target_names[0]!r}; read more "
+            "with --rows, or name another target with --target."
+        )
     return data
 
 
-def reading_options(
-    drop: str | None,
-    role: list[str] | None,
-    task: str | None,
-    separator: str | None,
-    decimal: str | None,
-) -> dict[str, Any]:
-    """How a file is read, as arguments of the library."""
-    return {
-        "drop": None if drop is None else split_list(drop),
-        "roles": _roles(role),
-        "task": task,
-        "separator": separator,
-        "decimal": decimal,
-    }
+def check_positive(dataset: Dataset, name: str) -> int:
+    """The position of a class among the sorted labels; a sentence that lists them if it is none."""
+    classes = dataset.target_names
+    if classes is None:
+        raise UsageProblem(f"--positive {name!r} needs classes, and the target is numeric.")
+    if name not in classes:
+        from tamiz.data.errors import listed
+
+        raise UsageProblem(
+            f"--positive {name!r} is no class of {dataset.target!r}; the classes are "
+            f"{listed(classes, 10)}."
+        )
+    return classes.index(name)
 
 
 def split_list(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated, Any
 
 import typer
@@ -15,8 +16,20 @@ def predict(
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="Write a CSV file instead of printing.")
     ] = None,
+    id_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id", help="Column to copy beside the predictions; repeatable. Default: identifiers."
+        ),
+    ] = None,
+    no_id: Annotated[bool, typer.Option("--no-id", help="Copy no identifiers.")] = False,
     sep: opt.Separator = None,
     decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    header: opt.Header = None,
+    missing: opt.Missing = None,
+    format: opt.Format = None,
+    transpose: opt.Transpose = False,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -24,13 +37,23 @@ def predict(
 
     Example:  tamiz predict model.tamiz new.csv --out predictions.csv
 
-    The new table needs the columns that the model was fitted to, in any order; others are passed
-    over. If it has the target too, the error is told.
+    The new table needs the columns that the model uses ('tamiz show' lists them), in any order;
+    others are ignored. Identifiers are copied. If it has the target too, the error is reported.
     """
     from tamiz.cli.console import say_json, tell
     from tamiz.cli.problems import UsageProblem, usage
 
     opt.check_writable(out, "--out")
+    reading = opt.Reading(
+        separator=sep,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        missing=missing,
+        format=format,
+        transpose=transpose,
+    )
+    arguments = {**reading.arguments(), "verbose": 0 if quiet else 1}
     with usage():
         from tamiz import load as read_model
         from tamiz.cli.table_model import TableModel
@@ -41,12 +64,17 @@ def predict(
                 f"{model} holds a {type(fitted).__name__}, not a model that 'tamiz fit' wrote; "
                 "load it in Python with tamiz.load."
             )
-        table, truth = _read(fitted, data, sep, decimal, quiet)
+        table, truth = _read(fitted, data, arguments)
         X, notes = fitted.table(table)
+        copied = [] if no_id else _identifiers(fitted, table, id_column)
+        ids = {name: _as_written(table, data, name, arguments, notes) for name in copied}
+        if "samples" in table.extras and not no_id:
+            ids["sample"] = [str(name) for name in table.extras["samples"]]
     for note in notes:
         tell(note)
-    found = fitted.predict(X)
-    scores = fitted.decision_function(X)
+    found, scores = fitted.predict(X), fitted.decision_function(X)
+    chances = fitted.predict_proba(X)
+    error = None if truth is None else _tell_error(fitted, found, truth)
     if json:
         document: dict[str, Any] = {
             "model": model,
@@ -54,43 +82,106 @@ def predict(
             "classes": fitted.labels,
             "predictions": found.tolist(),
             "n_samples": len(found),
+            "ids": ids,
+            "error": error,
             "notes": notes,
         }
         if scores is not None:
             document["scores"] = scores.tolist()
+        if chances is not None:
+            document["probabilities"] = dict(zip(_classes(fitted), chances.T.tolist(), strict=True))
         say_json(document)
     if out is not None or not json:
-        _write(fitted, found, scores, out)
-    if truth is not None:
-        _tell_error(fitted, found, truth)
+        columns = {**ids, _free(fitted.target or "prediction", ids): found.tolist()}
+        if chances is not None:
+            for name, column in zip(_classes(fitted), chances.T, strict=True):
+                columns[_free(f"p({name})", columns)] = [f"{value:.6g}" for value in column]
+        if scores is not None and scores.ndim == 1:
+            columns[_free("score", columns)] = scores.tolist()
+        _write(columns, out)
     if out is not None:
         tell(f"{len(found):,} predictions are in {out}")
 
 
-def _read(fitted: Any, data: str, sep: str | None, decimal: str | None, quiet: bool) -> Any:
-    """The columns that the model needs, and the target if the table has it."""
+def _read(fitted: Any, data: str, arguments: dict[str, Any]) -> Any:
+    """The new table, and apart from it the target if the table has one."""
     import warnings
 
     from tamiz.data import load
 
-    arguments: dict[str, Any] = {
-        "encode": None,
-        "separator": sep,
-        "decimal": decimal,
-        "verbose": 0 if quiet else 1,
-    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what columns are, the model knows
-        whole = load(data, False, **arguments)
+        whole = load(data, False, encode=None, **arguments)
         truth = None
-        if fitted.target in whole.feature_names:
-            truth = whole.X[:, whole.feature_names.index(fitted.target)]
-            whole = whole.drop([fitted.target])
+        if fitted.target in whole.feature_names and fitted.target not in fitted.columns:
+            truth = whole.keep([fitted.target]).X
+            truth = (truth.toarray() if hasattr(truth, "toarray") else truth).ravel()
+            if whole.n_features > 1:
+                whole = whole.drop([fitted.target])
     return whole, truth
 
 
-def _write(fitted: Any, found: Any, scores: Any, out: str | None) -> None:
-    import contextlib
+def _identifiers(fitted: Any, table: Any, asked: list[str] | None) -> list[str]:
+    """Columns to copy: those asked for, else those that identify rows and are no features."""
+    from tamiz.data.errors import DataError, near
+    from tamiz.data.roles import named_like_id
+
+    names = table.feature_names
+    for name in asked or []:
+        if name not in names:
+            raise DataError(f"--id names {name!r}, which the table lacks.{near(name, names)}")
+    if asked:
+        return list(dict.fromkeys(asked))
+    return [
+        name
+        for name in names
+        if name not in fitted.columns
+        and (table.roles.get(name) == "id" or name in fitted.ids_ or named_like_id(name))
+    ]
+
+
+def _as_written(
+    table: Any, data: str, name: str, arguments: dict[str, Any], notes: list[str]
+) -> list[str]:
+    """The cells of a column as the file has them: 007 is no number, and 2⁵³ + 1 no float."""
+    import warnings
+
+    import numpy as np
+
+    from tamiz.cli.table_model import text_of
+    from tamiz.data import DataError, load
+    from tamiz.data.encoding import MISSING
+
+    j = table.feature_names.index(name)
+    cells = table.X[:, [j]].toarray().ravel() if hasattr(table.X, "toarray") else table.X[:, j]
+    texts = ["" if (text := text_of(cell)) == MISSING else text for cell in cells]
+    if any(isinstance(cell, str) for cell in cells):
+        return texts
+    # with its head as a row, the column is text
+    with warnings.catch_warnings(), contextlib.suppress(DataError):
+        warnings.simplefilter("ignore")
+        place = list(table.roles).index(name)
+        as_row = {**arguments, "columns": [place], "header": False, "encode": None}
+        raw = load(data, False, **as_row).X[:, 0]
+        if len(raw) == len(texts) + 1 and raw[0] == name:
+            return ["" if cell is None else str(cell) for cell in raw[1:]]
+    if np.nanmax(np.abs(np.asarray(cells, dtype=float)), initial=0.0) >= 2.0**53:
+        notes.append(f"column {name!r} holds integers beyond 2^53, which are rounded.")
+    return texts
+
+
+def _classes(fitted: Any) -> list[str]:
+    return [str(name) for name in fitted.classes_]
+
+
+def _free(name: str, taken: Any) -> str:
+    """A name that no column has yet."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _write(columns: dict[str, list[Any]], out: str | None) -> None:
     import csv
     import io
     import os
@@ -101,13 +192,8 @@ def _write(fitted: Any, found: Any, scores: Any, out: str | None) -> None:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    head = [fitted.target or "prediction"]
-    columns = [found.tolist()]
-    if scores is not None and scores.ndim == 1:
-        head.append("score")
-        columns.append(scores.tolist())
-    writer.writerow(head)
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     if out is None:
         _refuse_loss(text.getvalue())
         say(text.getvalue().rstrip("\n"))
@@ -153,25 +239,28 @@ def _refuse_loss(text: str) -> None:
         ) from None
 
 
-def _tell_error(fitted: Any, found: Any, truth: Any) -> None:
+def _tell_error(fitted: Any, found: Any, truth: Any) -> float | None:
     import numpy as np
 
     from tamiz.cli.console import number, percent, tell
-    from tamiz.cli.table_model import _text
+    from tamiz.cli.table_model import text_of
     from tamiz.data.encoding import MISSING
 
     if fitted.labels is None:
         try:
             wanted = np.array([np.nan if cell is None else cell for cell in truth], dtype=float)
         except (TypeError, ValueError):
-            return
+            return None
         there = np.isfinite(wanted)
-        if there.any():
-            wrong = np.sqrt(np.mean((wanted[there] - found[there]) ** 2))
-            tell(f"root mean squared error on these rows: {number(float(wrong))}")
-        return
-    names = np.array([_text(cell) for cell in truth], dtype=object)
+        if not there.any():
+            return None
+        wrong = float(np.sqrt(np.mean((wanted[there] - found[there]) ** 2)))
+        tell(f"root mean squared error on these rows: {number(wrong)}")
+        return wrong
+    names = np.array([text_of(cell) for cell in truth], dtype=object)
     there = names != MISSING
-    if there.any():
-        wrong = np.mean(names[there] != found[there])
-        tell(f"error on these rows: {percent(float(wrong))} of {int(there.sum()):,}")
+    if not there.any():
+        return None
+    wrong = float(np.mean(names[there] != found[there]))
+    tell(f"error on these rows: {percent(wrong)} of {int(there.sum()):,}")
+    return wrong

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
+@opt.reads
 def rank(
     data: opt.Data,
     method: Annotated[
@@ -29,13 +30,15 @@ def rank(
         list[str] | None,
         typer.Option("--param", "-p", help="Parameter of the method, NAME=VALUE; repeatable."),
     ] = None,
-    target: opt.Target = None,
-    drop: opt.Drop = None,
-    role: opt.Role = None,
-    task: opt.Task = None,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    rows: opt.Rows = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="standard, minmax or none; by default standard, unless the units of the features "
+            "make no difference to the method."
+        ),
+    ] = None,
+    *,
+    reading: opt.Reading,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -58,6 +61,9 @@ def rank(
     A file that is large beside the free memory is read in batches, several times if need be.
     Pictures of its report (--out) show a sample of the rows, and say so.
 
+    Machines and searches rank standardised features, as in 'tamiz select' (--scale changes that);
+    filters do not depend on units. One method gives one order in both commands.
+
     A ranking says nothing about the error to expect: 'tamiz select' does.
     """
     from tamiz.cli._stream import wants_stream
@@ -69,18 +75,16 @@ def rank(
     with usage():
         found = find_method(method)
         params = read_params(param)
-        streamed = wants_stream(stream, data, found, rows)
+        scale = scale_of(found, scale)
+        if reading.weights is not None:
+            raise ValueError("--weights: a ranking takes none; leave the column out with --drop.")
+        stream = False if reading.transpose and stream is None else stream
+        streamed = wants_stream(stream, data, found, reading.rows)
     if streamed:
-        reading: dict[str, Any] = {
-            "drop": drop,
-            "role": role,
-            "task": task,
-            "separator": sep,
-            "decimal": decimal,
-        }
-        ranking, table = _streamed(data, target, reading, found, k, params, seed, jobs, quiet)
+        wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}
+        ranking, table = _streamed(data, reading, found, k, params, scale, wanted)
         if out is not None:
-            report = _Report(out, lang, found.name, opt.reading_options(**reading)["roles"])
+            report = _Report(out, lang, found.name, reading.arguments()["roles"])
             try:
                 ranking = _report_streamed(ranking, table, data, seed, quiet, report)
             except KeyboardInterrupt:
@@ -91,20 +95,10 @@ def rank(
                 raise
         _finish(ranking, k, json, quiet, out)
         return
-    dataset = opt.read(
-        data,
-        target,
-        drop=drop,
-        role=role,
-        task=task,
-        separator=sep,
-        decimal=decimal,
-        rows=rows,
-        quiet=quiet,
-    )
+    dataset = opt.read(data, reading=reading, leaks="keep", quiet=quiet)
     with usage():
-        dataset, selector, X, notes = prepare(dataset, found, k, params, seed, jobs, quiet)
-        _fit(selector, X, dataset, notes)
+        dataset, selector, X, notes = prepare(dataset, found, k, params, scale, seed, jobs, quiet)
+        _fit(selector, X, dataset, scale, notes)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
     if out is not None:
@@ -161,14 +155,12 @@ class Ranking(NamedTuple):
 
 def _streamed(
     data: str,
-    target: str | None,
-    reading: dict[str, Any],
+    reading: opt.Reading,
     method: Method,
     k: int | None,
     params: dict[str, Any],
-    seed: int,
-    jobs: int,
-    quiet: bool,
+    scale: str | None,
+    wanted: dict[str, Any],
 ) -> tuple[Ranking, Batches]:
     """The ranking of a file that is read in batches, and the table that was ranked."""
     from pathlib import Path
@@ -180,12 +172,10 @@ def _streamed(
 
     begin()
     with usage():
-        options = opt.reading_options(**reading)
-        verbose = 0 if quiet else 1
-        place = opt.name_or_position(target)
-        table, told = open_table(data, place, method, verbose=verbose, **options)
-        wanted = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
-        selector, notes = fit_streamed(table, method, k, params, wanted, quiet)
+        place = opt.name_or_position(reading.target)
+        verbose = wanted["verbose"]
+        table, told = open_table(data, place, method, verbose=verbose, **reading.streamed())
+        selector, notes = fit_streamed(table, method, k, params, scale, wanted)
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
     n, p = table.n_rows or 0, schema.n_features
@@ -265,14 +255,15 @@ def prepare(
     method: Method,
     k: int | None,
     params: dict[str, Any],
+    scale: str | None,
     seed: int,
     jobs: int,
     quiet: bool,
 ) -> tuple[Dataset, Any, Any, list[str]]:
     """The table in the form that a method takes, and the method as asked for.
 
-    Categories stay codes for methods that count, and become indicators for the others; gaps are
-    filled and features scaled where the method needs it.
+    Categories stay codes for methods that count, and become indicators for the others; missing
+    values are filled where the method takes none. Codes are not scaled.
     """
     notes: list[str] = []
     if dataset.levels and not method.categorical:
@@ -294,12 +285,16 @@ def prepare(
     own = selector.get_params()
     if dataset.levels and "categorical_features" in own:
         selector.set_params(categorical_features=dataset.categorical)
-    X = dataset.X
-    if method.family in ("embedded", "wrapper"):
-        X = _prepared(X, dataset, "standard", notes)
-    elif dataset.missing.sum() and not method.missing:
-        X = _prepared(X, dataset, None, notes)
-    return dataset, selector, X, notes
+    return dataset, selector, _prepared(dataset, scale, not method.missing, notes), notes
+
+
+def scale_of(method: Method, asked: str | None) -> str | None:
+    """How features are scaled for a method, None for not at all; by default where units matter."""
+    if asked not in (None, "standard", "minmax", "none"):
+        raise ValueError(f"--scale {asked!r} is not known; use standard, minmax or none.")
+    if asked is None:
+        return None if method.unit_free else "standard"
+    return None if asked == "none" else asked
 
 
 def make_selector(
@@ -328,19 +323,26 @@ def make_selector(
     return selector.set_params(**told)
 
 
-def _prepared(X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> Any:
-    """Gaps filled, and features scaled if asked for; what was filled goes into the notes."""
-    from tamiz.reports.study import preparation
+def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str]) -> Any:
+    """The features, missing values filled and numbers scaled if asked for; what was filled goes
+    into the notes."""
+    from tamiz.evaluation.study import preparation
 
-    for name, step in preparation(dataset, scale):
-        X = step.fit_transform(X)
+    X = dataset.X
+    for name, step in preparation(dataset, scale, gaps=fill and bool(dataset.missing.sum())):
         if name == "fill":
+            X = step.fit_transform(X)
             notes.append(f"{int(dataset.missing.sum()):,} missing values were filled with medians.")
+        elif dataset.levels:
+            X, numeric = X.copy(), ~dataset.categorical
+            X[:, numeric] = step.fit_transform(X[:, numeric])
+        else:
+            X = step.fit_transform(X)
     return X
 
 
-def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
-    """Fit; some methods take gaps with some parameters or tasks only, and say so themselves."""
+def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> None:
+    """Fit; some methods take missing values with some parameters or tasks only, and say so."""
     from tamiz.cli.problems import UsageProblem, tells_of_gaps
     from tamiz.cli.wording import warnings_into
 
@@ -357,7 +359,7 @@ def _fit(selector: Any, X: Any, dataset: Dataset, notes: list[str]) -> None:
         except ValueError as error:
             if not tells_of_gaps(error):
                 raise
-            selector.fit(_prepared(X, dataset, None, notes), dataset.y)
+            selector.fit(_prepared(dataset, scale, True, notes), dataset.y)
 
 
 def read_params(given: list[str] | None) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def run_study(
     from tamiz.cli.console import command_line, tell
     from tamiz.cli.problems import usage
     from tamiz.cli.wording import tell_notes
-    from tamiz.evaluation._compare_judges import judge_name
+    from tamiz.evaluation.judges import judge_name
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
 

@@ -9,6 +9,7 @@ import typer
 from tamiz.cli import options as opt
 
 
+@opt.reads
 def tune(
     data: opt.Data,
     kernel: Annotated[
@@ -23,13 +24,8 @@ def tune(
         str, typer.Option(help="best, or 1se: the simplest within one standard error.")
     ] = "best",
     search: Annotated[str, typer.Option(help="grid, random or halving.")] = "grid",
-    target: opt.Target = None,
-    drop: opt.Drop = None,
-    role: opt.Role = None,
-    task: opt.Task = None,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    rows: opt.Rows = None,
+    *,
+    reading: opt.Reading,
     json: opt.Json = False,
     out: opt.Out = None,
     lang: opt.Lang = "en",
@@ -50,22 +46,12 @@ def tune(
     opt.check_language(lang)
     opt.check_writable(out, "--out")
     grid = _grid(kernel, C, gamma, degree, coef0)
-    dataset = opt.read(
-        data,
-        target,
-        drop=drop,
-        role=role,
-        task=task,
-        separator=sep,
-        decimal=decimal,
-        rows=rows,
-        quiet=quiet,
-    )
-    from sklearn.model_selection import KFold, StratifiedKFold
+    dataset = opt.read(data, reading=reading, quiet=quiet)
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
     from sklearn.pipeline import Pipeline
 
     from tamiz.evaluation import tune as run
-    from tamiz.reports.study import preparation
+    from tamiz.evaluation.study import preparation
     from tamiz.svm import SVC, SVR
 
     dataset = dataset.encode("onehot") if dataset.levels else dataset
@@ -73,7 +59,10 @@ def tune(
     model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
     with usage():
         # rows of a file are often sorted: folds are drawn, as in the other commands
-        folds = KFold if dataset.task == "regression" else StratifiedKFold
+        groups = dataset.extras.get("groups")
+        grouped = (GroupKFold, StratifiedGroupKFold)
+        kinds = (KFold, StratifiedKFold) if groups is None else grouped
+        folds = kinds[dataset.task != "regression"]
         found = run(
             dataset.X,
             dataset.y,
@@ -82,6 +71,8 @@ def tune(
             cv=folds(cv, shuffle=True, random_state=seed),
             choose=choose,
             search=search,
+            sample_weight=dataset.extras.get("weights"),
+            groups=groups,
             random_state=seed,
             n_jobs=jobs,
             verbose=0 if quiet else 1,

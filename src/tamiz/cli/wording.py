@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from tamiz.data import Dataset
 
 _OPTIONS = {
-    "drop": "--drop",
-    "target": "--target",
-    "task": "--task",
-    "separator": "--sep",
-    "decimal": "--decimal",
+    **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task", "groups")},
+    **{name: f"--{name}" for name in ("weights", "labels", "decimal", "encoding", "missing")},
+    **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
+}
+_FLAGS = {
+    "transpose=True": "--transpose",
+    "header=True": "--header",
+    "header=False": "--no-header",
 }
 _ROLES = re.compile(r"\broles=\{'([^']*)': '(\w+)'\}( or '(\w+)')?")
 # not inside a name or a quotation: a column may be called 'target=1'
 _ARGUMENT = re.compile(rf"(?<![\w'\"=-])({'|'.join(_OPTIONS)})=(?:\.\.\.)?(?=(\S?))")
+_FLAG = re.compile(rf"(?<![\w'\"=-])({'|'.join(_FLAGS)})\b")
 
 _said: set[str] = set()
 
@@ -34,6 +38,7 @@ def as_options(text: str) -> str:
     >>> as_options("say roles={'zip': 'categorical'}.")
     'say --role zip=categorical.'
     """
+    text = _FLAG.sub(lambda match: _FLAGS[match[1]], text)
     return _ARGUMENT.sub(_option, _ROLES.sub(_role, text))
 
 

@@ -1,7 +1,11 @@
 """Data: sets known by name, readers for the usual files, and what their columns are."""
 
 from tamiz.data.dataset import Dataset
-from tamiz.data.errors import DataError, DataWarning
+from tamiz.data.errors import DataError, DataWarning, Finding
 from tamiz.data.loading import available, load
 
-__all__ = ["DataError", "DataWarning", "Dataset", "available", "load"]
+__all__ = ["DataError", "DataWarning", "Dataset", "Finding", "available", "load"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

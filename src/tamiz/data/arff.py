@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, distinct_names
-from tamiz.data.errors import DataError, holds_zeros, listed
+from tamiz.data.column import Column, Table, distinct_names, numbered
+from tamiz.data.errors import DataError, Finding, holds_zeros, listed
 from tamiz.data.frames import from_csr
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
@@ -69,11 +69,7 @@ def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     lines = _lines(source)
     attributes = _read_header(lines, shown)
     names, renamed = distinct_names([attribute.name for attribute in attributes])
-    warnings = []
-    if renamed:
-        warnings.append(
-            f"{shown} has attributes of the same name, which were numbered: {listed(renamed)}."
-        )
+    warnings = numbered(shown, renamed, "attributes")
     plan = make_plan(names, options, shown)
     wanted = set(plan.names)
     rows = _data_rows(lines, options.nrows)
@@ -243,7 +239,7 @@ def _read_sparse(
     names: list[str],
     shown: str,
     options: Options,
-    warnings: list[str],
+    warnings: list[Finding],
 ) -> tuple[Table, Plan]:
     """Rows that name what is not zero: a sparse matrix if all features are numbers."""
     entries: list[dict[int, str | None]] = []

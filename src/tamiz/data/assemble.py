@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from tamiz.data.column import Column, Table, plain_number
 from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.encoding import check_encoding
 from tamiz.data.errors import DataError, listed
-from tamiz.data.leak import leaks
+from tamiz.data.findings import (
+    Told,
+    find_leaks,
+    tell_aside,
+    tell_doubtful,
+    tell_leaks,
+    tell_skew,
+    tell_transposed,
+)
 from tamiz.data.plan import Plan, find_columns
 from tamiz.data.roles import (
     ASIDE,
@@ -20,16 +29,18 @@ from tamiz.data.roles import (
     duplicates,
     few_valued,
     numeric_roles,
-    perhaps_identifiers,
     text_role,
 )
+from tamiz.data.target import read_target, refuse_absurd
 
 TASKS = ("classification", "regression")
 
 
-def check_choices(roles: Any, task: Any, encode: Any) -> None:
+def check_choices(roles: Any, task: Any, encode: Any, leaks: Any = "keep") -> None:
     """Refuse roles, tasks and encodings that do not exist, before anything is read."""
     check_encoding(encode)
+    if leaks not in ("keep", "drop"):
+        raise DataError(f"leaks={leaks!r} is not known; use 'keep' (and warn) or 'drop'.")
     if task is not None and task not in TASKS:
         raise DataError(
             f"task={task!r} is not known; use 'classification', 'regression', or None to guess."
@@ -56,18 +67,25 @@ def build(
     task: str | None = None,
     encode: str | None = "ordinal",
     trusted: bool = False,
+    leaks: str = "keep",
+    keep: Any = None,
 ) -> tuple[Dataset, list[str]]:
     """Make the data set; also return what the user should be warned of.
 
     ``trusted`` data sets are curated: all their columns are kept, and nothing is warned of.
+    ``keep`` names columns that are no leaks, whatever they look like.
     """
-    notes = [*table.notes, *plan.notes]
-    alarms = list(table.warnings)
+    told = Told([*table.notes, *plan.notes], [one.text for one in table.warnings])
+    told.found += table.warnings
     by_name = {column.name: column for column in table.columns}
     given = _given_roles(roles, table, plan)
+    leaks = "keep" if encode is None else leaks  # cells as they are, all of them
+    kept_leaks = find_columns(table.names, [] if keep is None else keep, "keep", table.source)
+    cleared = {*given, *kept_leaks}
 
     rows = None
     y_column = by_name.pop(plan.target) if plan.target is not None else None
+    y, target_names = None, None
     if y_column is not None:
         gaps = y_column.missing()
         if gaps.all():
@@ -78,59 +96,69 @@ def build(
         if gaps.any():
             rows = np.flatnonzero(~gaps)
             y_column = y_column.take(rows)
-            alarms.append(
+            told.warn(
+                "rows_dropped",
+                [y_column.name],
                 f"Left out for want of a value of the target {plan.target!r}: {int(gaps.sum())} of "
-                f"{len(gaps)} rows."
+                f"{len(gaps)} rows.",
             )
-    y, target_names, task = _target(y_column, task, table.source, notes)
-
+        if not trusted:
+            refuse_absurd(table, y_column, task, plan.part)
+        y, target_names, task = read_target(y_column, task, table.source, told.notes)
+        if target_names is not None:
+            tell_skew(y, target_names, plan.target, told)
+    else:
+        task = None
+    beside = {
+        key: _beside(key, _column(table, by_name, feature), rows, table.source)
+        for key, feature in plan.beside.items()
+    }
+    plan = replace(plan, features=[f for f in plan.features if f not in plan.beside.values()])
     X, texts = _matrix(table, plan, by_name, given, rows)
     names = list(plan.features)
     if sparse.issparse(X):
         guessed = {feature: given.get(feature, "numeric") for feature in names}
-        _note_sparse(X, guessed, names, notes)
+        _note_sparse(X, guessed, names, told)
         aside: dict[str, str] = {
             feature: ASIDE[role] for feature, role in guessed.items() if role == "ignore"
         }
     else:
-        guessed = _guess(X, names, texts, given, notes, trusted)
-        plain = [j for j, f in enumerate(names) if guessed[f] == "numeric" and f not in given]
-        doubtful = [names[j] for j in perhaps_identifiers(X, names, plain)]
-        if doubtful and not trusted:
-            alarms.append(
-                f"Perhaps identifiers, but used as features: {listed(doubtful)} (the name says so, "
-                "and hardly any value returns). If they are, leave them out with drop=."
-            )
-        codes = None if y is None else _codes(y, task)
-        if codes is not None:
-            _find_leaks(X, names, codes, task, guessed, given, alarms, notes)
+        guessed = _guess(X, names, texts, given, told, trusted)
+        if not trusted:
+            tell_doubtful(X, names, guessed, given, told)
+            if plan.guessed and task == "regression" and guessed[names[0]] in ("id", "text"):
+                tell_transposed(table, plan, names, texts, y, told)
         aside = {
             feature: ASIDE[role]
             for feature, role in guessed.items()
             if role in ASIDE and (given.get(feature) == role or not trusted)
         }
+        if y is not None:
+            away = find_leaks(X, names, _codes(y, task), task, guessed, cleared, plan.target)
+            guessed.update(dict.fromkeys(away, "leak"))
+            tell_leaks(away, leaks == "drop", told)
+            if leaks == "drop":
+                aside.update(
+                    {
+                        name: f"a suspected leak: gives the target {how}"
+                        for name, how in away.items()
+                    }
+                )
     if aside and encode is not None:
         kept = [j for j, feature in enumerate(names) if feature not in aside]
         if not kept:
             why = "; ".join(
                 f"{feature!r} is {reason}" for feature, reason in list(aside.items())[:3]
             )
-            raise DataError(
-                f"{table.source} has no column to use as a feature ({why}); give roles such as "
-                f"roles={{{names[0]!r}: 'categorical'}}, or encode=None to get the cells as they "
-                "are."
+            way = (
+                f"keep a suspected leak with keep={names[0]!r}"
+                if guessed[names[0]] == "leak"
+                else f"give roles such as roles={{{names[0]!r}: 'categorical'}}"
             )
+            raise DataError(f"{table.source} has no column to use as a feature ({why}); {way}.")
         X, names = X[:, kept], [names[j] for j in kept]
-        unasked = [feature for feature in aside if feature not in given]
-        if unasked:
-            by_reason: dict[str, list[str]] = {}
-            for feature in unasked:
-                by_reason.setdefault(aside[feature], []).append(feature)
-            which = ", ".join(f"{listed(those)} ({why})" for why, those in by_reason.items())
-            alarms.append(
-                f"Not used as features: {which}. Keep one with "
-                f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'."
-            )
+        unasked = [f for f in aside if f not in given and guessed[f] != "leak"]
+        tell_aside(unasked, guessed, told)
     elif encode is None:
         aside = {}
         if texts and not sparse.issparse(X):
@@ -146,6 +174,7 @@ def build(
         key: array[rows] if rows is not None and len(array) == table.n_rows else array
         for key, array in table.extras.items()
     }
+    extras.update(beside)
     data = Dataset(
         X,
         y,
@@ -161,11 +190,12 @@ def build(
         levels=levels,
         aside=aside,
         extras=extras,
-        notes=notes + alarms,
+        notes=told.notes + told.alarms,
+        warnings=told.found,
     )
     if encode == "onehot":
         data = data.encode("onehot")
-    return data, [] if trusted else alarms
+    return data, [] if trusted else told.alarms
 
 
 # ------------------------------------------------------------------------------------- features
@@ -242,7 +272,7 @@ def _guess(
     names: list[str],
     texts: dict[str, Column],
     given: dict[str, str],
-    notes: list[str],
+    told: Told,
     trusted: bool,
 ) -> dict[str, str]:
     roles = numeric_roles(X, names)
@@ -252,7 +282,7 @@ def _guess(
         roles[j] = given.get(name, roles[j])
     plain = [j for j in range(len(names)) if roles[j] in ("numeric", "categorical")]
     repeated = duplicates(X, plain)
-    told = []
+    copies: dict[str, str] = {}
     for j, first in repeated.items():
         if (names[j] in texts) != (names[first] in texts) or names[j] in given:
             continue
@@ -260,112 +290,68 @@ def _guess(
             continue
         if roles[j] in ("numeric", "categorical"):
             roles[j] = "duplicate"
-            told.append(f"{names[j]!r} repeats {names[first]!r}")
-    if told:
-        more = f" and {len(told) - 5} more" if len(told) > 5 else ""
-        notes.append(f"Columns that repeat another: {', '.join(told[:5])}{more}.")
+            copies[names[j]] = f"{names[j]!r} repeats {names[first]!r}"
+    if copies:
+        more = f" and {len(copies) - 5} more" if len(copies) > 5 else ""
+        shown = ", ".join(list(copies.values())[:5])
+        told.note("duplicate", copies, f"Columns that repeat another: {shown}{more}.")
     constant = [names[j] for j in range(len(names)) if roles[j] == "constant"]
     if constant:
-        notes.append(f"Constant columns: {listed(constant)}.")
+        told.note("constant", constant, f"Constant columns: {listed(constant)}.")
     if not trusted and len(names) <= 1000:
         plain = [j for j in range(len(names)) if roles[j] == "numeric" and names[j] not in given]
         few = [names[j] for j in few_valued(X, plain)]
         if few:
-            notes.append(
-                f"Few whole numbers, taken as numbers: {listed(few)}; if they are codes, say "
-                f"roles={{{few[0]!r}: 'categorical'}}."
+            told.note(
+                "codes",
+                few,
+                f"Few integers, taken as numbers: {listed(few)}; if they are codes, say "
+                f"roles={{{few[0]!r}: 'categorical'}}.",
             )
     return dict(zip(names, roles, strict=True))
 
 
-def _note_sparse(X: Any, roles: dict[str, str], names: list[str], notes: list[str]) -> None:
+def _note_sparse(X: Any, roles: dict[str, str], names: list[str], told: Told) -> None:
     stored = np.bincount(X.indices, minlength=X.shape[1])
     empty = np.flatnonzero(stored == 0)
     for j in empty:
         roles[names[j]] = "constant"
     if len(empty):
-        notes.append(f"{len(empty)} columns are zero throughout.")
+        columns = [names[j] for j in empty]
+        told.note("constant", columns, f"{len(empty)} columns are zero throughout.")
 
 
-def _find_leaks(
-    X: np.ndarray,
-    names: list[str],
-    codes: np.ndarray,
-    task: str | None,
-    roles: dict[str, str],
-    given: dict[str, str],
-    alarms: list[str],
-    notes: list[str],
-) -> None:
-    asked = [
-        j
-        for j, name in enumerate(names)
-        if roles[name] in ("numeric", "categorical") and name not in given
-    ]
-    if not asked:
-        return
-    inside = X if len(asked) == len(names) else X[:, asked]
-    found = [names[asked[k]] for k in leaks(inside, codes, task == "classification")]
-    for name in found:
-        roles[name] = "leak"
-    if found:
-        alarms.append(
-            f"These features alone give the target without error: {listed(found)}. Check that they "
-            "are known before the target is; if not, leave them out with drop=."
+# --------------------------------------------------------------------------- groups and weights
+
+
+def _column(table: Table, by_name: dict[str, Column], name: str) -> Column:
+    if name in by_name:
+        return by_name[name]
+    cells = table.matrix[:, [table.matrix_names.index(name)]]
+    return Column(name, (cells.toarray() if sparse.issparse(cells) else cells).ravel())
+
+
+def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> np.ndarray:
+    """Groups or weights of the rows."""
+    column = column if rows is None else column.take(rows)
+    gone = int(column.missing().sum())
+    if gone:
+        raise DataError(
+            f"{source}: column {column.name!r} has no value in {gone} of {len(column)} rows, and "
+            f"{key}= needs one for each; fill them, or leave these rows out."
         )
-
-
-# --------------------------------------------------------------------------------------- target
-
-
-def _target(
-    column: Column | None, task: str | None, source: str, notes: list[str]
-) -> tuple[np.ndarray | None, list[str] | None, str | None]:
-    """The target as labels or numbers, names of its classes, and the task."""
-    if column is None:
-        return None, None, None
-    if column.codes is not None:
-        if task == "regression":
-            raise DataError(
-                f"{source}: the target {column.name!r} holds text such as {column.levels[0]!r}; a "
-                "regression needs numbers. Use task='classification', or another target."
-            )
-        y = np.array(column.levels)[column.codes]
-        classes = np.unique(y).tolist()
-        return y, classes, "classification"
+    if key == "groups":
+        values = column.numbers()
+        whole = not column.is_text and (values == np.floor(values)).all()
+        return values.astype(np.int64) if whole else np.array(column.objects().tolist())
     values = column.numbers()
-    if task is None:
-        task = guess_task(values)
-        distinct = len(np.unique(values))
-        if task == "regression" and (values == np.floor(values)).all():
-            notes.append(
-                f"The target {column.name!r} holds {distinct} different whole numbers: taken as a "
-                "quantity (task='classification' takes them as labels)."
-            )
-        elif task == "classification" and distinct > 10:
-            notes.append(
-                f"The target {column.name!r} holds {distinct} different whole numbers: taken as "
-                "labels (task='regression' takes them as a quantity)."
-            )
-    if task == "regression":
-        return np.array(values), None, task
-    whole = (values == np.floor(values)).all() and (np.abs(values) < 2.0**53).all()
-    y = values.astype(np.int64) if whole else np.array(values)
-    return y, [plain_number(label) for label in np.unique(y)], task
-
-
-def guess_task(values: np.ndarray) -> str:
-    """A few whole numbers, each seen several times, are labels; all else is a quantity."""
-    return task_of(np.unique(values), len(values))
-
-
-def task_of(distinct: np.ndarray, n: int) -> str:
-    """The task by the distinct values of a target of ``n`` rows."""
-    if len(distinct) <= 2:
-        return "classification"
-    whole = np.isfinite(distinct).all() and (distinct == np.floor(distinct)).all()
-    few = len(distinct) <= 20 and n >= 3 * len(distinct)
-    return "classification" if whole and few else "regression"
+    if column.is_text or not np.isfinite(values).all() or not (values > 0).all():
+        bad = column.levels[0] if column.is_text else plain_number(values[~(values > 0)][:1].sum())
+        raise DataError(
+            f"{source}: weights= needs positive numbers, and column {column.name!r} holds {bad!r}; "
+            "name another column."
+        )
+    return np.array(values)
 
 
 def _codes(y: np.ndarray, task: str | None) -> np.ndarray:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.data.errors import Finding, listed
+
 
 @dataclass
 class Column:
@@ -119,7 +121,7 @@ class Table:
     columns: list[Column]
     source: str = ""
     notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Finding] = field(default_factory=list)
     matrix: Any = None
     matrix_names: list[str] = field(default_factory=list)
     target: str | None = None  # where the format itself says which column it is
@@ -133,6 +135,12 @@ class Table:
     @property
     def n_rows(self) -> int:
         return self.matrix.shape[0] if self.matrix is not None else len(self.columns[0])
+
+
+def numbered(shown: str, renamed: Sequence[str], what: str = "columns") -> list[Finding]:
+    """What to say of names that returned; nothing if none did."""
+    text = f"{shown} has {what} of the same name, which were numbered: {listed(renamed)}."
+    return [Finding("names", tuple(renamed), text)] if renamed else []
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.errors import DataError, listed, near
+from tamiz.data.errors import DataError, Finding, listed, near
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,9 +53,12 @@ class Dataset:
     aside : dict
         Columns of the file that are not in ``X``, and why.
     extras : dict
-        Further arrays that came with the data, such as ``split`` (one entry for each row).
+        Further arrays that came with the data, such as ``split`` (one entry for each row);
+        ``groups``, ``weights`` and ``samples`` (their names) if asked for.
     notes : list of str
         What was noticed or decided while reading.
+    warnings : list of Finding
+        What should be looked at, with codes for programs.
 
     See Also
     --------
@@ -90,6 +93,7 @@ class Dataset:
     aside: dict[str, str] = field(default_factory=dict)
     extras: dict[str, np.ndarray] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    warnings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         p = self.n_features
@@ -290,6 +294,7 @@ class Dataset:
             raise DataError("No feature would be left; keep at least one.")
         names = [self.feature_names[j] for j in kept]
         place = {j: k for k, j in enumerate(kept)}
+        gone = set(self.feature_names).difference(names)
         groups = [[place[j] for j in group if j in place] for group in self.feature_groups]
         extras = {
             key: array[kept]
@@ -306,6 +311,11 @@ class Dataset:
             levels={name: self.levels[name] for name in names if name in self.levels},
             feature_groups=[group for group in groups if group],
             extras=extras,
+            warnings=[
+                found
+                for found in self.warnings
+                if not found.columns or not gone.issuperset(found.columns)
+            ],
         )
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tamiz.data.column import Column, Table, distinct_names
+from tamiz.data.column import Column, Table, distinct_names, numbered
 from tamiz.data.dialect import NAMES_OF, Dialect, guess_dialect
-from tamiz.data.errors import DataError, holds_zeros, listed, ragged, unclosed, uncut
+from tamiz.data.errors import DataError, Finding, holds_zeros, ragged, unclosed, uncut
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.data.source import Source
 
@@ -50,15 +50,13 @@ def read_delimited(path: Path, shown: str, options: Options) -> tuple[Table, Pla
         table, encoding = parse_large(source, dialect, names, plan, options)
         table.source, table.names = shown, names
     table.notes = notes
-    if renamed:
-        table.warnings.append(
-            f"{shown} has columns of the same name, which were numbered: {listed(renamed)}."
-        )
+    table.warnings = numbered(shown, renamed)
     if encoding != "utf-8" and options.encoding is None:
-        table.warnings.append(
+        why = (
             f"{shown} is not UTF-8; it was read as Western European ({encoding}). If letters look "
             "wrong, name its encoding with encoding=."
         )
+        table.warnings.append(Finding("encoding", (), why))
     return table, plan
 
 

@@ -75,6 +75,16 @@ def encode(data: Dataset, how: str) -> Dataset:
     )
 
 
+def columns_of(data: Dataset) -> list[np.ndarray]:
+    """For each feature, the columns that it has after ``data.encode("onehot")``."""
+    widths = [
+        len(indicators(data.X[:, j], data.levels[name])[1]) if name in data.levels else 1
+        for j, name in enumerate(data.feature_names)
+    ]
+    ends = np.cumsum(widths)
+    return [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
+
+
 def indicators(column: np.ndarray, levels: list[str]) -> tuple[np.ndarray, list[str]]:
     """One column of 0 and 1 for each level, and the names of these columns.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 
 class DataError(ValueError):
@@ -13,6 +14,30 @@ class DataError(ValueError):
 
 class DataWarning(UserWarning):
     """A table that was read, with something in it that a person should look at."""
+
+
+class Finding(NamedTuple):
+    """Something about a table that a person, or a program, should look at.
+
+    Attributes
+    ----------
+    code : str
+        "leak", "id", "text", "date", "empty", "duplicate", "constant", "skew" (a rare class),
+        "rows_dropped", "transposed", "codes" (integers that may stand for categories), "names" or
+        "encoding" (of the file).
+    columns : tuple of str
+        Columns concerned, as the file calls them.
+    text : str
+        A sentence.
+    """
+
+    code: str
+    columns: tuple[str, ...]
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON writes it."""
+        return {"code": self.code, "columns": list(self.columns), "text": self.text}
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:

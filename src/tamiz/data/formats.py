@@ -31,6 +31,10 @@ def read_file(path: Path, shown: str, options: Options, kind: str | None) -> tup
     try:
         kind = _kind(path, shown, kind)
         module, function, _ = FORMATS[kind]
+        if options.transpose:
+            if kind != "csv":
+                raise DataError(f"{shown}: transpose=True reads text tables only, as csv or tsv.")
+            module, function = "tamiz.data.transposed", "read_transposed"
         reader: Callable[..., tuple[Table, Plan]] = getattr(import_module(module), function)
         return reader(path, shown, options)
     except PermissionError:

@@ -8,8 +8,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, distinct_names
-from tamiz.data.errors import DataError, listed
+from tamiz.data.column import Column, Table, distinct_names, numbered
+from tamiz.data.errors import DataError
 from tamiz.data.npz import from_array, object_column
 from tamiz.data.plan import Options, Plan, make_plan
 
@@ -53,11 +53,6 @@ def read_frame(frame: Any, options: Options, shown: str) -> tuple[Table, Plan]:
     if nw.dependencies.is_pyarrow_table(frame):
         original = list(frame.column_names)
     names, renamed = distinct_names(original)
-    warnings = []
-    if renamed:
-        warnings.append(
-            f"{shown} has columns of the same name, which were numbered: {listed(renamed)}."
-        )
     if nw.dependencies.is_pandas_dataframe(frame):
         frame = frame.copy(deep=False)  # the caller's names stay
         frame.columns = names
@@ -73,7 +68,7 @@ def read_frame(frame: Any, options: Options, shown: str) -> tuple[Table, Plan]:
         raise DataError(f"{shown} holds no rows; a data set needs at least one.")
     wanted = set(plan.names)
     columns = [frame_column(name, table[name], shown) for name in names if name in wanted]
-    return Table(columns, shown, [], warnings, names=names), plan
+    return Table(columns, shown, [], numbered(shown, renamed), names=names), plan
 
 
 def frame_column(name: str, series: Any, shown: str) -> Column:

@@ -33,6 +33,12 @@ def load(
     encoding: str | None = None,
     header: bool | None = None,
     missing: Sequence[str] | None = None,
+    transpose: bool = False,
+    labels: Any = None,
+    groups: Any = None,
+    weights: Any = None,
+    leaks: str = "keep",
+    keep: Any = None,
     download: bool = True,
     verbose: bool | int = 0,
 ) -> Dataset:
@@ -58,7 +64,7 @@ def load(
         What columns are, where the guess is wrong: ``{"zip": "categorical", "key": "ignore"}``.
         See ``roles`` of :class:`Dataset`.
     task : {"classification", "regression"}, optional
-        By default few whole numbers, or text, are labels, and other numbers a quantity.
+        By default text, or few integers, are labels, and other numbers ask for a regression.
     encode : {"ordinal", "onehot"} or None, default="ordinal"
         Categories as codes, as indicators with ``feature_groups``, or cells as they are.
     nrows : int, optional
@@ -72,6 +78,22 @@ def load(
     missing : sequence of str, optional
         Spellings of a missing value in a text table instead of the usual ones (an empty cell,
         ``NA``, ``?``, ``NaN``, ``null`` ...).
+    transpose : bool, default=False
+        Whether a text table holds features in rows and samples in columns, as expression data do:
+        its first column names features, its header samples (``extras["samples"]``). The target is
+        then a row (the only one of text by default), or comes from ``labels``.
+    labels : path or dict, optional
+        Labels of the samples of a transposed table: a text table with a column of sample names and
+        one of labels (``target`` names it if there are more), or one column in the order of the
+        samples; or a dict from sample to label. Samples without a label are left out.
+    groups, weights : str or int, optional
+        Columns that are no features: which rows belong together, and what each counts. They are in
+        ``extras["groups"]`` and ``extras["weights"]``; weights are positive.
+    leaks : {"keep", "drop"}, default="keep"
+        What becomes of features that alone give the target, (nearly) without error: kept, with a
+        warning, or set aside. Their role is "leak" either way.
+    keep : str, int or sequence of them, optional
+        Columns that are known before the target is and are not to be suspected.
     download : bool, default=True
         Whether a set known by name may be fetched from OpenML if it is not in the folder.
     verbose : bool or int, default=0
@@ -96,15 +118,23 @@ def load(
     >>> load("iris", target="petal width (cm)").task
     'regression'
     """
-    check_choices(roles, task, encode)
+    check_choices(roles, task, encode, leaks)
     if nrows is not None and (not isinstance(nrows, int) or nrows < 1):
-        raise DataError(f"nrows={nrows!r} is not possible; give a whole number, at least 1.")
+        raise DataError(f"nrows={nrows!r} is not possible; give an integer, at least 1.")
     options = Options(
         target, columns, drop, nrows, separator, decimal, encoding, header, missing, int(verbose)
     )
+    beside = {"groups": groups, "weights": weights}
+    options.beside = {key: column for key, column in beside.items() if column is not None}
+    options.transpose, options.labels = transpose, labels
+    if labels is not None and not transpose:
+        raise DataError(
+            "labels= goes with transpose=True, for tables with samples in columns; name a column "
+            "of labels with target=."
+        )
     trusted, classes = False, None
     if isinstance(source, (str, os.PathLike)):
-        entry = None if isinstance(source, os.PathLike) else _named(source)
+        entry = None if isinstance(source, os.PathLike) or transpose else _named(source)
         if entry is not None:
             trusted, name = True, entry.name
             if entry.text:
@@ -119,10 +149,20 @@ def load(
     else:
         from tamiz.data.frames import read_memory
 
+        if transpose:
+            raise DataError("transpose=True reads text tables only; transpose the table yourself.")
         table, plan = read_memory(source, options)
         name = "table"
     data, alarms = build(
-        table, plan, name=name, roles=roles, task=task, encode=encode, trusted=trusted
+        table,
+        plan,
+        name=name,
+        roles=roles,
+        task=task,
+        encode=encode,
+        trusted=trusted,
+        leaks=leaks,
+        keep=keep,
     )
     if classes is not None and data.target == "target" and data.target_names is not None:
         data.target_names = [classes[k] for k in _codes(data.target_names)]

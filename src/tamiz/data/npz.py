@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tamiz.data._mixed import is_mixed, levels_of
-from tamiz.data.column import Column, Table, distinct_names
-from tamiz.data.errors import DataError, listed
+from tamiz.data.column import Column, Table, distinct_names, numbered
+from tamiz.data.errors import DataError, Finding, listed
 from tamiz.data.plan import Options, Plan, make_plan
 
 FEATURES = ("X", "x", "data")
@@ -130,7 +130,6 @@ def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[
     if names_key is not None:
         names = _names(arrays.pop(names_key), names_key, shown)
     names, renamed = distinct_names(names)
-    warnings = [f"Names used twice were changed: {listed(renamed)}."] if renamed else []
     y_key = next((k for k in TARGETS if k in arrays and arrays[k].ndim == 1), None)
     columns: list[Column] = []
     hint = None
@@ -149,7 +148,9 @@ def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[
         k: array[keep] if array.ndim and len(array) == len(X) else array
         for k, array in arrays.items()
     }
-    return from_array(X[keep], names, columns, shown, options, hint, extras, warnings)
+    return from_array(
+        X[keep], names, columns, shown, options, hint, extras, numbered(shown, renamed)
+    )
 
 
 def _names(array: np.ndarray, key: str, shown: str) -> list[str]:
@@ -179,7 +180,7 @@ def from_array(
     options: Options,
     hint: str | None = None,
     extras: dict[str, np.ndarray] | None = None,
-    warnings: list[str] | None = None,
+    warnings: list[Finding] | None = None,
 ) -> tuple[Table, Plan]:
     """A table from a matrix of numbers (or text) and further columns."""
     if not len(X):

@@ -29,7 +29,11 @@ def read_parquet(path: Path, shown: str, options: Options) -> tuple[Table, Plan]
         wanted = set(plan.names)
         frame = read([name for name in every if name in wanted], options.nrows)
         table, plan_read = read_frame(
-            frame, Options(target=plan.target if plan.target is not None else False), shown
+            frame,
+            Options(
+                target=plan.target if plan.target is not None else False, beside=options.beside
+            ),
+            shown,
         )
     except (DataError, PermissionError, MemoryError):
         raise
@@ -37,7 +41,7 @@ def read_parquet(path: Path, shown: str, options: Options) -> tuple[Table, Plan]
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise  # polars' panics are no exceptions in some versions
         raise DataError(damaged(shown, error, "no Parquet file, or it is ")) from None
-    plan_read.notes = plan.notes
+    plan_read.notes, plan_read.guessed, plan_read.part = plan.notes, plan.guessed, plan.part
     table.names = every
     return table, plan_read
 

@@ -27,6 +27,9 @@ class Options:
     header: bool | None = None
     missing: Sequence[str] | None = None
     verbose: int = 0
+    beside: dict[str, Any] = field(default_factory=dict)  # "groups", "weights": name or position
+    transpose: bool = False  # features in rows, samples in columns
+    labels: Any = None  # of a transposed table: a file, or a mapping from samples
 
 
 @dataclass
@@ -36,6 +39,9 @@ class Plan:
     target: str | None
     features: list[str]  # in the order of the file
     notes: list[str] = field(default_factory=list)
+    beside: dict[str, str] = field(default_factory=dict)  # columns among them that are no features
+    part: bool = False  # whether more rows may follow
+    guessed: bool = False  # whether the target is one only because it comes last
 
     @property
     def names(self) -> list[str]:
@@ -45,22 +51,35 @@ class Plan:
 def make_plan(names: Sequence[str], options: Options, shown: str, hint: str | None = None) -> Plan:
     """Decide target and features. ``hint`` is what the format itself calls the target."""
     notes: list[str] = []
-    target = find_target(names, options.target, shown, hint, notes)
+    beside = {
+        key: find_columns(names, [wanted], key, shown)[0] for key, wanted in options.beside.items()
+    }
+    candidates = [name for name in names if name not in beside.values()]
+    given = options.target is not None or not candidates
+    target = find_target(names if given else candidates, options.target, shown, hint, notes)
+    for key, name in beside.items():
+        if name == target:
+            raise DataError(
+                f"{shown}: column {name!r} cannot be the target and {key}= at once; name another "
+                "target with target=."
+            )
     rest = [name for name in names if name != target]
     if options.columns is not None:
         asked = find_columns(names, options.columns, "columns", shown)
-        wanted = {name for name in asked if name != target}
+        wanted = {*(name for name in asked if name != target), *beside.values()}
         rest = [name for name in rest if name in wanted]
     if options.drop is not None:
-        gone = set(find_columns(names, options.drop, "drop", shown))
+        gone = set(find_columns(names, options.drop, "drop", shown)).difference(beside.values())
         rest = [name for name in rest if name not in gone]
-    if not rest:
+    if not set(rest).difference(beside.values()):
         raise DataError(
             f"{shown} has no feature left to read: its columns are {listed(names)}"
             + (f", of which {target!r} is the target" if target is not None else "")
             + "; name others with columns=, or another target with target=."
         )
-    return Plan(target, rest, notes)
+    guessed = options.target is None and hint is None and target is not None
+    unusual = guessed and str(target).lower() not in USUAL_TARGETS
+    return Plan(target, rest, notes, beside, options.nrows is not None, unusual)
 
 
 def find_target(

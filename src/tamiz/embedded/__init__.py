@@ -2,6 +2,7 @@
 
 from tamiz.embedded.adaptive import AdaptiveScaling
 from tamiz.embedded.arom import AROM
+from tamiz.embedded.forest import ForestImportance
 from tamiz.embedded.fsv import FSV
 from tamiz.embedded.holdout import HoldOutSVM
 from tamiz.embedded.kp_svm import KPSVM
@@ -22,8 +23,13 @@ __all__ = [
     "L1SVM",
     "SVMRFE",
     "AdaptiveScaling",
+    "ForestImportance",
     "HoldOutSVM",
     "RadiusMarginScaling",
     "RobustLP",
     "l1_svm_path",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

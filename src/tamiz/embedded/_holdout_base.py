@@ -24,6 +24,7 @@ from tamiz._crew import crew_of
 from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units, check_features, check_units
+from tamiz._unscaled import inner_fit, warn_if_unscaled
 from tamiz._validation import (
     Labels,
     check_class_weight,
@@ -132,6 +133,7 @@ class HoldOutElimination(LastMachineSelector):
                     )
             return None
         check_squares(X)
+        warn_if_unscaled(self, X)
         if self.kernel == "precomputed" or isinstance(self.kernel, Precomputed):
             raise ValueError(
                 "kernel='precomputed' knows no features, so that none can be eliminated; use a "
@@ -309,7 +311,8 @@ class HoldOutElimination(LastMachineSelector):
         self._tell(judge)
         selected = np.flatnonzero(self.support_)
         machine = self._last_machine(kept) if self.estimator is None else clone(self.estimator)
-        self.estimator_ = machine.fit(X[:, selected], y)
+        with inner_fit():
+            self.estimator_ = machine.fit(X[:, selected], y)
         self.selection_.seconds = watch.seconds
 
     def _n_selected(self, at_stop: int, n_fixed: int, order: list[np.ndarray]) -> int:

@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.ensemble._base import _set_random_states
 
 from tamiz._units import Units
+from tamiz._unscaled import inner_fit
 from tamiz._validation import TOO_LARGE
 from tamiz.embedded._holdout_errors import Split, count_wrong
 from tamiz.embedded._holdout_gram import fading_gram
@@ -248,6 +249,7 @@ class RefitJudge:
         columns[without] = False
         machine = clone(self.estimator)
         _set_random_states(machine, seed)
-        machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
+        with inner_fit():
+            machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         return count_wrong(np.asarray(guess != self.labels[split.validation]), split.starts)

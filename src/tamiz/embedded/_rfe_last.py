@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tamiz._unscaled import inner_fit
 from tamiz.embedded._rfe_machines import Machines
 from tamiz.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid
 from tamiz.kernels.algebra import Composite
@@ -48,13 +49,15 @@ def _takes_any_width(kernel: Kernel) -> bool:
 def fit_last(svc: SVC, X: Any, y: Any, sample_weight: Any, solved: list[BinaryFit] | None) -> SVC:
     """Fit ``svc``, whose machines are solved already if ``solved`` holds them."""
     if solved is None:
-        return svc.fit(X, y, sample_weight)
+        with inner_fit():
+            return svc.fit(X, y, sample_weight)
     given = iter(solved)
     # what a fit needs besides solving: checks of the data, the expansion, the attributes
     svc._fit_task = lambda *_: next(given)  # type: ignore[method-assign]
     svc._report = lambda statuses: None  # type: ignore[method-assign]  # the elimination does
     try:
-        return svc.fit(X, y, sample_weight)
+        with inner_fit():
+            return svc.fit(X, y, sample_weight)
     finally:
         del svc._fit_task, svc._report
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz._checkpoint import open_checkpoint
 from tamiz._progress import Progress
 from tamiz._units import number_to_drop
+from tamiz._unscaled import inner_fit, warn_if_unscaled
 from tamiz._validation import (
     check_class_weight,
     check_classes,
@@ -109,6 +110,7 @@ class ScalingSelector(LastMachineSelector):
         watch = Stopwatch()
         self._validate_params()
         X = check_X(self, X, reset=True)
+        warn_if_unscaled(self, X)
         check_squares(X)
         n, p = X.shape
         weight = check_sample_weight(sample_weight, n)
@@ -193,9 +195,10 @@ class ScalingSelector(LastMachineSelector):
         )
         self.estimator_ = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
         labels = sample.labels
-        self.estimator_.fit(
-            self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
-        )
+        with inner_fit():
+            self.estimator_.fit(
+                self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
+            )
         self._tell(interrupted, task.objective.n_failed)
 
     def _tell(self, interrupted: bool, n_failed: int) -> None:

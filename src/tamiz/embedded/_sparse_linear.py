@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tamiz._blas import one_blas_thread
 from tamiz._parallel import limit_threads
 from tamiz._progress import Progress
+from tamiz._unscaled import warn_if_unscaled
 from tamiz._validation import (
     Labels,
     check_class_weight,
@@ -40,7 +41,7 @@ from tamiz._validation import (
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
 from tamiz.embedded._together import in_threads
 from tamiz.selector import Selector
-from tamiz.svm._linear import LinearMachine, per_machine, positive_classes
+from tamiz.svm._linear import LinearDecision, per_machine, positive_classes
 
 
 class LinearFit(NamedTuple):
@@ -101,7 +102,7 @@ def one_against_rest(
     return machines
 
 
-class SparseLinearMachine(LinearMachine, Selector):
+class SparseLinearMachine(LinearDecision, Selector):
     """Base of the sparse linear machines; a subclass says how one binary machine is fitted.
 
     A subclass defines ``_fit_machine(problem, progress)``, has the parameters ``C``,
@@ -134,6 +135,7 @@ class SparseLinearMachine(LinearMachine, Selector):
             watch = Stopwatch()
             self._validate_params()
             X, labels, weight = check_samples(self, X, y, sample_weight, accept_sparse=self._sparse)
+            warn_if_unscaled(self, X)
             # asked for here, so that a wrong number is refused before the work
             number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])
             sides = one_against_rest(self.class_weight, labels, weight)

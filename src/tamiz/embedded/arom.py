@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz._validation import unchanged_on_error
@@ -161,10 +162,11 @@ class AROM(SparseLinearMachine):
         "verbose": ["verbose"],
     }
 
+    @by_keyword
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         n_features_to_select: int | float | str | None = None,
         final: str = "scaled",
         normalize: bool = True,

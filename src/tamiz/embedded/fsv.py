@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.base import PathStep
@@ -140,10 +141,11 @@ class FSV(SparseLinearMachine):
         "verbose": ["verbose"],
     }
 
+    @by_keyword
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         lambda_: float | None = None,
         a: float = 5.0,
         n_restarts: int = 0,

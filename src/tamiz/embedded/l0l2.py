@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._progress import Progress
 from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred
 from tamiz.embedded._l1l2_solve import solve_penalised
@@ -123,12 +124,13 @@ class L0L2SVM(SparseLinearMachine):
         "start": [StrOptions({"best", "zero", "l2"})],
     }
 
+    @by_keyword
     def __init__(
         self,
+        *,
         C: float = 1.0,
         nu: float = 1.0,
         a: float = 5.0,
-        *,
         mu: float | None = None,
         start: str = "best",
         n_features_to_select: int | float | str | None = None,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.embedded._sparse_linear import LinearFit, Priced, SparseLinearMachine
@@ -126,10 +127,11 @@ class L1SVM(SparseLinearMachine):
         "verbose": ["verbose"],
     }
 
+    @by_keyword
     def __init__(
         self,
-        C: float = 1.0,
         *,
+        C: float = 1.0,
         lambda_: float | None = None,
         solver: str = "auto",
         tol: float = 1e-6,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._parallel import N_JOBS
 from tamiz._progress import Progress
 from tamiz.embedded._l1l2_problem import Certified, PenalisedHinge, centred, constant
@@ -119,11 +120,12 @@ class L1L2SVM(SparseLinearMachine):
     _loosen = "Raise C or lower nu"
     _parameter_constraints = CONSTRAINTS
 
+    @by_keyword
     def __init__(
         self,
+        *,
         C: float = 1.0,
         nu: float = 0.1,
-        *,
         mu: float | None = None,
         n_features_to_select: int | float | str | None = None,
         class_weight: dict[Any, float] | str | None = None,

@@ -15,6 +15,7 @@ from tamiz._checkpoint import Checkpoint, open_checkpoint
 from tamiz._parallel import N_JOBS, refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz._units import Units
+from tamiz._unscaled import warn_if_unscaled
 from tamiz._validation import (
     check_classes,
     check_sample_weight,
@@ -342,6 +343,7 @@ class SVMRFE(LastMachineSelector):
                 UserWarning,
                 stacklevel=3,
             )
+        warn_if_unscaled(self, X)
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
         names = getattr(self, "feature_names_in_", None)

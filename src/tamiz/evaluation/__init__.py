@@ -7,11 +7,13 @@ from tamiz.evaluation.comparison import Comparison
 from tamiz.evaluation.permutation import PermutationTest, permutation_test
 from tamiz.evaluation.report_card import ReportCard, report_card
 from tamiz.evaluation.reproduce import Reproduction, available, reproduce
+from tamiz.evaluation.scaler import AutoScaler
 from tamiz.evaluation.significance import Pair, Significance, critical_difference, significance
 from tamiz.evaluation.stability import Stability, StabilityTest, stability, stability_of
 from tamiz.evaluation.tune import Tuning, tune
 
 __all__ = [
+    "AutoScaler",
     "Comparison",
     "Metric",
     "Pair",
@@ -35,3 +37,7 @@ __all__ = [
     "stability_of",
     "tune",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,9 +9,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from tamiz._units import check_features
-from tamiz._validation import as_vector, check_classes, check_regression_target, check_X, guess_task
-from tamiz.evaluation._compare_judges import (
+from tamiz._units import check_features, check_units
+from tamiz._validation import (
+    as_vector,
+    check_classes,
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    guess_task,
+)
+from tamiz.evaluation.judges import (
     candidates_of,
     check_judge,
     judge_name,
@@ -35,6 +42,13 @@ class Data(NamedTuple):
     task: str
     gaps: bool
     groups: np.ndarray | None
+    weight: np.ndarray | None
+    units: list[np.ndarray] | None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: of columns, or of groups of them."""
+        return self.X.shape[1] if self.units is None else len(self.units)
 
 
 class Methods(NamedTuple):
@@ -49,8 +63,10 @@ class _Table(BaseEstimator):
     """Bears the names of the columns."""
 
 
-def read_data(X: Any, y: Any, task: str, groups: Any) -> Data:
-    """The table and the target; gaps in the table are allowed, infinite values are not."""
+def read_data(
+    X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any
+) -> Data:
+    """The table and the target; missing values are allowed in the table, infinite ones are not."""
     table = _Table()
     X = check_X(table, X, reset=True, accept_sparse=True, min_samples=4, allow_nan=True)
     n, p = X.shape
@@ -69,7 +85,25 @@ def read_data(X: Any, y: Any, task: str, groups: Any) -> Data:
             raise ValueError(f"groups has {len(groups)} entries, X has {n} rows.")
     gaps = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
     names = [str(name) for name in getattr(table, "feature_names_in_", ())]
-    return Data(X, target, names or [f"x{j}" for j in range(p)], task, gaps, groups)
+    names = names or [f"x{j}" for j in range(p)]
+    weight = None
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, n)
+        if not (weight > 0).all():
+            raise ValueError("sample_weight must be positive; leave out samples of no weight.")
+    units = None
+    if feature_groups is not None:
+        units, names = _read_units(feature_groups, names)
+    return Data(X, target, names, task, gaps, groups, weight, units)
+
+
+def _read_units(feature_groups: Any, names: list[str]) -> tuple[list[np.ndarray], list[str]]:
+    """Columns that are one feature together, in the order of their first columns, with names."""
+    found = check_units(feature_groups, None, len(names), names)
+    by_first = {int(np.min(columns)): name for name, columns in (found.named or {}).items()}
+    units = sorted(found.members, key=lambda columns: int(columns[0]))
+    labels = [by_first.get(int(columns[0]), names[int(columns[0])]) for columns in units]
+    return units, labels
 
 
 def read_selectors(selectors: Any, baselines: Any, data: Data, largest: int) -> Methods:
@@ -77,6 +111,8 @@ def read_selectors(selectors: Any, baselines: Any, data: Data, largest: int) -> 
     if selectors is None:
         selectors = _DEFAULT_REGRESSION if data.task == "regression" else _DEFAULT
     p = data.X.shape[1]
+    if data.units is not None:  # a greedy method must reach so many features by their columns
+        largest = min(p, sum(sorted(map(len, data.units))[-largest:]))
     found: dict[str, Any] = {}
     for name, given in _named(selectors, "selectors"):
         selector = find_method(given).make(task=data.task, n_features=p) if (
@@ -100,7 +136,7 @@ def read_selectors(selectors: Any, baselines: Any, data: Data, largest: int) -> 
     return Methods(found, own, curve)
 
 
-def read_judges(judges: Any, task: str, scale: str | None) -> dict[str, Any]:
+def read_judges(judges: Any, task: str, scale: str | None, class_weight: Any) -> dict[str, Any]:
     """Judges by name, in the order given."""
     found: dict[str, Any] = {}
     for name, given in _named("svc-linear" if judges is None else judges, "judges"):
@@ -110,16 +146,26 @@ def read_judges(judges: Any, task: str, scale: str | None) -> dict[str, Any]:
         else:
             judge, name = given, name or name_of_judge(given)
         check_judge(judge, name, task)
-        _add(found, name, clone(judge), "judges")
+        judge = clone(judge)
+        if class_weight is not None:
+            weigh_classes(judge, class_weight)
+        _add(found, name, judge, "judges")
     return found
+
+
+def weigh_classes(judge: Any, class_weight: Any) -> bool:
+    """Set the weights of the classes, if the judge has such a parameter."""
+    names = [key for key in judge.get_params() if key.rpartition("__")[2] == "class_weight"]
+    judge.set_params(**dict.fromkeys(names, class_weight))
+    return bool(names)
 
 
 def read_tune(tune: Any, judges: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The candidates of every judge; one without changes if there is nothing to tune."""
     if tune is None or tune is False:
         return {name: [{}] for name in judges}
-    if tune is True:
-        return {name: candidates_of(True, name, judge) for name, judge in judges.items()}
+    if tune is True or tune in ("coarse", "fine"):
+        return {name: candidates_of(tune, name, judge) for name, judge in judges.items()}
     if not isinstance(tune, Mapping) or not tune:
         raise ValueError(
             f"tune={tune!r} is not understood; pass a grid such as {{'C': [0.1, 1, 10]}}, a grid "

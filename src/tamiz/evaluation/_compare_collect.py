@@ -29,11 +29,14 @@ def collect(
     M, J, S, K = len(methods), len(judges), len(setting.parts), len(setting.sizes)
     errors, apparent = np.full((M, J, S, K + 1), np.nan), np.full((M, J, S, K + 1), np.nan)
     nested, nested_sizes = np.full((M, J, S), np.nan), np.full((M, J, S), np.nan)
+    inner = np.full((M, J, S, max(1, setting.inner), K + 1), np.nan)
     own_sizes, whole_own = np.full((M, S), np.nan), np.full(M, np.nan)
     select_seconds, judge_seconds = np.full((M, S), np.nan), np.full((M, J, S), np.nan)
     orders: dict[str, list[Any]] = {name: [None] * S for name in methods}
     selections: dict[str, list[Any]] = {name: [None] * S for name in methods}
     whole_orders: dict[str, np.ndarray] = {}
+    whole_selections: dict[str, np.ndarray] = {}
+    whole_scores: dict[str, np.ndarray] = {}
     tuned: dict[str, Any] = {}
     failures: list[str] = []
     n_undefined = n_empty = 0
@@ -47,6 +50,9 @@ def collect(
                     whole_orders[name] = ranking.order
                 if setting.own[name]:
                     whole_own[m] = len(ranking.own)
+                    whole_selections[name] = ranking.own
+                if record.get("scores") is not None:
+                    whole_scores[name] = _numbers(record["scores"])
         for k, part in enumerate(setting.parts):
             record = runner.records.get(Unit(name, k))
             if record is None:
@@ -68,6 +74,8 @@ def collect(
                 nested[m, j, k], nested_sizes[m, j, k] = _numbers(
                     [found["nested_error"], found["nested_size"]]
                 )
+                for f, row in enumerate(found.get("inner") or ()):
+                    inner[m, j, k, f] = _numbers(row)
                 judge_seconds[m, j, k] = found["seconds"]
                 options = setting.candidates[judges[j]]
                 if found["candidates"] is not None and len(options) > 1:
@@ -90,6 +98,7 @@ def collect(
         sizes=setting.sizes,
         errors=errors[..., :-1],
         apparent_errors=apparent[..., :-1],
+        inner_errors=inner,
         nested_errors=nested,
         nested_sizes=nested_sizes,
         own_errors=errors[..., -1],
@@ -99,6 +108,8 @@ def collect(
         orders=orders,
         selections=selections,
         whole_orders=whole_orders,
+        whole_selections=whole_selections,
+        whole_scores=whole_scores,
         select_seconds=select_seconds,
         judge_seconds=judge_seconds,
         repeat=repeat,
@@ -106,7 +117,7 @@ def collect(
         n_train=np.array([len(part.train) for part in setting.parts]),
         n_test=np.array([len(part.test) for part in setting.parts]),
         n_samples=len(setting.y),
-        n_features=setting.X.shape[1],
+        n_features=setting.n_features,
         names=names,
         metric=setting.metric.name,
         shares=setting.metric.shares,

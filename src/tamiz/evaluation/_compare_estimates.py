@@ -71,14 +71,14 @@ def estimates_of(found: Comparison, m: int, j: int) -> list[Estimate]:
         found.apparent_errors[m, j],
     )
     if np.isfinite(curve).any() or not np.isfinite(own).any():
-        naive = chosen_size(naive_curve, found.sizes, found.rule)
+        naive = chosen_size(naive_curve, found.sizes, found.rule, found.ratio)
         apparent = np.nan if naive is None else float(_mean(naive_curve)[found.sizes == naive][0])
         lines.append(
             _line(
                 found,
                 (m, j),
                 "chosen",
-                chosen_size(curve, found.sizes, found.rule),
+                chosen_size(curve, found.sizes, found.rule, found.ratio),
                 found.nested_sizes[m, j],
                 _interval(found, found.nested_errors[m, j]),
                 naive,

@@ -1,13 +1,14 @@
 """The work of one unit of a comparison: one method in one split.
 
-Everything that looks at the data looks at the training part only: gaps are filled, features scaled
-and ranked, and parameters and the number of features chosen, before the test part is seen once. The
-inner cross-validation that chooses repeats all of it inside the training part.
+Everything that looks at the data looks at the training part only: missing values are filled,
+features scaled and ranked, and parameters and the number of features chosen, before the test part
+is seen once. The inner cross-validation that chooses repeats all of it inside the training part.
 """
 
 from __future__ import annotations
 
 import time
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,15 @@ from sklearn.base import clone
 
 from tamiz._blas import one_blas_thread
 from tamiz._parallel import limit_threads
+from tamiz._validation import Labels, check_class_weight
 from tamiz.base import choose_size
-from tamiz.evaluation._compare_fast import FastErrors, fast_errors
-from tamiz.evaluation._compare_judges import nothing_selected
-from tamiz.evaluation._compare_select import prepared, seeded, try_to_rank
-from tamiz.evaluation._compare_setting import WHOLE, Failures, Ranking, Setting
+from tamiz.evaluation._compare_select import prepared, seeded, some_rows, try_to_rank
+from tamiz.evaluation._compare_setting import WHOLE, Failures, Ranking, Setting, Stopped
 from tamiz.evaluation._plan import Part, inner_splits
-from tamiz.evaluation._workers import refuse_interrupted
+from tamiz.evaluation._workers import fit_to_the_end
+from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
+from tamiz.evaluation.judges.fast import Division, Question, fast_way
+from tamiz.search.judges import last_step
 from tamiz.search.splits import Split
 
 # ------------------------------------------------------------------------------- two kinds of unit
@@ -32,12 +35,13 @@ def rank_whole(setting: Setting, name: str, threads: int | None) -> dict[str, An
     failures = Failures(setting, f"the ranking by {name!r} on all data")
     with one_blas_thread(), limit_threads(threads):
         everyone = np.arange(len(setting.y))
-        Z, _ = prepared(setting, everyone, everyone[:1])
+        Z, _ = prepared(setting, everyone, everyone[:1], (WHOLE,))
         ranking = try_to_rank(setting, name, Z, setting.y, (WHOLE,), failures)
     return {
         "method": name,
         "split": WHOLE,
         **_said(ranking),
+        "scores": None if ranking is None or ranking.scores is None else _plain(ranking.scores),
         "failures": failures.texts,
     }
 
@@ -47,14 +51,12 @@ def run_unit(setting: Setting, name: str, k: int, threads: int | None) -> dict[s
     part = setting.parts[k]
     failures = Failures(setting, f"{name!r}, repeat {part.repeat}, fold {part.fold}")
     with one_blas_thread(), limit_threads(threads):
-        fold = _Fold(setting, part.train, part.test, failures)
         key = (part.repeat, part.fold)
-        ranking = fold.rank(name, key)
+        fold = Fold(setting, part.train, part.test, key, failures)
+        ranking = fold.rank(name)
         inner = _inner(setting, name, part, failures) if setting.inner else None
-        apparent = setting.whole.get(name)
-        judged = [
-            _judge(setting, fold, j, name, key, ranking, apparent, inner) for j in setting.judges
-        ]
+        apparent = setting.whole.get(name) if setting.judge_whole else None
+        judged = [_judge(setting, fold, j, name, ranking, apparent, inner) for j in setting.judges]
     return {
         "method": name,
         "split": k,
@@ -67,18 +69,16 @@ def run_unit(setting: Setting, name: str, k: int, threads: int | None) -> dict[s
 
 def _judge(
     setting: Setting,
-    fold: _Fold,
+    fold: Fold,
     judge: str,
     name: str,
-    key: tuple[int, ...],
     ranking: Ranking | None,
     apparent: Ranking | None,
     inner: _Inner | None,
 ) -> dict[str, Any]:
     began = time.perf_counter()
-    seed = setting.seed_of("judge", judge, *key)
     chosen = None if inner is None else inner.chosen(judge)
-    errors = fold.errors(name, judge, ranking, chosen, seed)
+    errors = fold.errors(name, judge, ranking, chosen)
     seconds = time.perf_counter() - began
     nested_size: int | None = None
     nested_error = np.nan
@@ -89,14 +89,16 @@ def _judge(
     of_whole = np.full(len(errors), np.nan)
     if apparent is not None:
         fixed = chosen
-        if chosen is not None and len(setting.candidates[judge]) > 1:
-            fixed = _Inner.of_fixed(setting, name, judge, fold, apparent, key).chosen(judge)
-        of_whole = fold.errors(name, judge, apparent, fixed, seed)
+        own = any(isinstance(v, PerFeature) for v in setting.candidates[judge][-1].values())
+        if chosen is not None and len(setting.candidates[judge]) > 1 and not own:
+            fixed = _Inner.of_fixed(setting, name, judge, fold, apparent).chosen(judge)
+        of_whole = fold.errors(name, judge, apparent, fixed)
     return {
         "errors": _plain(errors),
         "apparent": _plain(of_whole),
         "nested_size": nested_size,
         "nested_error": _plain([nested_error])[0],
+        "inner": None if inner is None else [_plain(row) for row in inner.at_chosen(judge)],
         "candidates": None if chosen is None else chosen.tolist(),
         "seconds": seconds,
     }
@@ -105,81 +107,174 @@ def _judge(
 # ---------------------------------------------------------------------------------- inside a split
 
 
-class _Fold:
-    """A training and a test part, prepared."""
+class Fold:
+    """A training and a test part, prepared.
 
-    def __init__(self, setting: Setting, train: np.ndarray, test: np.ndarray, failures: Failures):
-        self.setting, self.failures = setting, failures
+    Parameters
+    ----------
+    setting : Setting
+        What all units share.
+    train, test : arrays
+        Positions of the samples.
+    key : tuple of int
+        Repeat, fold, and the inner fold if it is one.
+    failures : Failures
+        Takes what goes wrong.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        train: np.ndarray,
+        test: np.ndarray,
+        key: tuple[int, ...],
+        failures: Failures,
+    ):
+        self.setting, self.failures, self.key = setting, failures, key
         self.train, self.test = train, test
-        self.Z, self.Z_test = prepared(setting, train, test)
+        self.Z, self.Z_test = prepared(setting, train, test, key)
         self.y, self.y_test = setting.y[train], setting.y[test]
+        self.weight = None if setting.weight is None else setting.weight[train]
+        self.weight_test = None if setting.weight is None else setting.weight[test]
 
-    def rank(self, name: str, key: tuple[int, ...]) -> Ranking | None:
-        return try_to_rank(self.setting, name, self.Z, self.y, key, self.failures)
+    def rank(self, name: str) -> Ranking | None:
+        """What the selector makes of the training part."""
+        return try_to_rank(self.setting, name, self.Z, self.y, self.key, self.failures)
 
     def errors(
-        self,
-        name: str,
-        judge: str,
-        ranking: Ranking | None,
-        chosen: np.ndarray | None,
-        seed: int,
+        self, name: str, judge: str, ranking: Ranking | None, chosen: np.ndarray | None
     ) -> np.ndarray:
-        """Errors at every size, and at last at the selector's own; NaN where there is none."""
+        """Errors at every size, and at last at the selector's own, with the candidates chosen.
+
+        NaN where there is none.
+        """
+        n_columns = len(self.setting.sizes) + 1
+        places = np.zeros(n_columns, dtype=np.intp) if chosen is None else chosen
+        table = self.table(name, judge, ranking, [[int(c)] for c in places])
+        return table[np.arange(n_columns), places]
+
+    def table(
+        self, name: str, judge: str, ranking: Ranking | None, wanted: list[list[int]] | None = None
+    ) -> np.ndarray:
+        """Errors with some candidates, or all, at every size and at the selector's own."""
         setting = self.setting
-        found = np.full(len(setting.sizes) + 1, np.nan)
+        candidates = setting.candidates[judge]
+        found = np.full((len(setting.sizes) + 1, len(candidates)), np.nan)
         if ranking is None:
             return found
-        subsets = _subsets(setting, name, ranking)
-        fast: dict[int, FastErrors | None] = {}
-        for column, features in subsets:
-            c = 0 if chosen is None else int(chosen[column])
-            candidate = setting.candidates[judge][c]
-            if c not in fast:
-                fast[c] = self._fast(judge, candidate, [features for _, features in subsets])
-            found[column] = self.error(judge, features, candidate, seed, fast[c])
+        every = list(range(len(candidates)))
+        questions = [
+            Question(c, setting.columns(features), every if wanted is None else wanted[c])
+            for c, features in _subsets(setting, name, ranking)
+        ]
+        questions = self._answer_fast(judge, questions, found)
+        for place, features, those in questions:
+            for c in those:
+                setting.stop.look()
+                found[place, c] = self._error(judge, features, candidates[c])
         return found
 
-    def _fast(
-        self, judge: str, candidate: dict[str, Any], subsets: list[np.ndarray]
-    ) -> FastErrors | None:
-        if not self.setting.metric.direct:
-            return None
+    def _answer_fast(
+        self, judge: str, questions: list[Question], found: np.ndarray
+    ) -> list[Question]:
+        """Fill in what can be had without estimators; what is left."""
+        setting, estimator = self.setting, self.setting.judges[judge]
+        way = fast_way(estimator)
+        asked = [question for question in questions if len(question.features)]
+        if way is None or not isinstance(self.Z, np.ndarray) or not asked:
+            return questions
+        part = self._division(judge, estimator)
+        if part is None:
+            return questions
+        classes = np.unique(self.y)
         try:
-            machine = clone(self.setting.judges[judge]).set_params(**candidate)
-            return fast_errors(machine, self.Z, self.y, self.Z_test, self.y_test, subsets)
+            for place, c, answers in way(estimator, part, asked, setting.candidates[judge]):
+                setting.stop.look()
+                answers.predictions = classes[answers.predictions]
+                answers.classes_ = classes
+                found[place, c] = self._finite(
+                    setting.metric.of(answers, self.y_test, self.weight_test)
+                )
+        except Stopped:
+            raise
         except Exception:  # the estimator has the sentence for it
-            return None
+            pass
+        return [
+            question
+            for question in questions
+            if np.isnan(found[question.place, question.candidates]).any()
+        ]
 
-    def error(
-        self,
-        judge: str,
-        features: np.ndarray,
-        candidate: dict[str, Any],
-        seed: int,
-        fast: FastErrors | None = None,
-    ) -> float:
-        """The error with some features: the one place where the test part is looked at."""
+    def _division(self, judge: str, estimator: Any) -> Division | None:
+        setting = self.setting
+        if setting.task != "classification":
+            return None
+        rows = self._rows(judge)
+        y = self.y[rows]
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2 or len(classes) < len(np.unique(self.y)):
+            return None
+        weight = np.ones(len(y)) if self.weight is None else self.weight[rows]
+        by_class = check_class_weight(estimator.class_weight, Labels(classes, codes), weight)
+        weight = weight * by_class[codes]
+        if not (weight > 0).all():
+            return None
+        return Division(
+            self.Z if len(rows) == len(self.y) else self.Z[rows],
+            codes.astype(np.intp),
+            np.arange(len(classes)),
+            weight,
+            self.Z_test,
+            self._seed(judge) % 2**31,
+        )
+
+    def _rows(self, judge: str) -> np.ndarray:
+        """The samples that a judge learns from."""
+        setting = self.setting
+        return some_rows(self.y, setting.limits.judges.get(judge), setting.task, self._seed(judge))
+
+    def _seed(self, judge: str) -> int:
+        return self.setting.seed_of("judge", judge, *self.key)
+
+    def _error(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> float:
+        """The error with some features, by the estimator itself."""
         setting = self.setting
         try:
-            if fast is not None and len(features):
-                return fast.error(features)
             if not len(features):
                 machine = nothing_selected(setting.task)
-                Z, Z_test = self.Z[:, :1], self.Z_test[:, :1]
+                machine.fit(self.Z[:, :1], self.y)
+                Z_test = self.Z_test[:, :1]
             else:
-                machine = seeded(clone(setting.judges[judge]), seed).set_params(**candidate)
-                Z, Z_test = self.Z[:, features], self.Z_test[:, features]
-            machine.fit(Z, self.y)
-            refuse_interrupted(machine)
-            value = setting.metric(machine, Z_test, self.y_test)
+                machine = self.fitted(judge, features, candidate)
+                Z_test = self.Z_test[:, features]
+            return self._finite(setting.metric(machine, Z_test, self.y_test, self.weight_test))
         except Exception as error:
             self.failures.take(error, f"judge {judge!r} with {len(features)} features")
             return np.nan
-        if not np.isfinite(value):
-            self.failures.n_undefined += 1
-            return np.nan
-        return value
+
+    def fitted(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> Any:
+        """The judge, fitted to some features of the training part."""
+        machine = seeded(clone(self.setting.judges[judge]), self._seed(judge))
+        machine.set_params(**resolved(candidate, len(features)))
+        rows = self._rows(judge)
+        options = {}
+        if self.weight is not None and takes_weights(machine):
+            options["sample_weight"] = self.weight[rows]
+        Z, y = self.Z[:, features], self.y
+        if len(rows) < len(y):
+            Z, y = Z[rows], y[rows]
+        return fit_to_the_end(machine, Z, y, **options)
+
+    def _finite(self, value: float) -> float:
+        if np.isfinite(value):
+            return value
+        self.failures.n_undefined += 1
+        return np.nan
+
+
+def takes_weights(machine: Any) -> bool:
+    """Whether an estimator can be fitted with weights of the samples."""
+    return machine is last_step(machine) and "sample_weight" in signature(machine.fit).parameters
 
 
 class _Inner:
@@ -191,21 +286,15 @@ class _Inner:
 
     @classmethod
     def of_fixed(
-        cls,
-        setting: Setting,
-        name: str,
-        judge: str,
-        fold: _Fold,
-        ranking: Ranking,
-        key: tuple[int, ...],
+        cls, setting: Setting, name: str, judge: str, fold: Fold, ranking: Ranking
     ) -> _Inner:
         """With a ranking that is given: for the apparent error, whose parameters are tuned too."""
-        part = Part(fold.train, fold.test, *key)
+        part = Part(fold.train, fold.test, *fold.key)
         silent = Failures(setting, fold.failures.where)
         tables = []
         for m, (train, test) in enumerate(_inner_parts(setting, part)):
-            inside = _Fold(setting, train, test, silent)
-            tables.append(_table(setting, inside, name, judge, ranking, (*key, m)))
+            inside = Fold(setting, train, test, (*fold.key, m), silent)
+            tables.append(inside.table(name, judge, ranking))
         return cls(setting, {judge: np.array(tables)})
 
     def chosen(self, judge: str) -> np.ndarray:
@@ -213,10 +302,14 @@ class _Inner:
         means = _mean(self.tables[judge])
         return np.where(np.isnan(means), np.inf, means).argmin(axis=1)
 
+    def at_chosen(self, judge: str) -> np.ndarray:
+        """Errors with the candidate chosen for each size: (folds, sizes and own)."""
+        places = self.chosen(judge)[None, :, None]
+        return np.take_along_axis(self.tables[judge], places, axis=2)[..., 0]
+
     def size(self, judge: str) -> int | None:
         """The size that the rule chooses, with the candidate that was chosen for it."""
-        table = self.tables[judge][:, :-1]
-        at_best = np.take_along_axis(table, self.chosen(judge)[None, :-1, None], axis=2)[..., 0]
+        at_best = self.at_chosen(judge)[:, :-1]
         usable = np.isfinite(at_best).all(axis=0)
         if not usable.any():
             return None
@@ -228,11 +321,10 @@ def _inner(setting: Setting, name: str, part: Part, failures: Failures) -> _Inne
     tables: dict[str, list[np.ndarray]] = {judge: [] for judge in setting.judges}
     parts = _inner_parts(setting, part)
     for m, (train, test) in enumerate(parts):
-        fold = _Fold(setting, train, test, failures)
-        key = (part.repeat, part.fold, m)
-        ranking = fold.rank(name, key)
+        fold = Fold(setting, train, test, (part.repeat, part.fold, m), failures)
+        ranking = fold.rank(name)
         for judge, collected in tables.items():
-            collected.append(_table(setting, fold, name, judge, ranking, key))
+            collected.append(fold.table(name, judge, ranking))
     if not parts:
         return None
     return _Inner(setting, {judge: np.array(found) for judge, found in tables.items()})
@@ -241,26 +333,16 @@ def _inner(setting: Setting, name: str, part: Part, failures: Failures) -> _Inne
 def _inner_parts(setting: Setting, part: Part) -> list[Split]:
     seed = setting.seed_of("inner", part.repeat, part.fold)
     groups = None if setting.groups is None else setting.groups[part.train]
-    inside = inner_splits(setting.y[part.train], setting.inner, setting.task, seed, groups)
-    return [(part.train[a], part.train[b]) for a, b in inside]
-
-
-def _table(
-    setting: Setting,
-    fold: _Fold,
-    name: str,
-    judge: str,
-    ranking: Ranking | None,
-    key: tuple[int, ...],
-) -> np.ndarray:
-    """Errors of one inner fold, (sizes and own, candidates)."""
-    seed = setting.seed_of("judge", judge, *key)
-    n_candidates = len(setting.candidates[judge])
-    columns = [
-        fold.errors(name, judge, ranking, np.full(len(setting.sizes) + 1, c), seed)
-        for c in range(n_candidates)
+    y = setting.y[part.train]
+    inside = inner_splits(y, setting.inner, setting.task, seed, groups)
+    most = setting.limits.inner
+    return [
+        (
+            part.train[a[some_rows(y[a], most, setting.task, seed)]],
+            part.train[b[some_rows(y[b], most, setting.task, seed)]],
+        )
+        for a, b in inside
     ]
-    return np.array(columns).T
 
 
 def _subsets(setting: Setting, name: str, ranking: Ranking) -> list[tuple[int, np.ndarray]]:

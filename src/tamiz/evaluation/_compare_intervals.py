@@ -60,8 +60,13 @@ def corrected_interval(
     return Interval(mean, low, high, n_splits)
 
 
-def chosen_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int | None:
-    """The size that the rule chooses from a curve; None without one."""
+def chosen_size(
+    errors: np.ndarray, sizes: np.ndarray, rule: str, ratio: float | None = None
+) -> int | None:
+    """The size that the rule chooses from a curve; None without one.
+
+    ``ratio`` is the number of test samples for each training sample.
+    """
     rows = np.isfinite(errors).any(axis=1)
     if not rows.any():
         return None
@@ -71,7 +76,7 @@ def chosen_size(errors: np.ndarray, sizes: np.ndarray, rule: str) -> int | None:
         usable = np.full(len(sizes), bool(rows.any()))
     if not usable.any():
         return None
-    return choose_size(errors[rows][:, usable], sizes[usable], rule)
+    return choose_size(errors[rows][:, usable], sizes[usable], rule, ratio)
 
 
 def by_other_folds(

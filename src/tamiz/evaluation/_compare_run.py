@@ -14,8 +14,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tamiz._crew import Shared, crew_of
 from tamiz._journal import Journal
 from tamiz._progress import Progress
+from tamiz._unscaled import UnscaledWarning
 from tamiz.evaluation._compare_fold import rank_whole, run_unit
-from tamiz.evaluation._compare_setting import WHOLE, Ranking, Setting
+from tamiz.evaluation._compare_setting import WHOLE, Ranking, Setting, Stopped
 from tamiz.search.judges import last_step
 
 
@@ -39,8 +40,6 @@ class Runner:
         What the workers are; None lets :func:`preference` decide.
     journal : Journal or None
         Where records are written down; those it holds are not made again.
-    time_budget : float or None
-        Seconds after which no unit is begun.
     progress : Progress
         The line that is shown.
 
@@ -61,7 +60,6 @@ class Runner:
         n_jobs: int | None,
         prefer: str | None,
         journal: Journal | None,
-        time_budget: float | None,
         progress: Progress,
     ):
         self.setting = setting
@@ -73,8 +71,6 @@ class Runner:
         self.records: dict[Unit, dict[str, Any]] = {}
         self.status = "complete"
         self.warnings: dict[tuple[type[Warning], str], int] = {}
-        self._began = time.monotonic()
-        self._deadline = None if time_budget is None else self._began + time_budget
         self._spent: dict[str, list[float]] = {name: [] for name in setting.selectors}
         self._total = 0
         self._stop = False
@@ -117,6 +113,8 @@ class Runner:
         for unit, (record, told, seconds) in finished:
             for category, text in told:
                 self._note_warning(category, text)
+            if record is None:  # stopped before its end
+                continue
             if self.journal is not None:
                 self.journal.append([record])
             self.records[unit] = record
@@ -150,12 +148,12 @@ class Runner:
                     yield begun[number], result
             except KeyboardInterrupt:
                 self._stop = True
+                self.setting.stop.set()
                 raise
 
     def _in_time(self, todo: list[Unit]) -> Iterator[Unit]:
         for unit in todo:
-            late = self._deadline is not None and time.monotonic() > self._deadline
-            if self._stop or (late and self.records):
+            if self._stop or self.setting.stop.late:
                 return
             yield unit
 
@@ -186,10 +184,11 @@ class Runner:
 
 def timed(
     setting: Setting, unit: Unit, threads: int | None, catch: bool, whole: Ranking | None
-) -> tuple[dict[str, Any], list[tuple[type[Warning], str]], float]:
+) -> tuple[dict[str, Any] | None, list[tuple[type[Warning], str]], float]:
     """The record of a unit, the warnings of another process, and the seconds it took.
 
-    ``whole`` is the ranking on all data of its method, where that is known.
+    The record is None if the unit was stopped. ``whole`` is the ranking on all data of its method,
+    where that is known.
     """
     began = time.perf_counter()
     if whole is not None:
@@ -210,13 +209,17 @@ def _filter_warnings() -> None:
     """
     warnings.simplefilter("always")  # else Python itself drops all but the first of a place
     warnings.filterwarnings("ignore", category=UndefinedMetricWarning)
+    warnings.filterwarnings("ignore", category=UnscaledWarning)  # scale=None was asked for
     warnings.filterwarnings("ignore", message="The least populated class in y")
 
 
-def _record(setting: Setting, unit: Unit, threads: int | None) -> dict[str, Any]:
-    if unit.split == WHOLE:
-        return rank_whole(setting, unit.method, threads)
-    return run_unit(setting, unit.method, unit.split, threads)
+def _record(setting: Setting, unit: Unit, threads: int | None) -> dict[str, Any] | None:
+    try:
+        if unit.split == WHOLE:
+            return rank_whole(setting, unit.method, threads)
+        return run_unit(setting, unit.method, unit.split, threads)
+    except Stopped:
+        return None
 
 
 def preference(setting: Setting) -> str:

@@ -15,16 +15,23 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from tamiz.base import order_by
 from tamiz.evaluation._compare_setting import Failures, Ranking, Setting
 from tamiz.evaluation._workers import refuse_interrupted
+from tamiz.evaluation.scaler import AutoScaler
 
 
-def prepared(setting: Setting, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
-    """Both parts, gaps filled and features scaled by what the training part tells."""
-    X, X_test = setting.X[train], setting.X[test]
-    steps = preparing_steps(setting.gaps, setting.scale, sparse.issparse(setting.X))
-    if not steps:
-        return X, X_test
-    pipe = Pipeline(steps)
-    return pipe.fit_transform(X), pipe.transform(X_test)
+def prepared(
+    setting: Setting, train: np.ndarray, test: np.ndarray, key: tuple[int, ...]
+) -> tuple[Any, Any]:
+    """Both parts, missing values filled and features scaled by what the training part says."""
+
+    def make() -> tuple[Any, Any]:
+        X, X_test = setting.X[train], setting.X[test]
+        steps = preparing_steps(setting.gaps, setting.scale, sparse.issparse(setting.X))
+        if not steps:
+            return X, X_test
+        pipe = Pipeline(steps)
+        return pipe.fit_transform(X), pipe.transform(X_test)
+
+    return setting.kept.get(key, make)
 
 
 def preparing_steps(gaps: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
@@ -32,7 +39,9 @@ def preparing_steps(gaps: bool, scale: str | None, is_sparse: bool) -> list[tupl
     steps: list[tuple[str, Any]] = []
     if gaps:
         steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
-    if scale == "standard":
+    if scale == "auto" and not is_sparse:
+        steps.append(("scale", AutoScaler()))
+    elif scale in ("standard", "auto"):
         steps.append(("scale", StandardScaler(with_mean=not is_sparse)))
     elif scale == "minmax":
         steps.append(("scale", MaxAbsScaler() if is_sparse else MinMaxScaler()))
@@ -47,9 +56,13 @@ def try_to_rank(
     key: tuple[int, ...],
     failures: Failures,
 ) -> Ranking | None:
+    setting.stop.look()
     try:
         selector = seeded(clone(setting.selectors[name]), setting.seed_of("select", name, *key))
         began = time.perf_counter()
+        rows = some_rows(y, setting.limits.methods.get(name), setting.task, setting.seed_of(*key))
+        if len(rows) < len(y):
+            Z, y = Z[rows], y[rows]
         selector.fit(Z, y)
         seconds = time.perf_counter() - began
         refuse_interrupted(selector)
@@ -60,10 +73,41 @@ def try_to_rank(
                 "feature_importances_ or coef_) nor a selection (get_support)"
             )
         own = np.flatnonzero(selector.get_support()) if setting.own[name] else np.empty(0, np.intp)
-        return Ranking(order, own, seconds)
+        scores = getattr(selector, "scores_", None)
+        if setting.units is not None:
+            order, own = _by_unit(order, own, setting.units)
+            if scores is not None:
+                scores = np.array([np.max(scores[columns]) for columns in setting.units])
+        return Ranking(order, own, seconds, scores)
     except Exception as error:
         failures.take(error, f"selection by {name!r} among {len(y)} samples")
         return None
+
+
+def some_rows(y: np.ndarray, most: int | None, task: str, seed: int) -> np.ndarray:
+    """At most so many of the samples, drawn at random, the classes in proportion; all if None."""
+    n = len(y)
+    if most is None or n <= most:
+        return np.arange(n)
+    rng = np.random.default_rng(seed)
+    if task != "classification":
+        return np.sort(rng.permutation(n)[:most])
+    kept = []
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        kept.append(members[: max(min(len(members), 10), round(most * len(members) / n))])
+    return np.sort(np.concatenate(kept))
+
+
+def _by_unit(order: Any, own: np.ndarray, units: list[np.ndarray]) -> tuple[Any, np.ndarray]:
+    """Features of several columns stand where the first of their columns stands."""
+    unit = np.empty(sum(map(len, units)), dtype=np.intp)
+    for j, columns in enumerate(units):
+        unit[columns] = j
+    if order is not None:
+        found, first = np.unique(unit[order], return_index=True)
+        order = found[np.argsort(first)]
+    return order, np.unique(unit[own])
 
 
 def order_of(selector: Any) -> Any:

@@ -2,17 +2,104 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import zlib
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.evaluation._compare_judges import Metric
 from tamiz.evaluation._plan import Part
+from tamiz.evaluation.judges import Metric
 
 #: In place of a repeat and a fold: everything at once.
 WHOLE = -1
+
+
+#: Bytes of prepared tables that are kept for the other methods of a split.
+_KEPT_BYTES = 400 * 2**20
+
+
+class Stopped(Exception):
+    """The unit is not wanted any more."""
+
+
+class StopSign:
+    """Says that units under way shall end: at a deadline, or when the user has enough.
+
+    A copy in another process knows the deadline only.
+    """
+
+    def __init__(self, deadline: float | None = None):
+        self.deadline = deadline  # by time.monotonic
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        """Let all units end at their next look."""
+        self._event.set()
+
+    def look(self) -> None:
+        """Raise :class:`Stopped` if it is time."""
+        if self._event.is_set() or self.late:
+            raise Stopped
+
+    def extend(self, seconds: float) -> None:
+        """Move the deadline, for time that does not count."""
+        if self.deadline is not None:
+            self.deadline += seconds
+
+    @property
+    def late(self) -> bool:
+        """Whether the deadline is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"deadline": self.deadline}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["deadline"])  # type: ignore[misc]
+
+
+class Kept:
+    """Tables that were prepared for one method of a split and serve the others, within bounds."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is kept under a key, made if it is not there."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        made = make()
+        with self._lock:
+            self._found[key] = made
+            while len(self._found) > 1 and sum(map(_bytes, self._found.values())) > _KEPT_BYTES:
+                self._found.popitem(last=False)
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]
+
+
+def _bytes(tables: tuple[Any, Any]) -> int:
+    return sum(int(getattr(one, "nbytes", 0) or one.data.nbytes) for one in tables)
+
+
+class Limits(NamedTuple):
+    """How many samples are used where all would take too long; empty for no limit."""
+
+    judges: dict[str, int] = {}  # samples that a judge learns from, by its name
+    methods: dict[str, int] = {}  # samples that a selector ranks by, by its name
+    inner: int | None = None  # samples of each part of an inner split
 
 
 @dataclass
@@ -38,7 +125,24 @@ class Setting:
     seed: int
     raising: bool
     groups: np.ndarray | None = None
+    weight: np.ndarray | None = None  # of the samples
+    units: list[np.ndarray] | None = None  # columns of X that are one feature; None: each is one
+    limits: Limits = field(default_factory=Limits)
+    stop: StopSign = field(default_factory=StopSign)
+    kept: Kept = field(default_factory=Kept)
+    judge_whole: bool = True  # whether rankings on all data are judged, for the apparent error
     whole: dict[str, Ranking] = field(default_factory=dict)  # rankings on all data
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1] if self.units is None else len(self.units)
+
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """The columns of X that some features are, in their order."""
+        if self.units is None or not len(features):
+            return features
+        return np.concatenate([self.units[j] for j in features])
 
     def seed_of(self, *what: Any) -> int:
         """A seed that depends on what it is for, and not on what else is run."""
@@ -57,6 +161,7 @@ class Ranking(NamedTuple):
     order: np.ndarray | None  # best first; None if it only selects
     own: np.ndarray  # the features that it selects, ascending
     seconds: float
+    scores: np.ndarray | None = None
 
 
 class Failures:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tamiz._unscaled import inner_fit
 from tamiz.evaluation._tune_grid import Grid
 from tamiz.evaluation._tune_plain import Plain
 from tamiz.evaluation._tune_result import Cell
@@ -29,7 +30,8 @@ def run_halving(
         n_jobs=n_jobs,
         verbose=max(0, int(verbose) - 1),
     )
-    search.fit(plain.X, plain.y)
+    with inner_fit():
+        search.fit(plain.X, plain.y)
     table = search.cv_results_
     scores = np.column_stack([table[f"split{k}_test_score"] for k in range(len(plain.splits))])
     errors = plain.metric.error(scores)

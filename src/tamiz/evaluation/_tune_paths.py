@@ -197,6 +197,7 @@ class Binary(ABC):
         self.cut = False
         self.p = self.b = self.g = np.empty(0)
         self.price = 0.0  # the C that b belongs to; 0: none yet
+        self.constant = 0.0
 
     def attach(self, K: np.ndarray) -> None:
         n = len(K)
@@ -226,7 +227,7 @@ class Binary(ABC):
         upper[self.places] = np.maximum(ends, 0.0)
         self._move(C, lower, upper)
         self.price = C
-        constant = self._solve(lower, upper)
+        self.constant = constant = self._solve(lower, upper)
         if not self.cut:
             return np.asarray(self.g[self.test] - self.p[self.test] - constant)
         used = np.flatnonzero(self.b)

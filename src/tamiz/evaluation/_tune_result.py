@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamiz._html import html_table
 from tamiz.base import _plain
 from tamiz.evaluation._intervals import frames
 from tamiz.evaluation._tune_grid import is_number, shown
@@ -169,28 +170,40 @@ class Tuning:
 
     def __str__(self) -> str:
         """The best cells as a table."""
-        order = self._order()
-        head = ["", *self.names, self.metric, "std", "seconds"]
-        rows = []
-        for k in order[:_SHOWN]:
-            cell = self.cells[k]
-            values = [_text(cell.params.get(name, "")) for name in self.names]
-            numbers = [_text(cell.error), _text(cell.std), _text(cell.seconds)]
-            rows.append(["*" if k == self.best_index else "", *values, *numbers])
-        table = [head, *rows]
-        widths = [max(len(line[c]) for line in table) for c in range(len(head))]
+        table = self._table()
+        widths = [max(len(line[c]) for line in table) for c in range(len(table[0]))]
         lines = [
             "  ".join(t.rjust(w) for t, w in zip(line, widths, strict=True)).rstrip()
             for line in table
         ]
-        if len(order) > _SHOWN:
-            lines.append(f"… and {len(order) - _SHOWN} more cells")
+        return "\n".join([*lines, *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        """The best cells as a table, in notebooks."""
+        head, *rows = self._table()
+        return html_table(repr(self)[1:-1], head, rows, self._remarks())
+
+    def _table(self) -> list[list[str]]:
+        """Names of the columns, and the best cells."""
+        rows = [["", *self.names, self.metric, "std", "seconds"]]
+        for k in self._order()[:_SHOWN]:
+            cell = self.cells[k]
+            values = [_text(cell.params.get(name, "")) for name in self.names]
+            numbers = [_text(cell.error), _text(cell.std), _text(cell.seconds)]
+            rows.append(["*" if k == self.best_index else "", *values, *numbers])
+        return rows
+
+    def _remarks(self) -> list[str]:
+        """What to know besides the best cells."""
+        lines = []
+        if len(self.cells) > _SHOWN:
+            lines.append(f"… and {len(self.cells) - _SHOWN} more cells")
         if self.choose == "1se":
             lines.append("* the simplest cell within one standard error of the best")
         if self.interrupted:
             missing = sum(bool(np.isnan(cell.errors).any()) for cell in self.cells)
             lines.append(f"Interrupted: {missing} of {len(self.cells)} cells are not complete.")
-        return "\n".join([*lines, *self.edges])
+        return [*lines, *self.edges]
 
     def _order(self) -> list[int]:
         means = np.array([cell.error for cell in self.cells])

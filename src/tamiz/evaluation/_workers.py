@@ -8,6 +8,7 @@ from typing import Any
 
 from tamiz._crew import Shared, crew_of
 from tamiz._parallel import limit_threads, refuse_no_jobs
+from tamiz._unscaled import inner_fit
 from tamiz.search.judges import last_step
 from tamiz.solvers import Status
 
@@ -34,7 +35,8 @@ def check_estimator(estimator: Any, name: str = "estimator") -> None:
 
 def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
     """Fit; machines of this package keep what they have at Ctrl-C, which is no answer here."""
-    machine.fit(*data, **arguments)
+    with inner_fit():
+        machine.fit(*data, **arguments)
     refuse_interrupted(machine)
     return machine
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,12 +19,12 @@ from tamiz._progress import Progress
 from tamiz.base import Stopwatch
 from tamiz.evaluation._compare_arguments import read_data, read_judges, read_selectors, read_tune
 from tamiz.evaluation._compare_collect import collect
-from tamiz.evaluation._compare_judges import Metric
 from tamiz.evaluation._compare_run import Runner
-from tamiz.evaluation._compare_setting import Setting
+from tamiz.evaluation._compare_setting import Limits, Setting, StopSign
 from tamiz.evaluation._intervals import check_count, check_level
 from tamiz.evaluation._plan import check_sizes, plan_parts
 from tamiz.evaluation.comparison import Comparison
+from tamiz.evaluation.judges import Metric
 
 
 def compare(
@@ -42,6 +45,10 @@ def compare(
     baselines: Sequence[str] = ("random", "all"),
     task: str = "auto",
     groups: Any = None,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    feature_groups: Any = None,
+    limits: Any = None,
     confidence: float = 0.95,
     error_score: Any = np.nan,
     n_jobs: int | None = None,
@@ -83,26 +90,40 @@ def compare(
     scoring : str or scorer, optional
         A metric of scikit-learn: accuracy by default, for numbers the root of the mean squared
         error. The error is 1 − score, or the loss itself.
-    scale : {"standard", "minmax"} or None, default="standard"
-        What is done to the features inside the training part, before selector and judge. Without
-        it, judges by name that need it scale for themselves. Sparse matrices are not centred.
-    tune : dict or True, optional
+    scale : {"standard", "auto", "minmax"} or None, default="standard"
+        What is done to the features inside the training part, before selector and judge; "auto"
+        also draws in heavy tails (:class:`AutoScaler`). Without it, judges by name that need it
+        scale for themselves. Sparse matrices are not centred.
+    tune : dict, True, "coarse" or "fine", optional
         Grid of parameters of the judge (or a grid for each judge, by its name), chosen for every
-        size by cross-validation in the training part; True for usual grids.
+        size by cross-validation in the training part; True for usual grids, "coarse" and "fine"
+        for those whose penalties and widths follow the number of features.
     nested : bool or int, default=True
         Choose the number of features by an inner cross-validation, selection included, with so
         many folds (True: 3). False chooses it by the other folds of the same repeat, which costs
         nothing and is a little less strict.
     rule : {"best", "1se"}, default="best"
         Size with the least error, or the smallest within one standard error of it.
-    apparent : bool, default=True
-        Work out the apparent error too.
+    apparent : bool or "rank", default=True
+        Work out the apparent error too; "rank" keeps the rankings on all data without judging
+        them.
     baselines : list of str, default=("random", "all")
         Methods added for comparison: features in random order, and all features.
     task : {"auto", "classification", "regression"}, default="auto"
         What ``y`` holds. "auto": floats with a fractional part are numbers.
     groups : array of shape (n_samples,), optional
         Samples of one group, such as one patient, are never in both parts.
+    sample_weight : array of shape (n_samples,), optional
+        Positive weights for the judges that take them and for the error. Selectors do without.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, for the judges that have this parameter.
+    feature_groups : list of lists or dict, optional
+        Columns that are one feature, such as the indicators of one category: they are selected
+        together and count as one. A feature stands in a ranking where its first column stands.
+    limits : dict, optional
+        Most samples to use where all would take too long: ``{"judges": {"svc-rbf": 2000},
+        "methods": {"relieff": 3000}, "inner": 1000}``. Drawn at random, the classes in
+        proportion; ``inner`` is for each part of an inner split.
     confidence : float, default=0.95
         Level of the intervals.
     error_score : nan or "raise", default=nan
@@ -165,85 +186,41 @@ def compare(
     >>> line.apparent < 0.25, line.low < 0.5 < line.high
     (True, True)
     """
-    watch = Stopwatch()
-    refuse_no_jobs(n_jobs)
-    repeats = check_count("repeats", repeats, 1)
-    confidence = check_level("confidence", confidence)
-    _refuse_unknown("scale", scale, ("standard", "minmax", None))
-    _refuse_unknown("rule", rule, ("best", "1se"))
-    _refuse_unknown("prefer", prefer, ("threads", "processes", None))
-    _refuse_unknown("task", task, ("auto", "classification", "regression"))
-    raising = _is_raising(error_score)
-    if time_budget is not None and (not isinstance(time_budget, Real) or not time_budget > 0):
-        raise ValueError(f"time_budget={time_budget!r} must be a positive number of seconds.")
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
-    data = read_data(X, y, task, groups)
-    given_sizes = check_sizes(sizes, data.X.shape[1])
-    methods = read_selectors(selectors, baselines, data, int(given_sizes[-1]))
-    named_judges = read_judges(judges, data.task, scale)
-    candidates = read_tune(tune, named_judges)
-    inner = _inner_folds(nested)
-    tuning = any(len(options) > 1 for options in candidates.values())
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
-    metric = Metric(scoring, data.task)
+    return run_comparison(**locals())[0]
 
-    def setting_of(seed: int) -> Setting:
-        return Setting(
-            X=data.X,
-            y=data.y,
-            task=data.task,
-            parts=plan_parts(cv, repeats, data.X, data.y, data.task, seed, data.groups),
-            selectors=methods.selectors,
-            own=methods.own,
-            curve=methods.curve,
-            judges=named_judges,
-            candidates=candidates,
-            sizes=given_sizes,
-            metric=metric,
-            scale=scale,
-            gaps=data.gaps,
-            inner=inner or (3 if tuning else 0),
-            nested=bool(inner),
-            rule=rule,
-            seed=seed,
-            raising=raising,
-            groups=data.groups,
-        )
 
-    protocol = {
-        "sizes": given_sizes.tolist(),
-        "cv": repr(cv),
-        "repeats": repeats,
-        "scoring": metric.scoring,
-        "scale": scale,
-        "nested": inner,
-        "rule": rule,
-        "apparent": bool(apparent),
-        "task": data.task,
+def run_comparison(
+    X: Any,
+    y: Any,
+    selectors: Any = None,
+    judges: Any = None,
+    **options: Any,
+) -> tuple[Comparison, Setting]:
+    """What :func:`compare` does, for callers that also need what its units shared.
+
+    Parameters
+    ----------
+    X, y, selectors, judges, **options
+        The arguments of :func:`compare`. ``stop``, a ``StopSign``, may be passed in place of
+        ``time_budget``.
+
+    Returns
+    -------
+    comparison : Comparison
+        The result.
+    setting : Setting
+        The data as read, the splits, selectors and judges.
+    """
+    known = {
+        name: value.default
+        for name, value in signature(compare).parameters.items()
+        if value.default is not value.empty
     }
-    setting = setting_of(seed)
-    journal = None
-    if checkpoint is not None:
-        about = _identity(setting, protocol, random_state)
-        journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
-        if journal.facts["seed"] != seed:  # of the run that began it
-            setting = setting_of(int(journal.facts["seed"]))
-    try:
-        with Progress("compare", verbose) as progress:
-            runner = Runner(
-                setting,
-                n_jobs=n_jobs,
-                prefer=prefer,
-                journal=journal,
-                time_budget=time_budget,
-                progress=progress,
-            )
-            runner.run(apparent)
-    finally:
-        if journal is not None:
-            journal.close()
-    return collect(runner, data.names, protocol, confidence, watch.seconds)
+    unknown = next((name for name in options if name not in known and name != "stop"), None)
+    if unknown is not None:
+        raise TypeError(f"compare() has no argument {unknown!r}.")
+    given = {**known, "stop": None, "selectors": selectors, "judges": judges, **options}
+    return _run(X, y, SimpleNamespace(**given))
 
 
 def learning_curve_by_features(
@@ -306,6 +283,21 @@ def _inner_folds(nested: Any) -> int:
     )
 
 
+def _limits(given: Any) -> Limits:
+    try:
+        found = Limits(**(given or {}))
+        numbers = [*found.judges.values(), *found.methods.values(), found.inner or 4]
+        fine = all(isinstance(one, Integral) and one >= 4 for one in numbers)
+    except (TypeError, AttributeError):
+        fine = False
+    if not fine:
+        raise ValueError(
+            f"limits={given!r} is not understood; pass numbers of samples from 4, such as "
+            "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}."
+        )
+    return found
+
+
 def _is_raising(error_score: Any) -> bool:
     if isinstance(error_score, str) and error_score in ("raise", "nan"):
         return error_score == "raise"
@@ -339,6 +331,98 @@ def _identity(setting: Setting, protocol: dict[str, Any], random_state: Any) -> 
                 if key != "data":
                     about[f"{kind} {name}, {key}"] = value
     about["tune"] = repr(setting.candidates)
-    parts = [setting.X, setting.y] + ([] if setting.groups is None else [setting.groups])
-    about["data"] = digest(*parts)
+    parts = [setting.X, setting.y, setting.groups, setting.weight, *(setting.units or ())]
+    about["data"] = digest(*(part for part in parts if part is not None))
     return about
+
+
+def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
+    """Read the arguments, run the units, collect."""
+    watch = Stopwatch()
+    refuse_no_jobs(given.n_jobs)
+    repeats = check_count("repeats", given.repeats, 1)
+    confidence = check_level("confidence", given.confidence)
+    _refuse_unknown("scale", given.scale, ("standard", "auto", "minmax", None))
+    _refuse_unknown("rule", given.rule, ("best", "1se"))
+    _refuse_unknown("prefer", given.prefer, ("threads", "processes", None))
+    _refuse_unknown("task", given.task, ("auto", "classification", "regression"))
+    raising = _is_raising(given.error_score)
+    budget = given.time_budget
+    if budget is not None and (not isinstance(budget, Real) or not budget > 0):
+        raise ValueError(f"time_budget={budget!r} must be a positive number of seconds.")
+    if given.resume and given.checkpoint is None:
+        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+    data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
+    given_sizes = check_sizes(given.sizes, data.n_features)
+    methods = read_selectors(given.selectors, given.baselines, data, int(given_sizes[-1]))
+    named_judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
+    bounds = _limits(given.limits)
+    stop = given.stop or StopSign(None if budget is None else time.monotonic() + budget)
+    candidates = read_tune(given.tune, named_judges)
+    inner = _inner_folds(given.nested)
+    tuning = any(len(options) > 1 for options in candidates.values())
+    seed = int(check_random_state(given.random_state).randint(2**31 - 1))
+    metric = Metric(given.scoring, data.task)
+
+    def setting_of(seed: int) -> Setting:
+        return Setting(
+            X=data.X,
+            y=data.y,
+            task=data.task,
+            parts=plan_parts(given.cv, repeats, data.X, data.y, data.task, seed, data.groups),
+            selectors=methods.selectors,
+            own=methods.own,
+            curve=methods.curve,
+            judges=named_judges,
+            candidates=candidates,
+            sizes=given_sizes,
+            metric=metric,
+            scale=given.scale,
+            gaps=data.gaps,
+            inner=inner or (3 if tuning else 0),
+            nested=bool(inner),
+            rule=given.rule,
+            seed=seed,
+            raising=raising,
+            groups=data.groups,
+            weight=data.weight,
+            units=data.units,
+            limits=bounds,
+            stop=stop,
+            judge_whole=given.apparent != "rank",
+        )
+
+    protocol = {
+        "sizes": given_sizes.tolist(),
+        "cv": repr(given.cv),
+        "repeats": repeats,
+        "scoring": metric.scoring,
+        "scale": given.scale,
+        "nested": inner,
+        "rule": given.rule,
+        "apparent": given.apparent if given.apparent == "rank" else bool(given.apparent),
+        "task": data.task,
+        "limits": bounds._asdict(),
+        "class_weight": given.class_weight,
+    }
+    setting = setting_of(seed)
+    journal = None
+    if given.checkpoint is not None:
+        about = _identity(setting, protocol, given.random_state)
+        journal = Journal(given.checkpoint, about, resume=given.resume, facts={"seed": seed})
+        if journal.facts["seed"] != seed:  # of the run that began it
+            setting = setting_of(int(journal.facts["seed"]))
+    try:
+        with Progress("compare", given.verbose) as progress:
+            runner = Runner(
+                setting,
+                n_jobs=given.n_jobs,
+                prefer=given.prefer,
+                journal=journal,
+                progress=progress,
+            )
+            runner.run(given.apparent)
+    finally:
+        if journal is not None:
+            journal.close()
+    return collect(runner, data.names, protocol, confidence, watch.seconds), setting

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamiz._html import html_table
 from tamiz.base import _plain
 from tamiz.evaluation import _compare_plots
 from tamiz.evaluation._compare_estimates import Curve, Estimate, curve_of, estimates_of
@@ -39,6 +40,9 @@ class Comparison:
         Honest errors: features ranked inside the training part of the split.
     apparent_errors : array of shape (methods, judges, splits, sizes)
         Errors in the same splits with the features ranked on all data.
+    inner_errors : array of shape (methods, judges, splits, inner folds, sizes + 1)
+        Errors of the inner cross-validation inside each training part, with the parameters chosen
+        there; the last column is for the features that the method itself selects.
     nested_errors, nested_sizes : arrays of shape (methods, judges, splits)
         Errors at the size that was chosen without the test part, and that size.
     own_errors, own_apparent_errors : arrays of shape (methods, judges, splits)
@@ -51,8 +55,9 @@ class Comparison:
         For every method, the ranking of each split: indices, best first, or None.
     selections : dict of str
         For every method with a number of its own, the features selected in each split.
-    whole_orders : dict of str
-        The rankings on all data.
+    whole_orders, whole_selections, whole_scores : dict of str
+        The rankings on all data, what methods with a number of their own select there, and the
+        scores of methods that have some.
     select_seconds : array of shape (methods, splits)
         Time to select.
     judge_seconds : array of shape (methods, judges, splits)
@@ -94,6 +99,7 @@ class Comparison:
     sizes: np.ndarray
     errors: np.ndarray
     apparent_errors: np.ndarray
+    inner_errors: np.ndarray
     nested_errors: np.ndarray
     nested_sizes: np.ndarray
     own_errors: np.ndarray
@@ -112,6 +118,8 @@ class Comparison:
     n_samples: int
     n_features: int
     names: list[str]
+    whole_selections: dict[str, np.ndarray] = field(default_factory=dict)
+    whole_scores: dict[str, np.ndarray] = field(default_factory=dict)
     metric: str = "error"
     shares: bool = True
     nested: bool = True
@@ -134,6 +142,21 @@ class Comparison:
 
     def __str__(self) -> str:
         return describe(self)
+
+    @property
+    def ratio(self) -> float:
+        """Test samples for each training sample."""
+        return float(np.mean(self.n_test / self.n_train))
+
+    def _repr_html_(self) -> str:
+        """The estimates as a table, in notebooks."""
+        per, unit = (100.0, " %") if self.shares else (1.0, "")
+        head = ["method", "judge", "size", f"honest {self.metric}{unit}", "low", "high", "apparent"]
+        rows = [
+            [e.method, e.judge, e.size, *(per * v for v in (e.error, e.low, e.high, e.apparent))]
+            for e in self.estimates()
+        ]
+        return html_table(repr(self)[1:-1], head, rows, self.notes)
 
     # ------------------------------------------------------------------------------- estimates
 
@@ -214,7 +237,7 @@ class Comparison:
                 "'chosen' or 'own'."
             )
         if size == "chosen":
-            chosen = chosen_size(self.errors[m, j], self.sizes, self.rule)
+            chosen = chosen_size(self.errors[m, j], self.sizes, self.rule, self.ratio)
             size = "own" if chosen is None else chosen
         rows = []
         kept = self.selections if size == "own" else self.orders

@@ -16,8 +16,8 @@ from typing import Any
 _FILTERS, _EMBEDDED, _SEARCH = "tamiz.filters", "tamiz.embedded", "tamiz.search"
 _BASELINES = "tamiz.evaluation._compare_baselines"
 
-#: Above this many features an elimination one by one drops all tied features at once.
-_WIDE = 300
+#: Above this many features an elimination drops several at a time.
+_WIDE = 150
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Method:
         Parameters that :meth:`make` sets where the class has others.
     for_regression : mapping
         Parameters for numbers as target.
+    if_wide : mapping
+        Parameters for tables of more than 150 features.
     aliases : tuple of str
         Other names.
     """
@@ -74,12 +76,22 @@ class Method:
     ranks: bool = True
     defaults: Mapping[str, Any] = field(default_factory=dict)
     for_regression: Mapping[str, Any] = field(default_factory=dict)
+    if_wide: Mapping[str, Any] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
 
     @property
     def cls(self) -> Any:
         """The class."""
         return getattr(import_module(self.home), self.class_name)
+
+    @property
+    def unit_free(self) -> bool:
+        """Whether the ranking stays the same if features change their units or their zero.
+
+        That holds for every filter with its default parameters. Machines, and searches judged by
+        machines, need features of one scale.
+        """
+        return self.family in ("filter", "baseline")
 
     def make(self, *, task: str = "classification", n_features: int | None = None, **params: Any):
         """A selector with sensible defaults.
@@ -103,8 +115,8 @@ class Method:
             known.update(self.for_regression)
             if "task" in self.cls._get_param_names():  # else it would guess, and may guess classes
                 known["task"] = task
-        if self.name == "ho-svm" and n_features is not None and n_features > _WIDE:
-            known["ties"] = "all"
+        if n_features is not None and n_features > _WIDE:
+            known.update(self.if_wide)
         return self.cls(**{**known, **params})
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,6 +235,7 @@ _LIST = [
         "drops what the margin misses least",
         "p machines; fast for the linear kernel",
         sparse=True,
+        if_wide={"step": 0.1},  # a tenth of the features at a time
         aliases=("svm-rfe",),
     ),
     _embedded(
@@ -231,7 +244,15 @@ _LIST = [
         "drops what held-out errors miss least",
         "p machines, and n² p² in all; fewer with ties='all'",
         own_size=True,
+        if_wide={"ties": "all"},  # not one by one
         aliases=("holdout", "ho"),
+    ),
+    _embedded(
+        "forest",
+        "ForestImportance",
+        "decrease of impurity in a random forest",
+        "n log n √p for each tree",
+        aliases=("random-forest", "forest-importance"),
     ),
     _embedded(
         "l1-svm",

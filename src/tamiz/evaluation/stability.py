@@ -24,7 +24,7 @@ from tamiz._progress import Progress
 from tamiz.evaluation._intervals import check_count, check_level
 from tamiz.evaluation._masks import mask_and_names, read_masks
 from tamiz.evaluation._resamples import Table, make_sampling
-from tamiz.evaluation._stability_measures import StabilityTest
+from tamiz.evaluation._stability_measures import StabilityTest, nogueira
 from tamiz.evaluation._stability_result import Stability, measure
 from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
 from tamiz.search.base import seeded
@@ -183,3 +183,8 @@ def _select(given: tuple[Any, Table], rows: np.ndarray) -> tuple[np.ndarray, lis
     X, y = table.part(rows)
     fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)))
     return mask_and_names(fitted, table.n_features)
+
+
+def nogueira_index(masks: np.ndarray) -> float:
+    """Nogueira's index alone, of boolean masks (selections, features); NaN if it is undefined."""
+    return nogueira(masks)[0]

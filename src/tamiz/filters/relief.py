@@ -199,9 +199,10 @@ class Relief(ReliefF):
         rows; all by default.
     metric : {"manhattan", "euclidean"}, default="manhattan"
         Distance that decides who is near.
-    scaling : {"none", "range"}, default="none"
-        Whether features enter the distance as they are (a differing symbol then counts 1) or
-        divided by their range. Scores always use differences divided by the range.
+    scaling : {"range", "none"}, default="range"
+        Whether features enter the distance divided by their range, or as they are, as published
+        (a differing symbol then counts 1): the order then depends on the units. Scores always use
+        differences divided by the range. (``"none"`` was the default once.)
     ties : {"random", "index"}, default="random"
         Which of several samples at the same distance is the nearer one.
     categorical_features : array-like, optional
@@ -241,7 +242,8 @@ class Relief(ReliefF):
     >>> from tamiz.filters.relief import Relief
     >>> X = [[170, 85], [147, 75], [150, 77], [154, 81], [175, 79], [152, 80], [173, 82], [177, 84]]
     >>> y = [1, -1, -1, -1, 1, -1, 1, 1]
-    >>> Relief(n_samples=[0, 5], ties="index").fit(X, y).scores_.round(4).tolist()
+    >>> relief = Relief(n_samples=[0, 5], ties="index", scaling="none")
+    >>> relief.fit(X, y).scores_.round(4).tolist()
     [0.4833, 0.25]
     """
 
@@ -253,7 +255,7 @@ class Relief(ReliefF):
         *,
         n_samples: Any = None,
         metric: str = "manhattan",
-        scaling: str = "none",
+        scaling: str = "range",
         ties: str = "random",
         categorical_features: Any = None,
         threshold: float | None = None,

@@ -33,3 +33,7 @@ __all__ = [
     "symmetrical_uncertainty",
     "symmetrical_uncertainty_matrix",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

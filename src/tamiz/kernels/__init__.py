@@ -48,3 +48,7 @@ __all__ = [
     "mercer_check",
     "warn_if_indefinite",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -97,6 +97,10 @@ class Composite(Kernel):
         return all(part.always_mercer for part in self.parts)
 
     @property
+    def needs_scale(self) -> bool:
+        return any(part.needs_scale for part in self.parts)
+
+    @property
     def _accepts_sparse(self) -> bool:
         return all(part._accepts_sparse for part in self.parts)
 

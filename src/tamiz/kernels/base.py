@@ -92,6 +92,15 @@ class Kernel(ABC):
         return False
 
     @property
+    def needs_scale(self) -> bool:
+        """Whether a feature in large units leaves the others without effect.
+
+        So it is where distances or powers mix the features; the weights of a linear machine can
+        make up for their units.
+        """
+        return False
+
+    @property
     def bound(self) -> float:
         """Least known upper bound of the size of K(x, x') over all samples; infinite if none is."""
         return float("inf")

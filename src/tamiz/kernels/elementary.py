@@ -42,6 +42,10 @@ class _NumericKernel(Kernel):
         return True
 
     @property
+    def needs_scale(self) -> bool:
+        return True
+
+    @property
     def _pending(self) -> bool:
         return isinstance(self.gamma, str)
 
@@ -88,6 +92,10 @@ class Linear(InnerProductKernel):
     @property
     def always_mercer(self) -> bool:
         return True
+
+    @property
+    def needs_scale(self) -> bool:
+        return False
 
     @property
     def _pending(self) -> bool:

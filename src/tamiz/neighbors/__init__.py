@@ -4,3 +4,7 @@ from tamiz.neighbors.choose_k import KChoice, choose_k
 from tamiz.neighbors.classifier import KNNClassifier
 
 __all__ = ["KChoice", "KNNClassifier", "choose_k"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

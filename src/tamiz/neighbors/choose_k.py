@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz._progress import Progress
+from tamiz._unscaled import inner_fit
 from tamiz._validation import as_vector, check_classes
 from tamiz.base import Stopwatch
 from tamiz.neighbors._k_choice import KChoice, refuse_rule
@@ -301,7 +302,8 @@ def _errors(
     ks: np.ndarray,
 ) -> np.ndarray:
     """Share of wrong answers for each k."""
-    fitted = clone(model).fit(_rows(X, train), y[train])
+    with inner_fit():
+        fitted = clone(model).fit(_rows(X, train), y[train])
     codes = fitted._winners(fitted._bring(X_judged), ks)
     labels = fitted.classes_[np.maximum(codes, 0)]
     wrong = (labels != y_judged[:, None]) | (codes < 0)

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz._parallel import N_JOBS, limit_threads, refuse_no_jobs
+from tamiz._unscaled import warn_if_unscaled
 from tamiz._validation import check_classes, unchanged_on_error
 from tamiz.information.encoding import BINNING
 from tamiz.neighbors._attributes import (
@@ -217,6 +218,9 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         self._check_number(self.n_neighbors, n)
         weight = check_feature_weights(self.feature_weights, p, columns.names)
         scaling = metric.scaling if self.scaling == "auto" else self.scaling
+        as_given = scaling == "none" and self.feature_weights is None
+        if as_given and metric.number != MISMATCH and not columns.categorical.any():
+            warn_if_unscaled(self, table)
         self._space, self.scale_ = make_space(table, columns.categorical, weight, metric, scaling)
         self._metric = self.metric  # that of the space, whatever is set later
         self._coded = columns.categorical

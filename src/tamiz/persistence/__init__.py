@@ -4,3 +4,7 @@ from tamiz.persistence._errors import ModelFileError, ModelFileWarning
 from tamiz.persistence._files import describe, load, save
 
 __all__ = ["ModelFileError", "ModelFileWarning", "describe", "load", "save"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

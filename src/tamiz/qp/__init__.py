@@ -41,3 +41,7 @@ __all__ = [
     "svdd_problem",
     "svr_problem",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

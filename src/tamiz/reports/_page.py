@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.base import Selection
+from tamiz.evaluation.study import Whole
 from tamiz.reports._html import Markup, tag, visible
 from tamiz.reports._language import NONE, Language
-from tamiz.reports.whole import Whole
 
 BASELINES = ("random", "all")
 COLOURS = 8

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.evaluation.study import AGREEMENT
 from tamiz.reports._html import Markup, tag, visible
 from tamiz.reports._page import Page, Section
 from tamiz.reports._tables import folded
 
 FIRST_NAMES = 24
-#: Agreement of selections: below the first poor, from the second on excellent.
-AGREEMENT = (0.40, 0.75)
 #: Values of reasons that are errors, and so written as such.
 _ERRORS = frozenset({"error", "best_error", "majority_error", "chosen", "apparent", "all_error"})
 

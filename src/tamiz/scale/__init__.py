@@ -45,3 +45,7 @@ __all__ = [
     "sweep",
     "table_bytes",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

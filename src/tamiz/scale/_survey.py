@@ -9,10 +9,10 @@ import numpy as np
 
 from tamiz._validation import task_of_floats
 from tamiz.data._mixed import confused
-from tamiz.data.assemble import task_of
 from tamiz.data.column import Column, Table
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.roles import judge_text
+from tamiz.data.target import task_of
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
 MOST_CLASSES = 10_000
@@ -106,8 +106,8 @@ class NumberLevels:
         if task == "regression" and bool((self.values == np.floor(self.values)).all()):
             count = f"more than {self.most:,}" if self.full else f"{len(self.values)}"
             warnings.warn(
-                f"{shown}: the target {self.name!r} holds {count} different whole numbers, which "
-                "are taken as a quantity. Say so with task='regression', or use "
+                f"{shown}: the target {self.name!r} holds {count} different integers, which "
+                "are taken as numbers. Say so with task='regression', or use "
                 "task='classification' if they are labels.",
                 DataWarning,
                 stacklevel=2,

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
+from tamiz._unscaled import inner_fit
 from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
 from tamiz.search.splits import Split
 
@@ -110,7 +111,8 @@ class CrossValidation(Judge):
         weight = None if self.sample_weight is None else self.sample_weight[train]
         arguments = fit_arguments(machine, weight)
         try:
-            machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
+            with inner_fit():
+                machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
             return self.measure(machine, part_of(self.X, test, features), test)
         except (ValueError, TypeError) as error:
             reason = self._reason(error, features)

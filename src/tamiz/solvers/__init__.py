@@ -15,3 +15,7 @@ __all__ = [
     "solve_decomposition",
     "solve_smo",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

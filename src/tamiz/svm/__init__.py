@@ -1,8 +1,10 @@
 """Support vector machines: estimators in scikit-learn's manner, with their diagnostics."""
 
+from tamiz._unscaled import UnscaledWarning
 from tamiz.svm._separability import NotSeparableError
 from tamiz.svm.diagnostics import RadiusMargin, radius_margin_bound
 from tamiz.svm.hard_margin import HardMarginSVC
+from tamiz.svm.linear import LinearMachine
 from tamiz.svm.one_class import OneClassSVM
 from tamiz.svm.pegasos import PegasosClassifier
 from tamiz.svm.perceptron import PerceptronClassifier
@@ -16,11 +18,17 @@ __all__ = [
     "SVDD",
     "SVR",
     "HardMarginSVC",
+    "LinearMachine",
     "NotSeparableError",
     "OneClassSVM",
     "PegasosClassifier",
     "PerceptronClassifier",
     "RadiusMargin",
     "SubgradientClassifier",
+    "UnscaledWarning",
     "radius_margin_bound",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -15,7 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz._html import html_table
 from tamiz._text import refuse_text_rows
+from tamiz._unscaled import warn_if_unscaled
 from tamiz._validation import (
     TOO_LARGE,
     check_square,
@@ -46,6 +48,25 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+#: What a notebook shows of a fitted machine, where it has it.
+_EVIDENCE = {
+    "margin": "margin_",
+    "objective": "objective_",
+    "duality gap": "duality_gap_",
+    "KKT violation": "kkt_violation_",
+    "iterations": "n_iter_",
+    "status": "status_",
+}
+
+
+def _extreme(name: str, value: Any) -> Any:
+    """The value, or of several machines the one to look at: the least margin, else the largest."""
+    values = np.ravel(value)
+    if values.dtype.kind not in "iuf":
+        return ", ".join(dict.fromkeys(map(str, values)))
+    return (values.min() if name == "margin_" else values.max()).item()
+
+
 class KernelMachine(BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
@@ -62,6 +83,28 @@ class KernelMachine(BaseEstimator):
             tags.input_tags.string = tags.input_tags.one_d_array = True
             tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the evidence of a fitted machine."""
+        return str(super()._repr_html_inner()) + self._evidence_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in bundle:
+            bundle["text/html"] += self._evidence_html()
+        return bundle
+
+    def _evidence_html(self) -> str:
+        if not hasattr(self, "dual_coef_"):
+            return ""
+        rows: list[list[Any]] = [["support vectors", len(self.support_)]]
+        for label, name in _EVIDENCE.items():
+            value = getattr(self, name, None)
+            if value is not None:
+                rows.append([label, _extreme(name, value)])
+        k = len(self.dual_coef_)
+        notes = [f"Of {k} machines: the least margin, the largest of the other numbers."]
+        return html_table("What was found", [], rows, notes if k > 1 else ())
 
     def _takes_sparse(self) -> bool:
         return not self._is_precomputed()
@@ -105,6 +148,8 @@ class KernelMachine(BaseEstimator):
         kernel = copy.copy(kernel)
         if isinstance(kernel, Precomputed):
             return kernel
+        if kernel.needs_scale:
+            warn_if_unscaled(self, X)
         if kernel._pending:  # gamma will be one over a variance
             check_squares(X)
         return kernel.resolve(X, weight)

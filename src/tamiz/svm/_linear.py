@@ -46,7 +46,7 @@ def per_machine(values: Any) -> Any:
     return values[0].item() if len(values) == 1 else np.asarray(values)
 
 
-class LinearMachine(ClassifierMixin, BaseEstimator):
+class LinearDecision(ClassifierMixin, BaseEstimator):
     """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
 
     coef_: np.ndarray

@@ -24,7 +24,7 @@ from tamiz.solvers.pegasos import (
     objective,
     solution,
 )
-from tamiz.svm._linear import LinearMachine, positive_classes
+from tamiz.svm._linear import LinearDecision, positive_classes
 from tamiz.svm._multiclass import class_scores
 from tamiz.svm._stream_hinge import Tasks, Units
 from tamiz.svm._stream_kept import Passes, budget
@@ -237,7 +237,7 @@ def in_features(weights: np.ndarray, units: Units) -> np.ndarray:
     return np.concatenate([coef, np.asarray(intercept)[..., None]], axis=-1)
 
 
-class StreamedMachine(LinearMachine):
+class StreamedMachine(LinearDecision):
     """A linear machine that was found on a stream; it predicts, and is not fitted again.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._validation import unchanged_on_error
 from tamiz.qp import QMatrix, svc_problem
 from tamiz.solvers import QPResult, Status, solve
@@ -65,9 +66,11 @@ class HardMarginSVC(KernelClassifier):
         "multiclass": [StrOptions({"ovo", "ovr"})],
     }
 
+    @by_keyword
     def __init__(
         self,
         kernel: Any = "linear",
+        *,
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,

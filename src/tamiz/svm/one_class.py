@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from tamiz._keywords import by_keyword
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem
 from tamiz.solvers import QPResult
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
@@ -71,9 +72,11 @@ class OneClassSVM(NoveltyMachine):
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
+    @by_keyword
     def __init__(
         self,
         nu: float = 0.5,
+        *,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

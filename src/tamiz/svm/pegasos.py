@@ -31,7 +31,7 @@ from tamiz.solvers.pegasos import (
     solution,
     solve_pegasos,
 )
-from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
+from tamiz.svm._linear import LinearDecision, lambda_of, per_machine, positive_classes
 from tamiz.svm._streaming import (
     Stream,
     default_passes,
@@ -43,7 +43,7 @@ from tamiz.svm._streaming import (
 _AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}
 
 
-class PegasosClassifier(LinearMachine):
+class PegasosClassifier(LinearDecision):
     r"""Linear support vector machine fitted by Pegasos, also from a stream.
 
     Minimises ``lambda_/2 ‖w‖²`` plus the mean hinge loss. Each step looks at one sample (or a

@@ -20,10 +20,10 @@ from tamiz._validation import (
     unchanged_on_error,
 )
 from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
-from tamiz.svm._linear import LinearMachine, per_machine, positive_classes
+from tamiz.svm._linear import LinearDecision, per_machine, positive_classes
 
 
-class PerceptronClassifier(LinearMachine):
+class PerceptronClassifier(LinearDecision):
     """The perceptron: weights change by ``± x`` at every mistake, until there is none.
 
     If the classes can be separated by a hyperplane, one is found after a number of mistakes that

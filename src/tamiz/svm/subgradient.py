@@ -17,10 +17,10 @@ from tamiz._validation import (
     unchanged_on_error,
 )
 from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
-from tamiz.svm._linear import LinearMachine, lambda_of, per_machine, positive_classes
+from tamiz.svm._linear import LinearDecision, lambda_of, per_machine, positive_classes
 
 
-class SubgradientClassifier(LinearMachine):
+class SubgradientClassifier(LinearDecision):
     """Linear support vector machine fitted by subgradient descent, with a guarantee.
 
     Minimises ``lambda_/2 ‖w‖²`` plus the weighted mean of the hinge losses. Every step looks at

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._validation import (
     Labels,
     check_class_weight,
@@ -289,9 +290,11 @@ class SVC(KernelClassifier):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
+    @by_keyword
     def __init__(
         self,
         C: float = 1.0,
+        *,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

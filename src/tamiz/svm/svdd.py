@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from tamiz._keywords import by_keyword
 from tamiz.qp import QMatrix, QuadraticProblem, svdd_problem
 from tamiz.solvers import QPResult
 from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
@@ -80,9 +81,11 @@ class SVDD(NoveltyMachine):
         "nu": [Interval(Real, 0.0, 1.0, closed="both")],
     }
 
+    @by_keyword
     def __init__(
         self,
         nu: float = 0.1,
+        *,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

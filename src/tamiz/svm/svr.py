@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz._keywords import by_keyword
 from tamiz._validation import (
     TOO_LARGE,
     check_regression_target,
@@ -87,9 +88,11 @@ class SVR(RegressorMixin, KernelMachine):
         "loss": [StrOptions({"linear", "squared"})],
     }
 
+    @by_keyword
     def __init__(
         self,
         C: float = 1.0,
+        *,
         epsilon: float = 0.1,
         loss: str = "linear",
         kernel: Any = "rbf",

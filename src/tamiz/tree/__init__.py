@@ -2,6 +2,7 @@
 
 from tamiz.tree.classifier import CARTClassifier
 from tamiz.tree.findings import Finding
+from tamiz.tree.forest import ForestClassifier
 from tamiz.tree.pruning import PruningPath, pruning_path
 from tamiz.tree.regressor import CARTRegressor
 from tamiz.tree.rules import Rule
@@ -12,6 +13,7 @@ __all__ = [
     "CARTClassifier",
     "CARTRegressor",
     "Finding",
+    "ForestClassifier",
     "NominalSplit",
     "NumericSplit",
     "ObliqueSplit",
@@ -22,3 +24,7 @@ __all__ = [
     "Tree",
     "pruning_path",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -183,7 +183,8 @@ def _rankings(X: np.ndarray, Z: np.ndarray, y: np.ndarray, seed: int) -> Found:
     forward = ForwardSelection(judge, cv=fit).fit(Z, y)
     backward = BackwardElimination(judge, cv=fit).fit(Z, y)
     orders = {
-        "Fisher": FisherScore().fit(unit(X), y).order_,  # units chosen to suit: not told
+        # the printed form depends on units, which the source does not give: these suit
+        "Fisher": FisherScore(variant="criterion").fit(unit(X), y).order_,
         "SVM-RFE": SVMRFE(C=1.0, kernel="linear").fit(Z, y).order_,
         "forward": _steps(forward, "add"),
         "backward": _steps(backward, "drop")[::-1],

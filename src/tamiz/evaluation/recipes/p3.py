@@ -42,7 +42,7 @@ def by_deviation_of_logarithms(X: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 def _radial(C: float, gamma: float) -> dict[str, Make]:
     return {
-        "Fisher": lambda seed: FisherScore(),
+        "Fisher": lambda seed: FisherScore(variant="criterion"),
         "FSV": lambda seed: FSV(C=10.0),
         "RFE": lambda seed: SVMRFE(kernel="rbf", C=C, gamma=gamma),
         "HO-SVM": lambda seed: HoldOutSVM(C=C, gamma=gamma, random_state=seed),
@@ -51,7 +51,7 @@ def _radial(C: float, gamma: float) -> dict[str, Make]:
 
 def _wide() -> dict[str, Make]:
     return {
-        "Fisher": lambda seed: FisherScore(),
+        "Fisher": lambda seed: FisherScore(variant="criterion"),
         "FSV": lambda seed: FSV(C=10.0),
         "RFE": lambda seed: SVMRFE(kernel="linear", C=10.0),
         "HO-SVM": lambda seed: HoldOutSVM(C=100.0, random_state=seed),

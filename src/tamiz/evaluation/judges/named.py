@@ -1,4 +1,4 @@
-"""Judges of a comparison by name, their grids, and scores turned into errors."""
+"""Judges of a comparison by name, and what is tuned of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.metrics import get_scorer
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -17,20 +16,46 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.neighbors import KNNClassifier
 from tamiz.search.judges import last_step
-from tamiz.svm import SVC, SVR
-from tamiz.tree import CARTClassifier, CARTRegressor
+from tamiz.svm import SVC, SVR, LinearMachine
+from tamiz.tree import CARTClassifier, CARTRegressor, ForestClassifier
+
+
+@dataclass(frozen=True)
+class PerFeature:
+    """A parameter that is divided by the number of features, on which its best value depends."""
+
+    value: float
+
+    def __repr__(self) -> str:
+        return f"{self.value:g}/p"
 
 
 @dataclass(frozen=True)
 class NamedJudge:
-    """A judge that is asked for by name: how to make it for each task, and what to tune."""
+    """A judge that is asked for by name: how to make it for each task, and what to tune.
+
+    Attributes
+    ----------
+    classifier, regressor : callable
+        Make one.
+    scaled : bool
+        Whether it minds the scale of the features.
+    grid : dict
+        What ``tune=True`` tries.
+    coarse, fine : dict
+        The few settings, and those of more time, that ``tamiz select`` tries.
+    what, cost : str
+        How it decides, and how its time grows.
+    """
 
     classifier: Callable[[], Any]
     regressor: Callable[[], Any]
-    scaled: bool  # whether it minds the scale of the features
+    scaled: bool
     grid: dict[str, list[Any]]
-    what: str  # how it decides, in a few words
-    cost: str  # how its time grows
+    coarse: dict[str, list[Any]]
+    fine: dict[str, list[Any]]
+    what: str
+    cost: str
 
     def to_dict(self, name: str) -> dict[str, Any]:
         """What a list of judges tells of it, in plain values."""
@@ -44,21 +69,60 @@ class NamedJudge:
         }
 
 
+def _per_feature(*values: float) -> list[PerFeature]:
+    return [PerFeature(value) for value in values]
+
+
+_LEAVES = {"min_samples_leaf": [1, 5, 20]}
 JUDGES = {
-    "svc-linear": NamedJudge(
-        lambda: SVC(kernel="linear"),
+    "linear": NamedJudge(
+        LinearMachine,
         lambda: SVR(kernel="linear"),
         True,
         {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
-        "a plane with the widest margin",
-        "n² p",
+        {"C": _per_feature(0.1, 3.0)},
+        {"C": _per_feature(0.1, 1.0, 10.0, 100.0)},
+        "a plane, by the squared hinge loss",
+        "n p² or n² p, whichever is less",
     ),
     "svc-rbf": NamedJudge(
         lambda: SVC(kernel="rbf"),
         lambda: SVR(kernel="rbf"),
         True,
         {"C": [0.1, 1.0, 10.0, 100.0]},
+        {"C": [1.0, 10.0], "gamma": _per_feature(0.3, 1.5)},
+        {"C": [1.0, 10.0], "gamma": _per_feature(0.2, 0.8, 3.0)},
         "a curved boundary with the widest margin",
+        "n² p",
+    ),
+    "tree": NamedJudge(
+        CARTClassifier,
+        CARTRegressor,
+        False,
+        _LEAVES,
+        {"min_samples_leaf": [5]},
+        _LEAVES,
+        "questions about one feature after the other",
+        "n log n p",
+    ),
+    "forest": NamedJudge(
+        lambda: ForestClassifier(n_jobs=1),
+        lambda: RandomForestRegressor(),
+        False,
+        {"min_samples_leaf": [1, 3, 10]},
+        {},
+        {},
+        "the mean of a hundred trees",
+        "n log n √p for each tree",
+    ),
+    "svc-linear": NamedJudge(
+        lambda: SVC(kernel="linear"),
+        lambda: SVR(kernel="linear"),
+        True,
+        {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
+        {"C": _per_feature(1.0, 30.0)},
+        {"C": _per_feature(0.3, 3.0, 30.0)},
+        "a plane with the widest margin",
         "n² p",
     ),
     "knn": NamedJudge(
@@ -66,25 +130,20 @@ JUDGES = {
         KNeighborsRegressor,
         True,
         {"n_neighbors": [1, 3, 5, 9, 15]},
+        {"n_neighbors": [5]},
+        {"n_neighbors": [1, 5, 15]},
         "the classes of the nearest samples",
         "n² p, less with few features",
-    ),
-    "tree": NamedJudge(
-        CARTClassifier,
-        CARTRegressor,
-        False,
-        {"min_samples_leaf": [1, 5, 20]},
-        "questions about one feature after the other",
-        "n log n p",
     ),
 }
 _ALIASES = {
     "svc": "svc-linear",
-    "linear": "svc-linear",
     "svr": "svc-linear",
     "svr-linear": "svc-linear",
     "rbf": "svc-rbf",
     "svr-rbf": "svc-rbf",
+    "cart": "tree",
+    "random-forest": "forest",
 }
 
 
@@ -120,15 +179,24 @@ def name_of_judge(judge: Any) -> str:
     return f"{name}-{kernel}" if isinstance(kernel, str) else name
 
 
+def resolved(candidate: dict[str, Any], n_features: int) -> dict[str, Any]:
+    """The parameters that a candidate stands for before so many features."""
+    return {
+        key: value.value / max(1, n_features) if isinstance(value, PerFeature) else value
+        for key, value in candidate.items()
+    }
+
+
 def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
     """The settings to try, as keyword arguments of ``set_params``."""
-    if grid is True:
-        if name not in JUDGES:
+    if grid is True or isinstance(grid, str):
+        named = JUDGES.get(_ALIASES.get(name, name))
+        if named is None:
             raise ValueError(
-                f"tune=True has no grid for the judge {name!r}; pass tune={{'C': [0.1, 1, 10]}} or "
-                "the like."
+                f"tune={grid!r} has no grid for the judge {name!r}; pass "
+                "tune={'C': [0.1, 1, 10]} or the like."
             )
-        grid = JUDGES[name].grid
+        grid = {True: named.grid, "coarse": named.coarse, "fine": named.fine}[grid]
     known = judge.get_params()
     prefix = f"{judge.steps[-1][0]}__" if isinstance(judge, Pipeline) else ""
     candidates = []
@@ -142,72 +210,6 @@ def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
             )
         candidates.append(named)
     return candidates
-
-
-#: How the names of those scores begin that lie between 0 and 1.
-_SHARES = (
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "f1",
-    "jaccard",
-    "precision",
-    "recall",
-    "roc_auc",
-    "top_k_accuracy",
-)
-
-
-class Metric:
-    """A score of scikit-learn as an error: the smaller the better.
-
-    Scores of which more is better become 1 − score, losses stay what they are. A metric that is
-    not defined on a fold, such as the area under the ROC curve with one class, is NaN.
-    """
-
-    def __init__(self, scoring: Any, task: str):
-        self.scorer: Any = None
-        self.direct = scoring is None or scoring == "accuracy"
-        if scoring is None:
-            scoring = "accuracy" if task == "classification" else "neg_root_mean_squared_error"
-        self.direct &= task == "classification"
-        if isinstance(scoring, str):
-            try:
-                self.scorer = get_scorer(scoring)
-            except ValueError:
-                raise ValueError(
-                    f"scoring={scoring!r} is no metric of scikit-learn; see "
-                    "sklearn.metrics.get_scorer_names(), or pass a scorer."
-                ) from None
-            self.scoring = scoring
-        elif callable(scoring):
-            self.scorer = scoring
-            self.scoring = getattr(scoring, "__name__", None) or repr(scoring)
-        else:
-            raise ValueError(
-                f"scoring={scoring!r} is not understood; a comparison has one metric, by name or "
-                "as a scorer."
-            )
-        self.loss = getattr(self.scorer, "_sign", 1) < 0
-        if scoring == "accuracy":
-            self.name = "error"
-        elif self.loss:
-            self.name = self.scoring.removeprefix("neg_").replace("_", " ")
-        else:
-            self.name = f"1 − {self.scoring}"
-        # whether errors lie between 0 and 1; of a scorer of one's own nobody knows
-        self.shares = isinstance(scoring, str) and self.scoring.startswith(_SHARES)
-
-    def __call__(self, machine: Any, X: Any, y: np.ndarray) -> float:
-        if self.direct:
-            return float(np.mean(machine.predict(X) != y))
-        try:
-            score = float(self.scorer(machine, X, y))
-        except ValueError as error:
-            if "one class" in str(error).lower() or "not defined" in str(error).lower():
-                return np.nan
-            raise
-        return -score if self.loss else 1.0 - score
 
 
 def nothing_selected(task: str) -> Any:

@@ -1,0 +1,201 @@
+"""Text tables whose rows are features and whose columns are samples, as expression data come.
+
+The first column names the features, the header names the samples. Labels are a row of the table,
+or come from a second file, which names samples and their labels.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tamiz.data.column import Table, distinct_names, numbered
+from tamiz.data.delimited import convert_cells, small_rows
+from tamiz.data.dialect import Dialect, guess_dialect
+from tamiz.data.errors import DataError, Finding, listed
+from tamiz.data.plan import USUAL_TARGETS, Options, Plan, make_plan
+from tamiz.data.source import Source
+
+_SAMPLE = re.compile(
+    r"(GSM|SRR|ERR|TCGA|sample|patient|subject|case|control|tumou?r|normal|donor|array|chip|"
+    r"specimen|muestra|paciente)[\W_]*\w{0,12}([\W_]\w{1,6})*",
+    re.IGNORECASE,
+)
+_MADE_UP = re.compile(r"(x|f|v|var|feature|feat|col|column|attr|attribute|unnamed|pc|dim)[\W_]*\d+",
+                      re.IGNORECASE)  # fmt: skip
+
+
+def looks_transposed(names: Sequence[str]) -> bool:
+    """Whether names of columns are those of samples: ``GSM123``, ``patient 7``, or one word and a
+    number throughout."""
+    if len(names) < 4 or sum(bool(_MADE_UP.fullmatch(name)) for name in names) > len(names) // 2:
+        return False
+    like_samples = sum(bool(_SAMPLE.fullmatch(name)) for name in names)
+    numbered = {re.sub(r"\d+", "#", name) for name in names}
+    return like_samples >= 0.8 * len(names) or (len(numbered) == 1 and "#" in numbered.pop())
+
+
+def read_transposed(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
+    """Read a text table of samples in columns, with its labels."""
+    head, rows, dialect = _rows(path, shown, options)
+    if len(head) < 2:
+        raise DataError(
+            f"{shown} has one column only, and transpose=True needs names of features and samples; "
+            "name the separator with separator=."
+        )
+    first = rows[:50]
+    described = [
+        j
+        for j in range(1, len(head))
+        if 2 * sum(not _is_value(row[j], dialect) for row in first) > max(len(first), 2)
+    ]
+    if len(described) == len(head) - 1:
+        raise DataError(
+            f"{shown} holds text in nearly all columns, and transpose=True needs numbers of "
+            "samples there; leave it out if each row is a sample."
+        )
+    kept = [j for j in range(1, len(head)) if j not in described][: options.nrows]
+    samples = distinct_names([head[j] for j in kept])[0]
+    names = [row[0].strip() for row in rows]
+    names, renamed = distinct_names([name or f"unnamed_{i}" for i, name in enumerate(names)])
+    columns = [
+        convert_cells(name, [row[j] for j in kept], dialect)
+        for name, row in zip(names, rows, strict=True)
+    ]
+    notes = [f"Rows were taken as features, and {len(samples)} columns as samples."]
+    if described:
+        notes.append(f"Columns of text, left out: {listed([head[j] for j in described])}.")
+    table = Table(columns, shown, notes, extras={"samples": np.array(samples)})
+    table.warnings = numbered(shown, renamed, "rows")
+    if options.labels is not None:
+        table, options = _with_labels(table, options)
+    elif options.target is None:
+        options = replace(options, target=_label_row(table, shown))
+    return table, make_plan(table.names, options, shown)
+
+
+def _rows(path: Path, shown: str, options: Options) -> tuple[list[str], list[list[str]], Dialect]:
+    """Header, rows of cells, and how they are written; lines of GEO's own (``!...``) left out."""
+    source = Source(path, shown, options.encoding)
+    text = b"".join(source.pieces()).decode(source.encoding, errors="replace")
+    if text.startswith("!"):
+        text = "".join(line for line in io.StringIO(text) if not line.startswith("!"))
+    tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
+    dialect = guess_dialect(text, True, options, shown, tabs)
+    names = dialect.names
+    rows = list(small_rows(text, dialect, len(names), shown, None))
+    if not rows:
+        raise DataError(f"{shown} has a header line but no rows; add rows.")
+    return names, rows, dialect
+
+
+def _is_value(cell: str, dialect: Dialect) -> bool:
+    cell = cell.strip()
+    return cell in dialect.missing or dialect.is_number(cell)
+
+
+def _label_row(table: Table, shown: str) -> Any:
+    """The row of labels: the only one that holds text, else one with a usual name."""
+    texts = [column.name for column in table.columns if column.is_text]
+    usual = [name for name in table.names if name.lower() in USUAL_TARGETS]
+    if len(usual) != 1 and len(texts) != 1:
+        found = f"several rows hold text: {listed(texts)}" if texts else "no row holds text"
+        raise DataError(
+            f"{shown} is read with samples in columns, and {found}; name the row of labels with "
+            "target=, or a file of labels with labels='labels.csv'."
+        )
+    name = usual[0] if len(usual) == 1 else texts[0]
+    table.notes.append(f"Row {name!r} is taken as the target (target=... changes it).")
+    return name
+
+
+# --------------------------------------------------------------------------------------- labels
+
+
+def _with_labels(table: Table, options: Options) -> tuple[Table, Options]:
+    """The table with a target from the labels; samples without one are left out."""
+    samples = [str(name) for name in table.extras["samples"]]
+    shown, name, given, dialect = _read_labels(options, samples)
+    cells = [given.get(sample, "") for sample in samples]
+    there = [i for i, cell in enumerate(cells) if cell.strip() not in dialect.missing]
+    strangers = [sample for sample in given if sample not in set(samples)]
+    if not there:
+        raise DataError(
+            f"{shown} names none of the samples of {table.source}: it has {listed(given, 3)}, the "
+            f"table {listed(samples, 3)}; use the same names, or one label for each in their order."
+        )
+    if strangers:
+        table.notes.append(f"{shown} names samples that are not in the table: {listed(strangers)}.")
+    columns = table.columns
+    if len(there) < len(samples):
+        gone = [samples[i] for i in range(len(samples)) if i not in set(there)]
+        text = (
+            f"Left out because {shown} has no label for them: {len(gone)} of {len(samples)} "
+            f"samples, {listed(gone)}."
+        )
+        table.warnings.append(Finding("rows_dropped", (), text))
+        rows = np.array(there)
+        columns = [column.take(rows) for column in columns]
+        table.extras["samples"] = table.extras["samples"][rows]
+    name = distinct_names([*table.names, name])[0][-1]
+    target = convert_cells(name, [cells[i] for i in there], dialect)
+    made = Table([*columns, target], table.source, table.notes, table.warnings, extras=table.extras)
+    return made, replace(options, target=name)
+
+
+def _read_labels(options: Options, samples: list[str]) -> tuple[str, str, dict[str, str], Dialect]:
+    """What the labels are called, their own name, label by sample, and how they are written."""
+    if isinstance(options.labels, Mapping):
+        given = {str(sample): str(label) for sample, label in options.labels.items()}
+        return "labels=", "label", given, Dialect(",")
+    if not isinstance(options.labels, (str, os.PathLike)):
+        raise DataError(
+            f"labels={options.labels!r} is not understood; give a file, or a dict such as "
+            "{'sample_1': 'healthy'}."
+        )
+    path = Path(options.labels).expanduser()
+    if not path.is_file():
+        raise DataError(
+            f"There is no file {os.fspath(options.labels)!r} of labels; check its name."
+        )
+    shown = path.name
+    plain = Options(encoding=options.encoding, header=False, missing=options.missing)
+    try:
+        _, rows, dialect = _rows(path, shown, plain)
+    except OSError as error:
+        raise DataError(f"{shown} cannot be read ({error.strerror}); check the file.") from None
+    rows = [[cell.strip() for cell in row] for row in rows]
+    width = len(rows[0])
+    if width == 1:
+        name = rows[0][0] if len(rows) == len(samples) + 1 else "label"
+        rows = rows[len(rows) - len(samples) :] if len(rows) == len(samples) + 1 else rows
+        if len(rows) != len(samples):
+            raise DataError(
+                f"{shown} holds {len(rows)} labels in one column, and the table has {len(samples)} "
+                "samples; give one for each, or names of samples in a first column."
+            )
+        return shown, name, dict(zip(samples, (row[0] for row in rows), strict=True)), dialect
+    key = max(range(width), key=lambda j: len({row[j] for row in rows} & set(samples)))
+    has_head = rows[0][key] not in set(samples)
+    head = rows[0] if has_head else [f"x{j}" for j in range(width)]
+    rows = rows[1:] if has_head else rows
+    others = [j for j in range(width) if j != key]
+    if width > 2 or (has_head and options.target is not None):
+        if options.target not in head:
+            raise DataError(
+                f"{shown} has {width} columns; name the one with the labels with target=: "
+                f"{listed([head[j] for j in others])}."
+            )
+        others = [head.index(options.target)]
+    twice = distinct_names([row[key] for row in rows])[1]
+    if twice:
+        raise DataError(f"{shown} names samples twice: {listed(twice)}; give one label for each.")
+    name = head[others[0]] if has_head and head[others[0]] else "label"
+    return shown, name, {row[key]: row[others[0]] for row in rows}, dialect

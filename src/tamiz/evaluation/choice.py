@@ -1,0 +1,306 @@
+r"""Which method, judge and number of features to use: all of them compete.
+
+A *triple* is a method, a judge and a number of features. All triples of a comparison are judged in
+the same splits, so that differences are paired. With :math:`d_k` the difference of two triples in
+split k of J, the standard error of the mean difference is corrected for training parts that overlap
+(Nadeau, Bengio):
+
+.. math::
+
+    \mathrm{se}^2 = \Bigl(\frac1J + \frac{n_{test}}{n_{train}}\Bigr) s_d^2
+
+Two answers follow. The *most accurate* triple has the least mean error. The *smallest* has the
+fewest features among those that are not worse than the most accurate one by more than one such
+error. Ties go to the smaller error, then to fewer features, then to the steadier selection.
+
+The error of the best of many triples is too good to be true. The honest error of the procedure is
+that of choosing inside every training part, by the inner cross-validation there, and looking at the
+test part once with what was chosen.
+
+References
+----------
+.. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from tamiz.base import corrected_error
+from tamiz.evaluation._compare_intervals import Interval, corrected_interval
+
+if TYPE_CHECKING:
+    from tamiz.evaluation.comparison import Comparison
+
+SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
+_TIE = 1e-12
+
+
+class Triple(NamedTuple):
+    """A method, a judge, and a number of features; "own" if the method itself decides on it."""
+
+    method: str
+    judge: str
+    size: int
+    own: bool = False
+
+
+class Choice(NamedTuple):
+    """Which of several triples to take, by their places."""
+
+    best: int  # least mean error
+    smallest: int  # fewest features, not worse by more than one standard error
+    means: np.ndarray
+    differences: np.ndarray  # from the best: mean, and corrected standard error
+    errors_of_difference: np.ndarray
+    equal: np.ndarray  # which are not worse by more than one standard error
+
+
+def choose(
+    errors: np.ndarray,
+    sizes: np.ndarray,
+    ratio: float,
+    steadiness: np.ndarray | None = None,
+) -> Choice:
+    """Choose among triples.
+
+    Parameters
+    ----------
+    errors : array of shape (n_splits, n_triples)
+        Errors in the same splits, all finite.
+    sizes : array of shape (n_triples,)
+        Numbers of features.
+    ratio : float
+        Test samples for each training sample.
+    steadiness : array of shape (n_triples,), optional
+        How much the selections of the splits agree: breaks ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> errors = np.array([[0.30, 0.11, 0.10], [0.32, 0.10, 0.10], [0.28, 0.09, 0.10]])
+    >>> found = choose(errors + [0, 0.004, 0], np.array([1, 3, 20]), 0.5)
+    >>> found.best, found.smallest
+    (2, 1)
+    """
+    means = errors.mean(axis=0)
+    steady = np.zeros(len(means)) if steadiness is None else np.nan_to_num(steadiness, nan=-1.0)
+    least = means.min()
+    tied = means <= least + _TIE * (1.0 + abs(least))
+    best = int(np.lexsort((-steady, sizes, ~tied))[0])
+    away = errors - errors[:, [best]]
+    difference, error = away.mean(axis=0), corrected_error(away, ratio)
+    equal = difference <= error + _TIE
+    rounded = np.round(means, 12)
+    smallest = int(np.lexsort((-steady, rounded, sizes, ~equal))[0])
+    return Choice(best, smallest, means, difference, error, equal)
+
+
+@dataclass
+class Contest:
+    """All triples of a comparison, in the splits that all of them have.
+
+    Attributes
+    ----------
+    triples : list of Triple
+        What competes.
+    places : int array of shape (n_triples, 3)
+        Their places in the arrays of the comparison: method, judge, and size (-1: own).
+    splits : int array
+        The splits that are used.
+    errors : array of shape (n_splits, n_triples)
+        Honest errors.
+    inner : array of shape (n_splits, n_inner, n_triples)
+        Errors of the inner cross-validations.
+    split_sizes : array of shape (n_splits, n_triples)
+        Numbers of features in each split, which vary where the method decides.
+    choice : Choice
+        What the errors of all splits choose.
+    """
+
+    comparison: Comparison
+    triples: list[Triple]
+    places: np.ndarray
+    splits: np.ndarray
+    errors: np.ndarray
+    inner: np.ndarray
+    split_sizes: np.ndarray
+    choice: Choice
+
+    @classmethod
+    def of(
+        cls,
+        found: Comparison,
+        methods: Sequence[str] | None = None,
+        steadiness: Any = None,
+    ) -> Contest | None:
+        """The contest of a comparison; None if no split was finished.
+
+        Parameters
+        ----------
+        found : Comparison
+            With an inner cross-validation.
+        methods : list of str, optional
+            Who takes part; all by default.
+        steadiness : callable, optional
+            Called with a triple: how much its selections agree.
+        """
+        places, triples, columns, inner, sizes = [], [], [], [], []
+        for m, method in enumerate(found.methods):
+            if methods is not None and method not in methods:
+                continue
+            for j, judge in enumerate(found.judges):
+                for c, size in enumerate([*found.sizes.tolist(), None]):
+                    errors = found.own_errors[m, j] if size is None else found.errors[m, j, :, c]
+                    if not np.isfinite(errors).any():
+                        continue
+                    own = found.own_sizes[m]
+                    by_split = own if size is None else np.full(len(errors), float(size))
+                    whole = found.whole_own_sizes[m]
+                    if size is None:
+                        median = np.nanmedian(own)
+                        size = round(float(whole if np.isfinite(whole) else median))
+                    places.append((m, j, c if by_split is not own else -1))
+                    triples.append(Triple(method, judge, size, by_split is own))
+                    columns.append(errors)
+                    inner.append(found.inner_errors[m, j, :, :, c])
+                    sizes.append(by_split)
+        if not triples:
+            return None
+        errors, insides = np.array(columns).T, np.array(inner).transpose(1, 2, 0)
+        done = np.isfinite(errors)
+        kept = done.sum(axis=0) == done.sum(axis=0).max()  # a method that failed somewhere is out
+        splits = np.flatnonzero(done[:, kept].all(axis=1))
+        if not len(splits):
+            return None
+        kept &= done[splits].all(axis=0)
+        which = np.flatnonzero(kept)
+        chosen = [triples[t] for t in which]
+        steady = None
+        if steadiness is not None:
+            steady = np.array([steadiness(triple) for triple in chosen], dtype=np.float64)
+        contest = cls(
+            found,
+            chosen,
+            np.array(places)[which],
+            splits,
+            errors[np.ix_(splits, which)],
+            insides[splits][:, :, which],
+            np.array(sizes).T[np.ix_(splits, which)],
+            None,  # type: ignore[arg-type]
+        )
+        numbers = np.array([triple.size for triple in chosen])
+        contest.choice = choose(contest.errors, numbers, contest.ratio, steady)
+        return contest
+
+    @property
+    def ratio(self) -> float:
+        """Test samples for each training sample."""
+        found = self.comparison
+        return float(np.mean(found.n_test[self.splits] / found.n_train[self.splits]))
+
+    def nested(self, answer: str) -> Nested:
+        """The error of choosing inside every training part.
+
+        Parameters
+        ----------
+        answer : {"smallest", "most accurate"}
+            Which answer is chosen there.
+        """
+        chosen = np.full(len(self.splits), -1)
+        errors = np.full(len(self.splits), np.nan)
+        for k in range(len(self.splits)):
+            table = self.inner[k]
+            rows = np.isfinite(table).any(axis=1)
+            usable = np.isfinite(table[rows]).all(axis=0)
+            if not usable.any() or not rows.any():
+                continue
+            which = np.flatnonzero(usable)
+            ratio = 1.0 / max(1, int(rows.sum()) - 1)
+            found = choose(table[rows][:, which], self.split_sizes[k, which], ratio)
+            place = which[found.smallest if answer == SMALLEST else found.best]
+            chosen[k] = place
+            errors[k] = self.errors[k, place]
+        return Nested(self, chosen, errors)
+
+    def pareto(self) -> list[int]:
+        """Places of the triples that no other beats in both error and size, by size."""
+        order = np.lexsort((self.choice.means, [triple.size for triple in self.triples]))
+        front: list[int] = []
+        for t in order.tolist():
+            if not front or self.choice.means[t] < self.choice.means[front[-1]] - _TIE:
+                front.append(t)
+        return front
+
+    def best_of(self, judge: str) -> int | None:
+        """Place of the most accurate triple before a judge."""
+        those = [t for t, triple in enumerate(self.triples) if triple.judge == judge]
+        return min(those, key=lambda t: self.choice.means[t]) if those else None
+
+    def compared(self, a: int, b: int) -> tuple[float, float]:
+        """Mean difference of two triples, a less b, and its corrected standard error."""
+        away = self.errors[:, a] - self.errors[:, b]
+        return float(away.mean()), float(corrected_error(away, self.ratio))
+
+
+@dataclass
+class Nested:
+    """What choosing inside the training parts leads to.
+
+    Attributes
+    ----------
+    contest : Contest
+        Where it comes from.
+    chosen : int array of shape (n_splits,)
+        The triple that each training part chooses; -1 for none.
+    errors : array of shape (n_splits,)
+        Its error in the test part.
+    """
+
+    contest: Contest
+    chosen: np.ndarray
+    errors: np.ndarray
+
+    @property
+    def interval(self) -> Interval:
+        """Mean error, weighted by the sizes of the test parts, with its interval."""
+        found, splits = self.contest.comparison, self.contest.splits
+        interval = corrected_interval(
+            self.errors, found.n_train[splits], found.n_test[splits], found.confidence, found.shares
+        )
+        there = np.isfinite(self.errors)
+        if not there.any() or found.metric != "error":
+            return interval
+        mean = float(np.average(self.errors[there], weights=found.n_test[splits][there]))
+        shift = mean - interval.mean
+        low, high = max(0.0, interval.low + shift), min(1.0, interval.high + shift)
+        return interval._replace(mean=mean, low=low, high=high)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Numbers of features that were chosen."""
+        there = np.flatnonzero(self.chosen >= 0)
+        return self.contest.split_sizes[there, self.chosen[there]]
+
+    def beats(self, constant: np.ndarray) -> float:
+        """One-sided p-value of "no better than these errors", in the same splits.
+
+        Parameters
+        ----------
+        constant : array of shape (n_splits,)
+            Errors without any feature.
+        """
+        there = np.isfinite(self.errors) & np.isfinite(constant)
+        gain = constant[there] - self.errors[there]
+        if len(gain) < 2:
+            return float("nan")
+        error = float(corrected_error(gain, self.contest.ratio))
+        mean = float(gain.mean())
+        if error == 0.0:
+            return 0.0 if mean > 0 else 1.0
+        return float(stats.t.sf(mean / error, len(gain) - 1))

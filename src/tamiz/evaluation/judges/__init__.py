@@ -1,0 +1,28 @@
+"""Judges: the estimators whose error judges a subset of the features, and the error itself."""
+
+from tamiz.evaluation.judges.metric import Answers, Metric
+from tamiz.evaluation.judges.named import (
+    JUDGES,
+    PerFeature,
+    candidates_of,
+    check_judge,
+    judge_name,
+    make_judge,
+    name_of_judge,
+    nothing_selected,
+    resolved,
+)
+
+__all__ = [
+    "JUDGES",
+    "Answers",
+    "Metric",
+    "PerFeature",
+    "candidates_of",
+    "check_judge",
+    "judge_name",
+    "make_judge",
+    "name_of_judge",
+    "nothing_selected",
+    "resolved",
+]

@@ -1,0 +1,258 @@
+"""Answers of the usual judges on many subsets of one split, sooner than by their estimators.
+
+A comparison asks a judge about subsets that grow along a ranking, each with several settings. What
+the subsets share is done once: squared distances and inner products of a subset continue those of
+the one before, machines start from the solution at the neighbouring penalty, features are cut into
+bins once for all forests. The answers are those of the estimators, up to the tolerance of their
+solvers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz.evaluation._tune_gram import radial
+from tamiz.evaluation._tune_paths import TolerantBinary, class_scores, tasks
+from tamiz.evaluation.judges.metric import Answers
+from tamiz.evaluation.judges.named import resolved
+from tamiz.qp.blocks import take_block
+from tamiz.search.judges import last_step
+from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
+from tamiz.svm import SVC, LinearMachine
+from tamiz.tree.forest import (
+    Bins,
+    ForestClassifier,
+    features_tried,
+    forest_proportions,
+    grow_forest,
+)
+
+#: From so many samples on, kernel values are kept in float32.
+_SINGLE_FROM = 600
+#: Violation of the optimality conditions: of small machines, and of others.
+_FINE, _USUAL = 1e-5, 1e-3
+
+
+class Division(NamedTuple):
+    """A training and a test part, prepared for machines."""
+
+    Z: np.ndarray
+    codes: np.ndarray  # of the classes, training part
+    classes: np.ndarray
+    weight: np.ndarray  # of the training samples, class weights included
+    Z_test: np.ndarray
+    seed: int
+
+
+class Question(NamedTuple):
+    """A subset to be judged with some settings: the places of both in the table of answers."""
+
+    place: int
+    features: np.ndarray
+    candidates: list[int]
+
+
+Reply = tuple[int, int, Answers]  # place, candidate, answers
+
+
+def fast_way(estimator: Any) -> Callable[..., Iterator[Reply]] | None:
+    """What answers in place of an estimator; None if there is only the estimator itself."""
+    machine = last_step(estimator)
+    if machine is not estimator:
+        return None
+    if type(machine) is LinearMachine:
+        return _linear
+    if type(machine) is SVC and machine.kernel in ("linear", "rbf") and machine.max_iter < 0:
+        return _kernel
+    if type(machine) is ForestClassifier:
+        return _forests
+    return None
+
+
+# --------------------------------------------------------------------------------- linear
+
+
+def _linear(
+    estimator: LinearMachine,
+    part: Division,
+    questions: list[Question],
+    candidates: list[dict[str, Any]],
+) -> Iterator[Reply]:
+    n = len(part.Z)
+    positive = range(len(part.classes)) if len(part.classes) > 2 else [1]
+    signs = [np.where(part.codes == k, 1.0, -1.0) for k in positive]
+    inner = _Products(part)
+    for place, features, wanted in questions:
+        primal = len(features) <= n
+        if primal:
+            X, X_test = part.Z[:, features], part.Z_test[:, features]
+        else:
+            X, X_test = inner.of(features)
+        by_penalty = sorted(wanted, key=lambda c: _penalty(estimator, candidates[c], features))
+        starts: list[Any] = [None] * len(signs)
+        for c in by_penalty:
+            cost = 2.0 * _penalty(estimator, candidates[c], features) * part.weight
+            columns = []
+            for k, y in enumerate(signs):
+                found = (minimise_primal if primal else minimise_dual)(
+                    X, y, cost, starts[k], tol=1e-6
+                )
+                starts[k] = found.weights, found.intercept
+                columns.append(X_test @ found.weights + found.intercept)
+            yield place, c, _decided(part.classes, np.column_stack(columns), "ovr")
+
+
+def _penalty(estimator: Any, candidate: dict[str, Any], features: np.ndarray) -> float:
+    return float(resolved(candidate, len(features)).get("C", estimator.C))
+
+
+class _Growing(ABC):
+    """A matrix over pairs of samples that grows with the subset of the features."""
+
+    def __init__(self, part: Division):
+        self.part = part
+        self._features = np.empty(0, dtype=np.intp)
+        self._among: Any = None
+        self._across: Any = None
+
+    def of(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Among the training samples, and from test to training samples."""
+        known = len(self._features)
+        if self._among is None or not np.array_equal(features[:known], self._features):
+            known, self._among, self._across = 0, 0.0, 0.0
+        if known < len(features):
+            new = features[known:]
+            A, B = self.part.Z[:, new], self.part.Z_test[:, new]
+            self._among = self._among + self._values(A, A)
+            self._across = self._across + self._values(B, A)
+            self._features = features
+        return self._among, self._across
+
+    @abstractmethod
+    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """What some features contribute."""
+
+
+class _Products(_Growing):
+    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return A @ B.T
+
+
+class _Distances(_Growing):
+    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        found = A @ B.T
+        found *= -2.0
+        found += (A**2).sum(axis=1)[:, None]
+        found += (B**2).sum(axis=1)
+        return np.maximum(found, 0.0, out=found)
+
+
+# -------------------------------------------------------------------------------- kernels
+
+
+def _kernel(
+    estimator: SVC,
+    part: Division,
+    questions: list[Question],
+    candidates: list[dict[str, Any]],
+) -> Iterator[Reply]:
+    linear = estimator.kernel == "linear"
+    source = _Products(part) if linear else _Distances(part)
+    single = len(part.Z) >= _SINGLE_FROM and not linear
+    dtype = np.dtype(np.float32 if single else np.float64)
+    scheme, tol = estimator.multiclass, _FINE if linear and not single else _USUAL
+    for place, features, wanted in questions:
+        among, across = source.of(features)
+        settings = [_setting(estimator, candidates[c], features, part.Z) for c in wanted]
+        for gamma in sorted({gamma for gamma, _ in settings}):
+            K, Kx = among, across
+            if not linear:
+                K, Kx = radial(among, gamma, dtype), radial(across, gamma, dtype)
+            those = sorted((C, c) for c, (g, C) in zip(wanted, settings, strict=True) if g == gamma)
+            for c, values in _penalties(K, Kx, part, those, scheme, tol):
+                yield place, c, _decided(part.classes, values, scheme)
+
+
+def _setting(
+    estimator: SVC, candidate: dict[str, Any], features: np.ndarray, Z: np.ndarray
+) -> tuple[float, float]:
+    given = resolved(candidate, len(features))
+    gamma = 1.0 if estimator.kernel == "linear" else given.get("gamma", estimator.gamma)
+    if isinstance(gamma, str):
+        spread = float(Z[:, features].var()) if gamma == "scale" else 1.0
+        gamma = 1.0 / (len(features) * spread) if spread > 0 else 1.0
+    return float(gamma), float(given.get("C", estimator.C))
+
+
+def _penalties(
+    K: np.ndarray,
+    Kx: np.ndarray,
+    part: Division,
+    wanted: list[tuple[float, int]],
+    scheme: str,
+    tol: float,
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Values of all machines at the test samples, for one penalty after the other."""
+    binaries = []
+    for task in tasks(part.codes, len(part.classes), scheme):
+        own = K if len(task.samples) == len(K) else take_block(K, task.samples)
+        nobody = np.empty(0, dtype=np.intp)
+        weight = part.weight[task.samples]
+        binary = TolerantBinary(np.arange(len(own)), task.signs, weight, nobody, tol)
+        binary.attach(np.ascontiguousarray(own))
+        binaries.append((binary, task.samples))
+    for C, c in wanted:
+        columns = []
+        for binary, samples in binaries:
+            binary.values(C)
+            used = np.flatnonzero(binary.b)
+            columns.append(Kx[:, samples[used]] @ binary.b[used] - binary.constant)
+        yield c, np.column_stack(columns)
+
+
+def _decided(classes: np.ndarray, values: np.ndarray, scheme: str) -> Answers:
+    if len(classes) == 2:
+        decisions = values[:, 0]
+        return Answers(classes, classes[(decisions > 0).astype(np.intp)], decisions)
+    decisions = class_scores(values, len(classes), scheme)
+    return Answers(classes, classes[decisions.argmax(axis=1)], decisions)
+
+
+# --------------------------------------------------------------------------------- forests
+
+
+def _forests(
+    estimator: ForestClassifier,
+    part: Division,
+    questions: list[Question],
+    candidates: list[dict[str, Any]],
+) -> Iterator[Reply]:
+    every = np.unique(np.concatenate([question.features for question in questions]))
+    bins = Bins.of(part.Z[:, every])
+    codes, codes_test = bins.codes(part.Z[:, every]), bins.codes(part.Z_test[:, every])
+    for place, features, wanted in questions:
+        rows = np.searchsorted(every, features)
+        for c in wanted:
+            given = {**estimator.get_params(), **resolved(candidates[c], len(features))}
+            forest = grow_forest(
+                np.ascontiguousarray(codes[rows]),
+                bins.counts[rows],
+                part.codes,
+                part.weight,
+                n_classes=len(part.classes),
+                n_trees=given["n_estimators"],
+                n_tried=features_tried(given["max_features"], len(rows)),
+                min_leaf=given["min_samples_leaf"],
+                seed=part.seed,
+            )
+            found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))
+            decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
+            yield (
+                place,
+                c,
+                Answers(part.classes, part.classes[found.argmax(axis=1)], decisions, found),
+            )

@@ -1,0 +1,431 @@
+"""The plan of a study: which methods, judges, folds and sizes fit into the time there is.
+
+Every method and judge is tried on a few hundred rows, and its time carried over to all of them by
+how it grows. What would not fit is left out, cheapest loss first: repeats, settings of the judges,
+sizes, slow methods. Whatever the user has asked for is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from tamiz._blas import one_blas_thread
+from tamiz._parallel import limit_threads
+from tamiz.evaluation.compare import compare
+from tamiz.evaluation.judges import JUDGES, candidates_of, judge_name, make_judge
+from tamiz.evaluation.methods import METHODS
+
+#: Seconds that a study may take unless the user says otherwise.
+DEFAULT_BUDGET = 60.0
+#: The part of the budget that the plan fills; the rest is for what follows, and for surprises.
+_FILLED = 0.7
+#: Methods in the order in which they are given up, last first.
+CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
+REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
+JUDGES_BY_DEFAULT = ("linear", "rbf", "tree", "forest")
+#: Above these, samples are drawn: their methods and judges take time with the square of them.
+_METHOD_ROWS = {
+    "relieff": 3000,
+    "rrelieff": 2000,
+    "relief": 3000,
+    "rfe": 1500,
+    "ho-svm": 800,
+    "forest": 5000,
+    "l1-svm": 4000,
+}
+_RADIAL_ROWS, _INNER_ROWS = 2000, 1500
+#: More columns than this are not for an elimination that asks a held-out part each time.
+_HOLD_OUT_COLUMNS = 60
+_PROBE_ROWS = 300
+#: How the time grows with the number of samples.
+_GROWTH = {"relieff": 2.0, "rrelieff": 2.0, "relief": 2.0, "rfe": 1.7, "ho-svm": 2.0, "rbf": 1.8}
+
+
+@dataclass
+class Plan:
+    """What a study will do.
+
+    Attributes
+    ----------
+    methods, judges : list of str
+        Names.
+    sizes : list of int
+        Numbers of features.
+    cv, repeats, inner : int
+        Outer folds, how often they are drawn, folds inside each training part.
+    tune : str
+        "fine" or "coarse" settings of the judges.
+    limits : dict
+        Most samples to use, as in :func:`tamiz.compare`.
+    apparent : bool
+        Whether the apparent error is worked out too.
+    seconds : float
+        Estimate of the time, compiling apart.
+    left_out : list of dict
+        What does not fit: ``what`` (method, repeats, sizes, ...), ``name``, ``why``, ``flag``.
+    """
+
+    methods: list[str]
+    judges: list[str]
+    sizes: list[int]
+    cv: int = 5
+    repeats: int = 3
+    inner: int = 3
+    tune: str = "fine"
+    limits: dict[str, Any] = field(default_factory=dict)
+    apparent: bool = True
+    seconds: float = 0.0
+    left_out: list[dict[str, str]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return dict(vars(self))
+
+    def describe(self) -> str:
+        """A line for people."""
+        repeats = "" if self.repeats == 1 else f" × {self.repeats} repeats"
+        about = "a second" if self.seconds < 1.5 else f"{self.seconds:.0f} s"
+        return (
+            f"{len(self.methods)} methods × {len(self.judges)} judges × {len(self.sizes)} numbers "
+            f"of features, {self.cv} folds{repeats}, chosen inside by {self.inner} folds; about "
+            f"{about}"
+        )
+
+
+@dataclass
+class Fixed:
+    """What the user has decided; None where the plan may."""
+
+    methods: Sequence[str] | None = None
+    judges: Sequence[str] | None = None
+    sizes: Sequence[int] | None = None
+    cv: int | None = None
+    repeats: int | None = None
+    time_budget: float | None = None
+
+
+class Costs:
+    """Seconds of one selection and of one judge at all sizes, by number of samples."""
+
+    def __init__(self, n: int):
+        self.n = n  # of the probe
+        self.methods: dict[str, float] = {}
+        self.judges: dict[str, float] = {}
+        self.prepare = 0.0
+
+    def of_method(self, name: str, n: int) -> float:
+        """One selection among n samples."""
+        return self.methods[name] * _grown(self.n, n, _GROWTH.get(name, 1.1))
+
+    def of_judge(self, name: str, n: int, fraction: float) -> float:
+        """A judge that learns from n samples, with a fraction of the settings probed."""
+        return fraction * self.judges[name] * _grown(self.n, n, _GROWTH.get(name, 1.15))
+
+
+def _grown(known: int, n: int, power: float) -> float:
+    return (max(n, 1) / max(known, 1)) ** power
+
+
+def make_plan(
+    X: Any,
+    y: np.ndarray,
+    *,
+    task: str,
+    units: list[np.ndarray] | None,
+    fixed: Fixed,
+    n_jobs: int | None,
+    seed: int,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Plan:
+    """Try everything on few rows, and plan what fits.
+
+    Parameters
+    ----------
+    X, y : arrays
+        The table, categories as indicators, and the classes or numbers.
+    task : {"classification", "regression"}
+        What y holds.
+    units : list of arrays or None
+        Columns that are one feature.
+    fixed : Fixed
+        What the user has decided.
+    n_jobs : int or None
+        Workers.
+    seed : int
+        Seed.
+    tell : callable
+        Shows what is being tried.
+    """
+    n, columns = X.shape
+    p = columns if units is None else len(units)
+    budget = fixed.time_budget or DEFAULT_BUDGET
+    plan = _first_plan(n, p, columns, y, task, fixed)
+    costs = _probe(X, y, task, units, plan, seed, tell)
+    workers = effective_n_jobs(n_jobs)
+    return _fit_into(plan, costs, n, workers, budget, fixed)
+
+
+def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: Fixed) -> Plan:
+    """What one would do with all the time in the world."""
+    left_out: list[dict[str, str]] = []
+    usual = CLASSIFICATION if task == "classification" else REGRESSION
+    methods = [*(fixed.methods or usual)]
+    if fixed.methods is None and "ho-svm" in methods and columns > _HOLD_OUT_COLUMNS:
+        methods.remove("ho-svm")
+        left_out.append(
+            {
+                "what": "method",
+                "name": "ho-svm",
+                "why": f"one elimination for each of {columns} columns takes too long",
+                "flag": f"--methods {','.join([*methods, 'ho-svm'])}",
+            }
+        )
+    judges = [*(fixed.judges or JUDGES_BY_DEFAULT)]
+    if fixed.judges is None and task == "regression":
+        judges.remove("forest")
+    cv = fixed.cv or 5
+    if fixed.cv is None and task == "classification":
+        least = int(np.unique(y, return_counts=True)[1].min())
+        cv = max(2, min(cv, least))
+    repeats = fixed.repeats or (4 if n < 200 else 3 if n < 700 else 2 if n < 2500 else 1)
+    return Plan(
+        methods=methods,
+        judges=judges,
+        sizes=_sizes(p) if fixed.sizes is None else sorted({min(int(s), p) for s in fixed.sizes}),
+        cv=cv,
+        repeats=repeats,
+        limits={
+            "judges": {judge: _RADIAL_ROWS for judge in judges if _is_radial(judge)},
+            "methods": {name: _METHOD_ROWS[name] for name in methods if name in _METHOD_ROWS},
+            "inner": _INNER_ROWS,
+        },
+        left_out=left_out,
+    )
+
+
+def _is_radial(judge: str) -> bool:
+    return judge_name(judge) in ("svc-rbf", "svc-linear", "knn")
+
+
+def _sizes(p: int) -> list[int]:
+    """About three steps to a factor of four; all features, if they are not too many."""
+    grid = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200]
+    found = [size for size in grid if size < p]
+    return [*found, p] if p <= 250 else found
+
+
+# ---------------------------------------------------------------------------------- probes
+
+
+def _probe(
+    X: Any,
+    y: np.ndarray,
+    task: str,
+    units: Any,
+    plan: Plan,
+    seed: int,
+    tell: Callable[[str], None],
+) -> Costs:
+    """Times on a few hundred rows; everything is run twice, since the first run may compile."""
+    rows = _some(y, min(len(y), _PROBE_ROWS), task, seed)
+    few_X, few_y = X[rows], y[rows]
+    costs = Costs(len(rows) // 2)  # what is learnt from, with two folds
+    options: dict[str, Any] = {
+        "cv": 2,
+        "repeats": 1,
+        "nested": False,
+        "apparent": False,
+        "baselines": (),
+        "scale": "auto",
+        "task": task,
+        "feature_groups": None if units is None else [list(map(int, u)) for u in units],
+        "n_jobs": 1,
+        "random_state": seed,
+    }
+
+    def seconds(method: str, judge: str, sizes: list[int], tune: Any) -> tuple[float, float]:
+        with one_blas_thread(), limit_threads(1):
+            found = compare(few_X, few_y, [method], judge, sizes=sizes, tune=tune, **options)
+        return float(np.nanmean(found.select_seconds)), float(np.nanmean(found.judge_seconds))
+
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = plan.methods[0]
+        for method in plan.methods:
+            tell(f"trying {method}")
+            quick = [(t, _) for t, _ in (seconds(method, "tree", [1], None) for _ in range(2))]
+            costs.methods[method] = quick[1][0]
+        for judge in plan.judges:
+            tell(f"trying the judge {judge}")
+            began = time.perf_counter()
+            seconds(first, judge, plan.sizes, None)
+            n_settings = _n_settings(judge, task, "fine")
+            costs.judges[judge] = n_settings * seconds(first, judge, plan.sizes, None)[1]
+            costs.prepare = max(costs.prepare, 0.1 * (time.perf_counter() - began))
+    return costs
+
+
+def _n_settings(judge: str, task: str, level: str) -> int:
+    named = judge_name(judge)
+    return max(1, len(candidates_of(level, named, make_judge(named, task, True))))
+
+
+def _some(y: np.ndarray, most: int, task: str, seed: int) -> np.ndarray:
+    """A few rows, at least four of every class where there are as many."""
+    rng = np.random.default_rng(seed)
+    if task != "classification":
+        return np.sort(rng.permutation(len(y))[:most])
+    kept = []
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        kept.append(members[: max(min(4, len(members)), round(most * len(members) / len(y)))])
+    kept = [members for members in kept if len(members) > 1]
+    return np.sort(np.concatenate(kept))
+
+
+# ------------------------------------------------------------------------------ what fits
+
+
+def _estimate(plan: Plan, costs: Costs, n: int, workers: int, task_settings: Any) -> float:
+    """Seconds of the whole plan."""
+    outer = round(n * (plan.cv - 1) / plan.cv)
+    inside = round(outer * (plan.inner - 1) / plan.inner)
+    inside = min(inside, plan.limits.get("inner") or inside)
+    sizes = len(plan.sizes) / max(1, task_settings["sizes"])
+    total = 0.0
+    for method in plan.methods:
+        most = plan.limits["methods"].get(method, n)
+        total += costs.of_method(method, min(outer, most))
+        total += plan.inner * costs.of_method(method, min(inside, most))
+        for judge in plan.judges:
+            rows = plan.limits["judges"].get(judge, n)
+            settings = task_settings["fine"][judge]
+            here = task_settings[plan.tune][judge]
+            once = 2 if plan.apparent else 1
+            total += costs.of_judge(judge, min(outer, rows), once * sizes / settings)
+            total += plan.inner * costs.of_judge(judge, min(inside, rows), sizes * here / settings)
+    efficiency = 1.0 if workers == 1 else 0.75
+    return plan.cv * plan.repeats * total / (workers * efficiency)
+
+
+def _fit_into(plan: Plan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed) -> Plan:
+    """Leave out the least important until the plan fits."""
+    task = "classification" if plan.methods[0] not in REGRESSION else "regression"
+    known = {
+        level: {judge: _n_settings(judge, task, level) for judge in plan.judges}
+        for level in ("fine", "coarse")
+    }
+    known["sizes"] = len(plan.sizes)  # type: ignore[assignment]
+    wanted = _FILLED * budget
+
+    def seconds(plan: Plan) -> float:
+        return _estimate(plan, costs, n, workers, known)
+
+    steps = [
+        *([] if fixed.repeats else [_fewer_repeats] * max(0, plan.repeats - 2)),
+        _coarser,
+        *([] if fixed.repeats else [_fewer_repeats]),
+        _fewer_rows,
+        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        *([] if fixed.sizes else [_fewer_sizes]),
+        _no_apparent,
+        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        _fewer_rows,
+        *([] if fixed.cv else [_fewer_folds]),
+        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        _fewer_rows,
+    ]
+    for step in steps:
+        if seconds(plan) <= wanted:
+            break
+        plan = step(plan)
+    plan.seconds = seconds(plan)
+    return plan
+
+
+def _fewer_repeats(plan: Plan) -> Plan:
+    return replace(plan, repeats=max(1, plan.repeats - 1))
+
+
+def _coarser(plan: Plan) -> Plan:
+    return replace(plan, tune="coarse")
+
+
+def _fewer_rows(plan: Plan) -> Plan:
+    limits = {
+        "judges": {
+            name: max(400, round(0.6 * most)) for name, most in plan.limits["judges"].items()
+        },
+        "methods": {
+            name: max(400, round(0.6 * most)) for name, most in plan.limits["methods"].items()
+        },
+        "inner": max(400, round(0.6 * plan.limits["inner"])),
+    }
+    return replace(plan, limits=limits)
+
+
+def _fewer_sizes(plan: Plan) -> Plan:
+    sizes = plan.sizes
+    if len(sizes) <= 4:
+        return plan
+    kept = sorted({*sizes[::2], sizes[-1]})
+    left_out = [
+        *plan.left_out,
+        {
+            "what": "sizes",
+            "name": ", ".join(str(size) for size in sizes if size not in kept),
+            "why": "fewer numbers of features are tried to save time",
+            "flag": f"--sizes {','.join(map(str, sizes))}",
+        },
+    ]
+    return replace(plan, sizes=kept, left_out=left_out)
+
+
+def _no_apparent(plan: Plan) -> Plan:
+    left_out = [
+        *plan.left_out,
+        {
+            "what": "apparent error",
+            "name": "",
+            "why": "the error of a careless estimate is not worked out to save time",
+            "flag": "--time-budget SECONDS",
+        },
+    ]
+    return replace(plan, apparent=False, left_out=left_out)
+
+
+def _fewer_folds(plan: Plan) -> Plan:
+    return replace(plan, cv=min(plan.cv, 3))
+
+
+def _drop_slowest(costs: Costs) -> Callable[[Plan], Plan]:
+    def drop(plan: Plan) -> Plan:
+        if len(plan.methods) <= 2:
+            return plan
+        slowest = max(plan.methods, key=lambda name: costs.methods[name])
+        rest = [name for name in plan.methods if name != slowest]
+        left_out = [
+            *plan.left_out,
+            {
+                "what": "method",
+                "name": slowest,
+                "why": "it takes longest, and the plan would not fit into the time",
+                "flag": f"--methods {','.join(plan.methods)}",
+            },
+        ]
+        return replace(plan, methods=rest, left_out=left_out)
+
+    return drop
+
+
+def known_method(name: str) -> bool:
+    """Whether the list of methods has it."""
+    return name in METHODS or name in JUDGES

@@ -1,0 +1,172 @@
+"""What the chosen machines say about samples that took no part, and whether more would help."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz.evaluation._compare_fold import Fold
+from tamiz.evaluation._compare_select import some_rows
+from tamiz.evaluation._compare_setting import Failures, Setting, Stopped
+from tamiz.evaluation.choice import Nested, Triple
+from tamiz.evaluation.judges import nothing_selected
+from tamiz.evaluation.report_card import report_card
+from tamiz.evaluation.study.answers import usual_candidate
+
+#: Parts of the training samples that a learning curve uses.
+FRACTIONS = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+class Predictions(NamedTuple):
+    """Predictions of the whole procedure for samples of the test parts.
+
+    ``rows`` are positions of samples; every repeat that was finished has each sample once.
+    """
+
+    rows: np.ndarray
+    repeat: np.ndarray
+    truth: np.ndarray  # codes of the classes
+    predicted: np.ndarray
+    values: np.ndarray | None  # decision values: one column for two classes, else one for each
+
+
+def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
+    """Fit in every training part what was chosen there, and predict its test part.
+
+    These are the predictions behind the honest error. None if Ctrl-C or a deadline comes first.
+    """
+    found = nested.contest.comparison
+    blocks: list[Any] = []
+    try:
+        for k, split in enumerate(nested.contest.splits.tolist()):
+            place = int(nested.chosen[k])
+            if place < 0:
+                continue
+            part = setting.parts[split]
+            fold = Fold(
+                setting, part.train, part.test, (part.repeat, part.fold), Failures(setting, "")
+            )
+            m, j, c = (int(one) for one in nested.contest.places[place])
+            method, judge = found.methods[m], found.judges[j]
+            features = _features(found, method, nested.contest.triples[place], split)
+            rows = found.tuned.get(method, {}).get(judge)
+            candidate = {} if rows is None or rows[split] is None else rows[split][c]
+            machine, Z = _machine(setting, fold, judge, setting.columns(features), candidate)
+            values = _values(machine, Z)
+            blocks.append((part.test, part.repeat, machine.predict(Z), values))
+    except (KeyboardInterrupt, Stopped):
+        return None
+    if not blocks:
+        return None
+    known = all(block[3] is not None and block[3].shape[1] == _width(setting) for block in blocks)
+    rows = np.concatenate([block[0] for block in blocks])
+    return Predictions(
+        rows,
+        np.repeat([block[1] for block in blocks], [len(block[0]) for block in blocks]),
+        setting.y[rows],
+        np.concatenate([block[2] for block in blocks]),
+        np.concatenate([block[3] for block in blocks]) if known else None,
+    )
+
+
+def _width(setting: Setting) -> int:
+    n_classes = len(np.unique(setting.y))
+    return 1 if n_classes == 2 else n_classes
+
+
+def _features(found: Any, method: str, triple: Triple, split: int) -> np.ndarray:
+    if triple.own:
+        return found.selections[method][split]
+    return found.orders[method][split][: triple.size]
+
+
+def _machine(
+    setting: Setting, fold: Fold, judge: str, columns: np.ndarray, candidate: dict[str, Any]
+) -> tuple[Any, np.ndarray]:
+    """A fitted machine, and the test part as it takes it."""
+    setting.stop.look()
+    if not len(columns):
+        return nothing_selected(setting.task).fit(fold.Z[:, :1], fold.y), fold.Z_test[:, :1]
+    return fold.fitted(judge, columns, candidate), fold.Z_test[:, columns]
+
+
+def _values(machine: Any, Z: np.ndarray) -> np.ndarray | None:
+    decide = getattr(machine, "decision_function", None)
+    if decide is not None:
+        found = np.asarray(decide(Z), dtype=np.float64)
+        return found.reshape(len(Z), -1)
+    if hasattr(machine, "predict_proba"):
+        found = np.asarray(machine.predict_proba(Z), dtype=np.float64)
+        return found[:, [1]] - 0.5 if found.shape[1] == 2 else found
+    return None
+
+
+def card_of(made: Predictions, names: list[str], positive: str | None, level: float) -> Any:
+    """The report card of all repeats.
+
+    ``names`` are those of the classes, in the order of their codes.
+    """
+    labels = np.array(names, dtype=object)
+    scored = len(names) == 2 and made.values is not None
+    values = made.values
+    return report_card(
+        labels[made.truth],
+        labels[made.predicted],
+        scores=values[:, 0] if scored and values is not None else None,
+        positive=positive,
+        labels=list(names),
+        confidence=level,
+    )
+
+
+class LearningCurve(NamedTuple):
+    """Error of one answer with fewer training samples; means over the folds of one repeat."""
+
+    n_train: np.ndarray
+    error: np.ndarray
+    training_error: np.ndarray
+    errors: np.ndarray  # (folds, fractions)
+
+
+def learning_curve(
+    setting: Setting, found: Any, triple: Triple, place: np.ndarray
+) -> LearningCurve | None:
+    """Would more rows help? The answer fitted to 20, 40, ... 100 % of the training parts.
+
+    Features are ranked anew each time. None if Ctrl-C or a deadline comes first.
+    """
+    candidate = usual_candidate(found, place)
+    folds = [part for part in setting.parts if part.repeat == setting.parts[0].repeat]
+    tests: list[list[float]] = []
+    trains: list[list[float]] = []
+    sizes: list[list[int]] = []
+    try:
+        for part in folds:
+            test_row, train_row, counts = [], [], []
+            for f, fraction in enumerate(FRACTIONS):
+                most = max(10, round(fraction * len(part.train)))
+                y = setting.y[part.train]
+                rows = part.train[some_rows(y, most, setting.task, setting.seed_of("learn", f))]
+                key = (part.repeat, part.fold, 1000 + f)
+                fold = Fold(setting, rows, part.test, key, Failures(setting, ""))
+                ranking = fold.rank(triple.method)
+                if ranking is None or len(np.unique(fold.y)) < 2:
+                    return None
+                features = ranking.own if triple.own else ranking.order[: triple.size]  # type: ignore[index]
+                columns = setting.columns(features)
+                machine, Z = _machine(setting, fold, triple.judge, columns, candidate)
+                test_row.append(setting.metric(machine, Z, fold.y_test, fold.weight_test))
+                seen = fold.Z[:, columns] if len(columns) else fold.Z[:, :1]
+                train_row.append(setting.metric(machine, seen, fold.y, fold.weight))
+                counts.append(len(rows))
+            tests.append(test_row)
+            trains.append(train_row)
+            sizes.append(counts)
+    except (KeyboardInterrupt, Stopped):
+        return None
+    except ValueError:  # too few samples of a class for the method
+        return None
+    return LearningCurve(
+        np.mean(sizes, axis=0), np.mean(tests, axis=0), np.mean(trains, axis=0), np.array(tests)
+    )

@@ -1,0 +1,228 @@
+"""A kept model in use: ``fit``, ``show`` and ``predict`` in this process."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import tamiz
+from tamiz.cli.app import main
+from tests.cli.programs import is_one_line, valid
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    rng = np.random.default_rng(0)
+    rows = [["customer_id", "town", "age", "income", "noise", "buys"]]
+    for k in range(90):
+        income = rng.normal() + 3 * (k % 2)
+        rows.append(
+            [f"{k * 13:05d}", ("ibi", "onil", "tibi")[k % 3], 20 + k % 40, f"{income:.3f}",
+             f"{rng.normal():.3f}", ("no", "yes")[k % 2]]
+        )  # fmt: skip
+    write(folder / "people.csv", rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        fit = ["fit", "people.csv", "--save", "m.tamiz", "-m", "fisher", "-k", "1", "-p", "C=2"]
+        assert exit_code(*fit, "--judge", "svc-linear", "-q") == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+
+def write(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def exit_code(*arguments):
+    with pytest.raises(SystemExit) as left:
+        main([str(one) for one in arguments])
+    return left.value.code
+
+
+def run(capsys, *arguments):
+    capsys.readouterr()
+    code = exit_code(*arguments)
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def table(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_one_column_is_enough_and_probabilities_follow_the_prediction(capsys):
+    write("few.csv", [["other", "income"], ["x", "5.5"], ["y", "-2"], ["x", ""]])
+    code, out, err = run(capsys, "predict", "m.tamiz", "few.csv")
+    assert code == 0, err
+    head, *rows = table(out)
+    assert head == ["buys", "p(no)", "p(yes)", "score"]
+    assert [row[0] for row in rows[:2]] == ["yes", "no"]
+    for row in rows:
+        no, yes = map(float, row[1:3])
+        assert no + yes == pytest.approx(1, abs=1e-5)
+    assert float(rows[0][2]) > 0.9 and float(rows[1][1]) > 0.9
+    assert float(rows[0][3]) > 0 > float(rows[1][3])
+    assert "1 missing values" in err
+
+
+def test_identifiers_are_copied_as_the_file_has_them(capsys):
+    code, out, err = run(capsys, "predict", "m.tamiz", "people.csv")
+    head, *rows = table(out)
+    assert code == 0 and head == ["customer_id", "buys", "p(no)", "p(yes)", "score"]
+    assert [row[0] for row in rows[:3]] == ["00000", "00013", "00026"]
+    assert "error on these rows" in err
+    code, out, _ = run(capsys, "predict", "m.tamiz", "people.csv", "--no-id")
+    assert table(out)[0][0] == "buys"
+    chosen = ["--id", "town", "--id", "income"]
+    code, out, _ = run(capsys, "predict", "m.tamiz", "people.csv", *chosen, "--json")
+    document = valid("predict", out)
+    assert list(document["ids"]) == ["town", "income"] and document["ids"]["town"][1] == "onil"
+    assert document["probabilities"].keys() == {"no", "yes"} and document["error"] < 0.2
+    chances = np.array(list(document["probabilities"].values()))
+    np.testing.assert_allclose(chances.sum(axis=0), 1)
+
+
+def test_identifiers_are_known_in_a_table_of_two_rows_and_beyond_floats(capsys):
+    # of what the model saw as one; by its name; text of digits that no float holds
+    write(
+        "two.csv",
+        [["income", "row_id", "customer_id"], ["1", "9007199254740993", "7"], ["2", "02", "8"]],
+    )
+    code, out, _ = run(capsys, "predict", "m.tamiz", "two.csv")
+    head, *rows = table(out)
+    assert code == 0 and head[:3] == ["row_id", "customer_id", "buys"]
+    assert [row[:2] for row in rows] == [["9007199254740993", "7"], ["02", "8"]]
+
+
+def test_output_columns_have_distinct_names(capsys):
+    write("same.csv", [["score", "p(no)", "income"], ["1", "2", "3"]])
+    code, out, _ = run(capsys, "predict", "m.tamiz", "same.csv", "--id", "score", "--id", "p(no)")
+    assert code == 0
+    assert table(out)[0] == ["score", "p(no)", "buys", "p(no)_", "p(yes)", "score_"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "words"),
+    [
+        ([["Income"], ["1"]], [], "lacks 1 of the 1 columns that the model needs: 'income'. Did"),
+        ([["income"], ["much"]], [], "column 'income' held numbers when the model was fitted"),
+        ([["income"]], [], "no rows"),
+        ([["income", "customer_id"], ["1", "2"]], ["--id", "customer"], "mean 'customer_id'"),
+    ],
+)
+def test_tables_that_do_not_fit_get_one_line(capsys, rows, options, words):
+    write("bad.csv", rows)
+    code, out, err = run(capsys, "predict", "m.tamiz", "bad.csv", *options)
+    assert (code, out) == (2, "") and is_one_line(err) and words in err
+
+
+def test_unseen_category_is_a_note(capsys):
+    fit = ["fit", "people.csv", "--save", "town.tamiz", "--drop", "age,income,noise", "-q"]
+    assert run(capsys, *fit)[0] == 0
+    write("town.csv", [["town"], ["elda"], ["ibi"]])
+    code, out, err = run(capsys, "predict", "town.tamiz", "town.csv", "--json")
+    document = valid("predict", out)
+    assert code == 0 and "'town' holds 'elda'" in document["notes"][0] and "'elda'" in err
+
+
+def test_show_prints_the_card(capsys):
+    code, out, err = run(capsys, "show", "m.tamiz")
+    assert (code, err) == (0, "")
+    lines = dict(line.split(None, 1) for line in out.splitlines() if line[0] != " ")
+    assert lines["predicts"] == "buys (classification)"
+    assert lines["classes"] == "no (45 rows), yes (45 rows)"
+    assert lines["judge"].startswith("svc-linear (C=2")
+    assert lines["needs"] == "1 columns of a table: income"
+    assert "5-fold cross-validation" in lines["expect"] and "%" in lines["expect"]
+    assert "90 rows" in lines["probabilities"]
+    document = valid("show", run(capsys, "show", "m.tamiz", "--json")[1])
+    assert document["features"] == [{"name": "income", "column": "income"}]
+    honest = document["honest"]
+    assert 0 <= honest["low"] <= honest["error"] <= honest["high"] < 0.3
+    assert document["n_samples"] == 90 and document["method"] == "fisher"
+
+
+def test_fit_reports_the_error_that_the_card_keeps(capsys):
+    fit = ["fit", "people.csv", "--save", "n.tamiz", "-m", "fisher", "-k", "2", "--json"]
+    document = valid("fit", run(capsys, *fit, "-q")[1])
+    honest = tamiz.load("n.tamiz").about()["honest"]
+    assert (document["error"], document["low"]) == (honest["error"], honest["low"])
+    assert document["columns"] == tamiz.load("n.tamiz").columns
+    document = valid("fit", run(capsys, *fit, "--cv", "0", "-q")[1])
+    assert document["error"] is None and "honest" not in tamiz.load("n.tamiz").about()
+    assert tamiz.load("n.tamiz").sigmoids_ is not None
+
+
+def test_regression_has_predictions_only(capsys):
+    fit = ["fit", "people.csv", "--save", "r.tamiz", "-t", "income", "--drop", "town", "-q"]
+    assert run(capsys, *fit)[0] == 0
+    out = run(capsys, "predict", "r.tamiz", "people.csv")[1]
+    assert table(out)[0] == ["customer_id", "income"]
+    document = valid("predict", run(capsys, "predict", "r.tamiz", "people.csv", "--json")[1])
+    assert "probabilities" not in document and document["error"] > 0
+    assert "root mean squared error" in run(capsys, "show", "r.tamiz")[1]
+
+
+def test_show_of_other_objects_is_a_sentence(capsys):
+    tamiz.save(tamiz.SVC(C=2.0), "svc.tamiz")
+    code, out, err = run(capsys, "show", "svc.tamiz")
+    assert code == 0 and out.count("\n") == 1 and "SVC(C=2.0)" in out and "tamiz.load" in out
+    assert valid("show", run(capsys, "show", "svc.tamiz", "--json")[1])["kind"] == "SVC"
+    code, out, err = run(capsys, "show", "people.csv")
+    assert code == 2 and is_one_line(err)
+    assert json.loads(run(capsys, "show", "m.tamiz", "--json")[1])["kind"] == "TableModel"
+
+
+def test_options_of_reading_are_taken_by_fit_and_predict(capsys):
+    lines = ["income;buys;house"]
+    lines += [f"{(k % 2) * 2 + (k % 7) / 7:.2f};{('no', 'yes')[k % 2]};{k // 6}" for k in range(60)]
+    text = "\n".join(lines).replace(".", ",").replace("no", "nó")
+    with open("latin.csv", "w", encoding="cp1252") as file:
+        file.write(text)
+    reading = ["--sep", ";", "--decimal", ",", "--encoding", "cp1252"]
+    fit = ["fit", "latin.csv", "-s", "g.tamiz", "-t", "buys", "--groups", "house", *reading, "-q"]
+    code, _, err = run(capsys, *fit, "--keep", "income")
+    assert code == 0, err
+    card = valid("show", run(capsys, "show", "g.tamiz", "--json")[1])
+    assert card["columns"] == ["income"] and "by groups" in card["honest"]["how"]
+    out = run(capsys, "predict", "g.tamiz", "latin.csv", *reading)[1]
+    assert table(out)[0][:2] == ["buys", "p(nó)"] and table(out)[1][0] == "nó"
+
+
+def test_error_is_estimated_on_groups_that_were_not_seen(capsys):
+    """A house gives its own label away: neighbours know it, unless the house is new."""
+    rng = np.random.default_rng(0)
+    rows = [["a", "b", "house", "kind"]]
+    for house in range(24):
+        a, b = rng.normal(size=2)
+        rows += [[a + e, b - e, house, "uv"[house % 2]] for e in rng.normal(size=6) / 1000]
+    write("houses.csv", rows)
+    fit = ["fit", "houses.csv", "-s", "h.tamiz", "-t", "kind", "--judge", "knn", "--json", "-q"]
+    seen = valid("fit", run(capsys, *fit, "--drop", "house")[1])
+    new = valid("fit", run(capsys, *fit, "--groups", "house")[1])
+    assert seen["error"] < 0.05 and new["error"] > 0.2
+
+
+def test_samples_in_columns_keep_their_names(capsys):
+    rows = [["gene", *[f"s{k}" for k in range(12)]]]
+    rows += [[name, *[k % 2 * weight + k / 50 for k in range(12)]]
+             for name, weight in (("up", 3), ("flat", 0))]  # fmt: skip
+    write("genes.csv", rows)
+    write("labels.csv", [["sample", "kind"], *[[f"s{k}", "ab"[k % 2]] for k in range(12)]])
+    fit = ["fit", "genes.csv", "-s", "t.tamiz", "--transpose", "--labels", "labels.csv"]
+    code, _, err = run(capsys, *fit, "-m", "fisher", "-k", "1", "--judge", "svc-linear", "-q")
+    assert code == 0, err
+    code, out, err = run(capsys, "predict", "t.tamiz", "genes.csv", "--transpose")
+    assert code == 0, err
+    head, *found = table(out)
+    assert head[0] == "sample" and [row[:2] for row in found[:2]] == [["s0", "a"], ["s1", "b"]]

@@ -1,0 +1,128 @@
+"""What notebooks show: small tables, escaped, in the colours of the page."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import sklearn
+
+import tamiz
+from tamiz.svm import SVDD, HardMarginSVC, OneClassSVM
+
+EVIL = "<script>alert('&')</script>"
+
+
+def data(n=40):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.arange(n) % 2
+    X[:, 0] += 6 * y
+    return X, y
+
+
+class Reader(HTMLParser):
+    """Cells of tables, and every element and attribute."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.cells, self.text, self.elements, self.open = [], "", [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+        self.open.append(name)
+        if name in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.cells[-1] += data
+
+
+def read(text):
+    page = Reader(text)
+    for name, attributes in page.elements:
+        assert name not in ("script", "link", "img", "style")
+        assert not {"src", "href", "onclick"} & set(attributes)
+        style = attributes.get("style", "")
+        assert "color:#" not in style and "color:black" not in style and "white" not in style
+    return page
+
+
+def test_a_selection():
+    X, y = data()
+    found = tamiz.FisherScore(1, variant="multiclass").fit(X, y).selection_
+    found.names = [EVIL, "b", "c"]
+    found.method = EVIL
+    page = read(found._repr_html_())
+    assert f"{EVIL}: 1 of 3 features selected" in page.text
+    assert page.cells[:5] == ["", "feature", "score", "p-value", "selected"]
+    assert page.cells[5:7] == ["1", EVIL] and page.cells[9] == "yes"
+    assert page.cells[7] == f"{found.scores[0]:.4g}"
+
+
+def test_a_long_selection_without_scores():
+    found = tamiz.Selection(np.arange(20), np.zeros(20, dtype=bool))
+    page = read(found._repr_html_())
+    assert len(page.cells) == 3 * 16 and "… and 5 more features" in page.text
+    assert read(tamiz.Selection(np.arange(0), np.zeros(0, dtype=bool))._repr_html_())
+
+
+def test_a_tuning():
+    X, y = data()
+    tuning = tamiz.tune(X, y, grid={"C": [0.1, 1.0, 10.0]}, cv=2)
+    tuning.edges.append(EVIL)
+    page = read(tuning._repr_html_())
+    assert EVIL in page.text
+    for line in str(tuning).splitlines()[: len(tuning.cells) + 1]:
+        assert all(word in page.text for word in line.split())
+
+
+def test_a_comparison():
+    X, y = data()
+    selectors = {EVIL: tamiz.FisherScore()}
+    found = tamiz.compare(X, y, selectors, sizes=[1, 3], cv=2, repeats=1, random_state=0)
+    found.notes.append(EVIL)
+    page = read(found._repr_html_())
+    assert EVIL in page.cells and page.text.endswith(EVIL)
+    line = found.estimate(EVIL)
+    row = page.cells.index(EVIL)
+    assert page.cells[row + 1 : row + 4] == [
+        line.judge, f"{float(line.size):.4g}", f"{100 * line.error:.4g}"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [tamiz.SVC(), tamiz.SVR(), OneClassSVM(), SVDD(), HardMarginSVC()],
+    ids=lambda machine: type(machine).__name__,
+)
+def test_a_machine_shows_its_evidence_below_the_diagram(machine):
+    diagram = machine._repr_html_()
+    assert "What was found" not in diagram
+    machine.fit(*data())
+    shown = machine._repr_html_()
+    assert "sk-top-container" in shown
+    page = read(shown[shown.rindex("<div", 0, shown.index("What was found")) :])
+    values = dict(zip(page.cells[::2], page.cells[1::2], strict=True))
+    assert values["support vectors"] == str(len(machine.support_))
+    assert values["duality gap"] == f"{machine.duality_gap_:.4g}"
+    assert values["status"] == machine.status_
+    assert machine._repr_mimebundle_()["text/html"].endswith(shown[-300:])
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in machine._repr_mimebundle_()
+
+
+def test_several_machines_show_the_worst():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    machine = tamiz.SVC().fit(X, np.arange(60) % 3)
+    shown = machine._repr_html_()
+    assert f"{machine.margin_.min():.4g}" in shown and f"{machine.duality_gap_.max():.4g}" in shown
+    assert "Of 3 machines" in shown
