@@ -31,13 +31,14 @@ myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autosummary_generate = True
 
-# examples/plot_*.py are run; the other scripts there need minutes or the benchmark data and are
-# shown only. Nothing here may need data that do not come with scikit-learn.
+# examples/plot_*.py are run and shown; the other scripts there need minutes or the benchmark data,
+# and the head of the gallery says which page has their results. Nothing here may need data that do
+# not come with scikit-learn. Each example names the figure, of one panel, that stands for it.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"[\\/]plot_",
-    "ignore_pattern": r"draw_figures\.py",
+    "ignore_pattern": r"(^|[\\/])(?!plot_)[^\\/]+\.py$",
     "within_subsection_order": "gallery_order.ReadingOrder",
     "doc_module": ("tamiz",),
     "backreferences_dir": "generated/gallery",
@@ -47,6 +48,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),  # examples print what they show
     "download_all_examples": False,
     "remove_config_comments": True,
+    "thumbnail_size": (480, 340),
     "show_signature": False,
     "write_computation_times": False,
     "min_reported_time": 1e6,

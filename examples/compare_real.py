@@ -18,8 +18,6 @@ The folder of the data must hold colon.npz and madelon.npz (X, y). With a folder
 that was stopped goes on where it was, and a finished one is only drawn anew.
 """
 
-# sphinx_gallery_thumbnail_path = 'figures/compare_colon.png'
-
 from __future__ import annotations
 
 import argparse

@@ -9,8 +9,6 @@ with features selected beforehand noise passes for signal. Takes some minutes. :
     python examples/permutation_noise.py [permutation.png]
 """
 
-# sphinx_gallery_thumbnail_path = 'figures/permutation.png'
-
 from __future__ import annotations
 
 import sys

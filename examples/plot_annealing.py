@@ -7,6 +7,8 @@ Annealing walks from subset to neighbouring subset; steps down are taken the les
 it is.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline

@@ -7,6 +7,8 @@ whether all methods might be alike; if not, two of them differ if their mean ran
 than the critical difference. In the picture, bars join methods that do not differ.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -8,6 +8,8 @@ feature at a time is blind, and so is mRMR, which starts from such scores. Metho
 neighbours (ReliefF) or at a curved machine (SVM-RFE with a radial kernel) see the pair.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -49,14 +51,17 @@ for name, found in places.items():
     print(f"{name:20} both on top in {both:2} of {N_TABLES} tables")
 
 # %%
-# Left: the classes over the pair. Right: where the two features are ranked.
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10, 4), layout="constrained", width_ratios=[1, 1.8]
-)
+# The classes over the pair.
+figure, left = plt.subplots(figsize=(4.8, 4.4), layout="constrained")
 left.scatter(*X[:, PAIR].T, c=y, cmap="coolwarm", s=14)
 left.axhline(0, color="0.5", lw=0.8)
 left.axvline(0, color="0.5", lw=0.8)
 left.set(xlabel=f"feature {PAIR[0]}", ylabel=f"feature {PAIR[1]}", aspect="equal", title="the pair")
+plt.show()
+
+# %%
+# Where the two features are ranked.
+figure, right = plt.subplots(figsize=(7, 4), layout="constrained")
 for row, found in enumerate(places.values()):
     ranks = np.array(found)
     height = np.repeat(row + np.linspace(-0.25, 0.25, N_TABLES), 2)

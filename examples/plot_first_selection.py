@@ -11,6 +11,8 @@ benign from malignant? Three ways to ask:
 - a **wrapper** asks the machine about each subset (forward selection).
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -46,14 +48,12 @@ for name, selector in selectors.items():
 errors["all 30 features"] = 1 - cross_val_score(make_pipeline(StandardScaler(), SVC()), X, y, cv=5)
 
 # %%
-# The methods agree on little, and still err alike: many features of these data say nearly the same.
-# Five of them come within about a point of all thirty.
+# The methods agree on little, and still err alike (below): many features of these data say nearly
+# the same. Five of them come within about a point of all thirty.
 picked = np.array([selector.support_ for selector in selectors.values()])
 used = np.flatnonzero(picked.any(axis=0))
 used = used[np.argsort(-picked[:, used].sum(axis=0), kind="stable")]
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10, 4.2), layout="constrained", width_ratios=[1.2, 1]
-)
+figure, left = plt.subplots(figsize=(6, 4.2), layout="constrained")
 left.imshow(picked[:, used].T, cmap="Blues", vmin=0, vmax=1.4, aspect="auto")
 left.set_yticks(range(len(used)), X.columns[used])
 left.set_xticks(range(len(selectors)), [name.replace(" (", "\n(") for name in selectors])
@@ -62,6 +62,11 @@ left.set_yticks(np.arange(len(used) - 1) + 0.5, minor=True)
 left.grid(which="minor", color="0.85")
 left.tick_params(which="both", length=0)
 left.set_title("five features each")
+plt.show()
+
+# %%
+# The error of each fold, and their mean.
+figure, right = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for place, fold_errors in enumerate(errors.values()):
     right.plot(100 * fold_errors, np.full(5, place), "o", color="0.65", ms=5)
     right.plot(100 * fold_errors.mean(), place, "|", color="tab:blue", ms=22, mew=3)

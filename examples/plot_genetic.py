@@ -6,6 +6,8 @@ Fifteen generations of thirty subsets of the breast cancer data, bred by crossov
 score of a subset is the accuracy of a radial machine in five folds.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline

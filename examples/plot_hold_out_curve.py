@@ -10,6 +10,8 @@ averages are rarely equal, so that both rules stop early, at the first step that
 highest values are cut off.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import MinMaxScaler
@@ -41,7 +43,7 @@ def draw(ax, splits):
     ax.legend(fontsize=8)
 
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
-draw(axes[0], splits=1)
-draw(axes[1], splits=10)
+for splits in (1, 10):
+    figure, ax = plt.subplots(figsize=(5.5, 4.2), layout="constrained")
+    draw(ax, splits)
 plt.show()

@@ -6,6 +6,8 @@ A kernel compares two samples; a machine that only compares can draw curved boun
 objects here: they can be added, multiplied and composed, and what comes out is a kernel again.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -41,8 +43,10 @@ kernels = {
     "Linear().of(unrolled)": Linear().of(unrolled),
 }
 grid = np.stack(np.meshgrid(np.linspace(-1.15, 1.15, 120), np.linspace(-1.15, 1.15, 120)), axis=-1)
-figure, axes = plt.subplots(2, 3, figsize=(10, 6.8), layout="constrained", sharex=True, sharey=True)
-for ax, (name, kernel) in zip(axes.flat, kernels.items(), strict=True):
+
+
+def draw(ax, name, kernel):
+    """The samples, the boundary (thick) and the margin (thin)."""
     machine = SVC(C=10.0, kernel=kernel).fit(X, y)
     values = machine.decision_function(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     ax.contourf(grid[..., 0], grid[..., 1], np.clip(values, -2, 2), 20, cmap="RdBu_r", alpha=0.55)
@@ -53,6 +57,17 @@ for ax, (name, kernel) in zip(axes.flat, kernels.items(), strict=True):
     wrong, n_sv = int((machine.predict(X) != y).sum()), len(machine.support_)
     ax.set_title(f"{name}\n{wrong} wrong, {n_sv} support vectors", size="medium")
     ax.set(aspect="equal", xticks=[], yticks=[])
+
+
+figure, ax = plt.subplots(figsize=(4.8, 4.8), layout="constrained")
+draw(ax, "RBF(gamma=20)", kernels["RBF(gamma=20)"])
+plt.show()
+
+# %%
+# All six of them.
+figure, axes = plt.subplots(2, 3, figsize=(10, 6.8), layout="constrained", sharex=True, sharey=True)
+for ax, (name, kernel) in zip(axes.flat, kernels.items(), strict=True):
+    draw(ax, name, kernel)
 plt.show()
 
 # %%

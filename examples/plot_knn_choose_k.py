@@ -7,11 +7,10 @@ ten folds, and on samples put aside. One neighbour knows its own training sample
 the worst on others; with very many the boundary becomes too simple. In between the curve is flat.
 
 Drawn with the Pima diabetes data (768 patients, 8 measurements) where they are, in the folder that
-TAMIZ_DATA names, else with the breast cancer data of scikit-learn. A file name on the command line
-saves the figure there.
+TAMIZ_DATA names, else with the breast cancer data of scikit-learn.
 """
 
-import sys
+# sphinx_gallery_thumbnail_number = 1
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
@@ -34,13 +33,8 @@ print("least error: k =", choice.choose("best"), " within one standard error: k 
       choice.choose("1se"))  # fmt: skip
 
 # %%
-# Left, up to 50 neighbours; right, up to 200.
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
-for ax, most in zip(axes, (50, 200), strict=True):
-    choice.plot(ax=ax)
-    ax.set_xlim(0, most)
-axes[1].set_ylabel("")
-axes[1].get_legend().remove()
-if len(sys.argv) > 1:
-    figure.savefig(sys.argv[1], dpi=90)
+# Up to 200 neighbours.
+figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+choice.plot(ax=ax)
+ax.set_xlim(0, 200)
 plt.show()

@@ -7,6 +7,8 @@ Still, if the features are ranked on all samples before the cross-validation, a 
 of them seems to work. ``compare`` ranks inside the training part and shows both errors.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,10 +29,15 @@ found = compare(
 print(found.summary()[["method", "error", "low", "high", "apparent"]].round(3).to_string())
 
 # %%
-# Solid: the honest error, with its 95 % interval. Dashed: the apparent one. The gap between them
-# is the selection bias, and it is largest for the methods that fit the labels best.
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-found.plot(ax=left)
-left.set_ylim(0, 80)
-found.plot_bias(ax=right)
+# Solid: the honest error, with its 95 % interval. Dashed: the apparent one.
+figure, ax = plt.subplots(layout="constrained")
+found.plot(ax=ax)
+ax.set_ylim(0, 80)
+plt.show()
+
+# %%
+# The difference of the two is the selection bias, and it is largest for the methods that fit the
+# labels best.
+figure, ax = plt.subplots(layout="constrained")
+found.plot_bias(ax=ax)
 plt.show()

@@ -7,6 +7,8 @@ each other. One number, alpha, says how much the first counts. With ``alpha=1`` 
 feature gets everything; with less, weight moves to features that are different from each other.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -40,9 +42,8 @@ for alpha in shares:
     errors.append(1 - cross_val_score(model, X, y, cv=5))
 
 # %%
-# Left: the weights as alpha grows. Middle: the price of relevance is redundancy. Right: the error;
-# five folds are few, so only the outline of its valley is to be believed.
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.8), layout="constrained")
+# The weights as alpha grows. The dashed line is ``alpha="auto"``.
+figure, left = plt.subplots(figsize=(6, 5.4), layout="constrained")
 largest = np.argsort(-weights.max(axis=0))[:7]
 left.stackplot(
     alphas,
@@ -54,9 +55,19 @@ left.stackplot(
 left.set(xlabel="alpha", ylabel="weight", xlim=(alphas[0], alphas[-1]), ylim=(0, 1))
 left.axvline(auto.alpha_, color="k", ls="--", lw=1)
 left.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+plt.show()
+
+# %%
+# Relevance costs redundancy.
+figure, middle = plt.subplots(figsize=(6, 4.4), layout="constrained")
 points = middle.scatter(redundancy, relevance, c=alphas, cmap="viridis", s=22)
 middle.set(xlabel="redundancy $x^\\top Q x$", ylabel="relevance $F^\\top x$")
 figure.colorbar(points, ax=middle, label="alpha")
+plt.show()
+
+# %%
+# The error. Five folds are few, so only the outline of its valley is to be believed.
+figure, right = plt.subplots(figsize=(6, 4.4), layout="constrained")
 right.errorbar(
     shares, 100 * np.mean(errors, axis=1), 100 * np.std(errors, axis=1) / np.sqrt(5), marker="o"
 )

@@ -7,6 +7,8 @@ right, how well do its values order the samples? Every number comes with an inte
 85 is not the same as 810 of 850.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -25,6 +27,7 @@ card = ReportCard.of(machine, X_test, y_test, positive="malignant")
 print(card)
 
 # %%
-# The confusion table and the curve.
-card.plot()
+# The confusion table, and the curve.
+figures = [plt.subplots(figsize=(5, 4.4), layout="constrained") for _ in range(2)]
+card.plot(ax=[ax for _, ax in figures])
 plt.show()

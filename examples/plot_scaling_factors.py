@@ -7,6 +7,8 @@ the machine's own objective. Four Gaussian clouds whose class is the exclusive o
 among 50 features of noise: neither feature tells anything alone, together their factors rise.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import warnings
 
 import matplotlib.pyplot as plt
@@ -31,12 +33,17 @@ with warnings.catch_warnings():
         factors.append(selector.scale_)
 
 # %%
-# Right: the objective of the three methods for each number of features that is left.
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+# The factors step by step.
+figure, left = plt.subplots(figsize=(4.5, 3.6), layout="constrained")
 table = np.array(factors)
 left.plot(table[:, 2:], color="0.75", lw=0.8)
 left.plot(table[:, :2], color="tab:blue", lw=2)
 left.set(xlabel="step", ylabel="factor", title="the pair (blue) and 50 features of noise")
+plt.show()
+
+# %%
+# The objective of the three methods for each number of features that is left.
+figure, right = plt.subplots(figsize=(4.5, 3.6), layout="constrained")
 for method in (RadiusMarginScaling(), AdaptiveScaling(), KPSVM()):
     path = method.fit(X, y).selection_.path
     values = np.array([step.value for step in path]) / method.history_[0]

@@ -8,6 +8,8 @@ nearly every time; elimination by a machine keeps few of several twins, and whic
 of chance. Less stable does not mean worse: it may mean that there are many ways to be right.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -28,13 +30,18 @@ print(filtered, end="\n\n")
 print(filtered.compare(eliminated))
 
 # %%
-# Above: how often each feature is selected. Below: which sample selected what.
-figure, axes = plt.subplots(2, 2, figsize=(11, 7), layout="constrained")
-for column, name, found in zip(
-    axes.T, ("SignalToNoise", "SVMRFE"), (filtered, eliminated), strict=True
-):
-    found.plot(top=12, ax=column[0])
-    found.plot_selections(top=12, ax=column[1])
-    column[0].set_title(f"{name}: {column[0].get_title()}", size="medium")
-    column[1].set_title("")
+# How often each feature is selected.
+methods = {"SignalToNoise": filtered, "SVMRFE": eliminated}
+for name, found in methods.items():
+    figure, ax = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
+    found.plot(top=12, ax=ax)
+    ax.set_title(f"{name}: {ax.get_title()}", size="medium")
+plt.show()
+
+# %%
+# Which sample selected what.
+for found in methods.values():
+    figure, ax = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
+    found.plot_selections(top=12, ax=ax)
+    ax.set_title("")
 plt.show()

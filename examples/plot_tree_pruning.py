@@ -7,11 +7,10 @@ the sub-trees with the least training error for their size, from the full tree t
 Data that were not used to grow the tree tell where to stop.
 
 Drawn with the Pima diabetes data (768 patients, 8 measurements) where they are, in the folder that
-TAMIZ_DATA names, else with the breast cancer data of scikit-learn. A file name on the command line
-saves the figure there.
+TAMIZ_DATA names, else with the breast cancer data of scikit-learn.
 """
 
-import sys
+# sphinx_gallery_thumbnail_number = 2
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,19 +50,22 @@ def passed(tree, rng):
 
 
 # %%
-# Left, the way up and the way back. Right, the error on the patients put aside: it falls as the
-# tree grows, and rises again once the tree learns chance. The circle is the tree that is kept.
+# The way up and the way back.
 rng = np.random.default_rng(0)
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, left = plt.subplots(figsize=(5, 4), layout="constrained")
 for k in range(12):
     label = "other orders of growth" if k == 0 else None
     left.plot(*passed(path.full, rng), ".", color="0.8", ms=3, zorder=0, label=label)
 model.pruning_path().plot(left, growth=True)
-path.plot(right)
 left.set_title("growing and pruning")
+plt.show()
+
+# %%
+# The error on the patients put aside: it falls as the tree grows, and rises again once the tree
+# learns chance. The circle is the tree that is kept.
+figure, right = plt.subplots(figsize=(5, 4), layout="constrained")
+path.plot(right)
 right.set_title("where to stop")
-if len(sys.argv) > 1:
-    figure.savefig(sys.argv[1], dpi=90)
 plt.show()
 
 # %%

@@ -7,10 +7,10 @@ nearly every kind of person. Pruned, five leaves are left that can be said in on
 if not poor, and children of the better classes.
 
 Drawn with the Titanic data where they are, in the folder that TAMIZ_DATA names, else with the iris
-data of scikit-learn. A file name on the command line saves the figure there.
+data of scikit-learn.
 """
 
-import sys
+# sphinx_gallery_thumbnail_number = 1
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_iris
@@ -42,8 +42,6 @@ print(tree.rules())
 
 # %%
 # And as a picture: each box names its test, what it predicts, and how many it holds; the bar shows
-# the shares of the classes. ``tree.to_svg("titanic.svg")`` draws the same without matplotlib.
-ax = tree.plot()
-if len(sys.argv) > 1:
-    ax.figure.savefig(sys.argv[1], dpi=90)
+# the proportions of the classes. ``tree.to_svg("titanic.svg")`` draws the same without matplotlib.
+tree.plot()
 plt.show()

@@ -7,6 +7,8 @@ that of guessing to less than one in a hundred, and the good part of the map is 
 larger gamma a smaller C will do.
 """
 
+# sphinx_gallery_thumbnail_number = 1
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits

@@ -12,8 +12,6 @@ number of samples (N well below pM), inverting its block dominates and growth be
     python examples/qpfs_timing.py [qpfs_timing.png]
 """
 
-# sphinx_gallery_thumbnail_path = 'figures/qpfs_timing.png'
-
 from __future__ import annotations
 
 import sys

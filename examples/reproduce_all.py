@@ -15,8 +15,6 @@ The data sets are looked for in the folder that TAMIZ_DATA names; a recipe whose
 left out, with a message.
 """
 
-# sphinx_gallery_thumbnail_path = 'figures/reproduce_p1.png'
-
 from __future__ import annotations
 
 import argparse

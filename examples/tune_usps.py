@@ -11,8 +11,6 @@ small: the boundary is all but flat) to less than two in a hundred in between. :
 Needs usps.npz in the folder that TAMIZ_DATA names; without it, the digits of scikit-learn.
 """
 
-# sphinx_gallery_thumbnail_path = 'figures/tune_usps.png'
-
 from __future__ import annotations
 
 import os

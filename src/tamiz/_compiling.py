@@ -1,4 +1,4 @@
-"""Compiling on first use: announced when it happens, and measured, so that no budget pays for it."""
+"""Compiling on first use: announced when it happens, and measured, so that no budget pays."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@ alone changes nothing; the cluster is used where the caller says so.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -119,10 +120,14 @@ class Local(Crew):
         no_more_than_needed: bool = False,
     ) -> Generator[Any, None, None]:
         options: dict[str, Any] = {}
+        workers = min(self.workers, at_once or self.workers)
+        if no_more_than_needed and prefer == "threads" and _joblib_threads():
+            yield from _threads(function, shared.value, iter(jobs), workers)
+            return
         if no_more_than_needed:
             options = {"pre_dispatch": "n_jobs", "batch_size": 1}
         parallel = Parallel(
-            n_jobs=min(self.workers, at_once or self.workers),
+            n_jobs=workers,
             prefer=prefer,
             return_as="generator",
             **options,
@@ -135,6 +140,63 @@ class Local(Crew):
             with warnings.catch_warnings():  # of jobs under way, when the caller has enough
                 warnings.filterwarnings("ignore", message=".*tasks which were still being process")
                 found.close()
+
+
+def _joblib_threads() -> bool:
+    """Whether nobody has asked joblib for another backend."""
+    return get_active_backend()[0].__class__.__name__ in ("LokyBackend", "ThreadingBackend")
+
+
+def _threads(
+    function: Callable[..., Any], value: Any, jobs: Iterator[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Results in the order of the jobs, by threads that end by themselves.
+
+    When the caller has enough, no job is begun any more, and those under way are not waited for:
+    what takes long in them looks at a sign of its own. The threads do not keep a program alive.
+    """
+    ready: dict[int, tuple[bool, Any]] = {}
+    news = threading.Condition()
+    given, ended, stopped = 0, False, False
+
+    def work() -> None:
+        nonlocal given, ended
+        while True:
+            with news:
+                if stopped or ended:
+                    return
+                try:
+                    job = next(jobs)
+                except StopIteration:
+                    ended = True
+                    news.notify_all()
+                    return
+                number, given = given, given + 1
+            try:
+                result = (True, function(value, *job))
+            except BaseException as error:
+                result = (False, error)
+            with news:
+                ready[number] = result
+                news.notify_all()
+
+    for k in range(workers):
+        threading.Thread(target=work, daemon=True, name=f"tamiz-worker-{k}").start()
+    try:
+        number = 0
+        while True:
+            with news:
+                while number not in ready:
+                    if ended and number >= given:
+                        return
+                    news.wait()
+                fine, result = ready.pop(number)
+            if not fine:
+                raise result
+            yield result
+            number += 1
+    finally:
+        stopped = True
 
 
 def crew_of(n_jobs: int | None) -> Crew:

@@ -1,60 +1,29 @@
-"""Studies for the tests of the report: the attributes of a Study, filled quickly."""
+"""Studies for the tests of the report, made quickly."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.datasets import load_breast_cancer
 
 from tamiz.base import Selection
-from tamiz.data import Dataset
-from tamiz.evaluation import compare, permutation_test, report_card, stability, tune
-from tamiz.filters import FisherScore, ReliefF
-from tamiz.svm import SVC
+from tamiz.data import Dataset, Finding
+from tamiz.evaluation import report_card, stability, tune
+from tamiz.evaluation.study import Study
+from tamiz.evaluation.study import make_study as planned_study
+from tamiz.evaluation.study.answers import find_answers
+from tamiz.filters import FisherScore
 
 
-@dataclass
-class Recommended:
-    """What a study recommends."""
-
-    method: str
-    judge: str
-    size: int
-    kind: str
-    features: list[str]
-    error: float
-    low: float
-    high: float
-    reasons: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-
-
-@dataclass
-class StudyLike:
-    """The attributes of a Study that the report reads."""
-
-    dataset: Any
-    selections: dict[str, Any]
-    comparison: Any = None
-    recommended: Any = None
-    card: Any = None
-    tuning: Any = None
-    stability: dict[str, Any] = field(default_factory=dict)
-    significance: Any = None
-    permutation: Any = None
-    params: dict[str, Any] = field(default_factory=dict)
-    command: str | None = None
-    seed: int | None = 0
-    versions: dict[str, str] = field(default_factory=dict)
-    seconds: float | None = None
-    created: str | None = None
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+def make_study(*args: Any, **options: Any) -> Study:
+    """With so much time that the plan does not depend on how busy the machine is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return planned_study(*args, time_budget=900.0, **options)
 
 
 def quiet_tune(*args: Any, **options: Any) -> Any:
@@ -64,83 +33,114 @@ def quiet_tune(*args: Any, **options: Any) -> Any:
         return tune(*args, **options)
 
 
-@lru_cache(maxsize=1)
-def full_study() -> StudyLike:
-    """A study with every part, small enough to be made in a second."""
-    from sklearn.datasets import load_breast_cancer
-
+def small_table(n_rows: int = 143, *, task: str = "classification", classes: int = 2) -> Dataset:
+    """Tumours: twelve numbers with missing values, a category, and a column that was set aside."""
     bunch = load_breast_cancer()
-    rows = np.arange(0, len(bunch.data), 4)
-    X, y = bunch.data[rows].copy(), bunch.target[rows]
+    rows = np.linspace(0, len(bunch.data) - 1, n_rows).astype(int)
+    X, y = bunch.data[rows, :12].copy(), bunch.target[rows]
+    if classes == 3:
+        y = np.where(X[:, 0] > np.median(X[y == 0, 0]), 2, y)
     X[::9, 3] = np.nan
-    names = [str(name) for name in bunch.feature_names]
-    colour = (X[:, 0] > np.median(X[:, 0])).astype(float) + (np.arange(len(X)) % 3 == 0)
-    X = np.column_stack([X[:, :12], colour])
-    names = [*names[:12], "colour"]
-    categorical = np.arange(13) == 12
-    data = Dataset(
-        X,
-        y,
+    colour = np.searchsorted(np.quantile(X[:, 7], [0.33, 0.67]), X[:, 7]).astype(float)
+    names = [*(str(name) for name in bunch.feature_names[:12]), "colour"]
+    numbers = task == "regression"
+    return Dataset(
+        np.column_stack([X, colour]),
+        X[:, 2] * 2 + X[:, 7] + np.random.default_rng(0).normal(0, 3, len(X)) if numbers else y,
         names,
-        ["malignant", "benign"],
-        categorical,
+        None if numbers else ["malignant", "benign", "third"][:classes],
+        np.arange(13) == 12,
         name="breast cancer",
         source="scikit-learn",
         target="diagnosis",
-        task="classification",
+        task=task,
         roles={**dict.fromkeys(names, "numeric"), "colour": "categorical", "row id": "id"},
         levels={"colour": ["red", "green", "blue"]},
         aside={"row id": "an identifier"},
         notes=["Read from memory."],
+        warnings=[Finding("id", ("row id",), "Not used as features: 'row id'.")],
     )
-    found = compare(
-        X, y, ["fisher", "relieff"], ["svc-linear", "knn"], sizes=[1, 2, 5, 12], cv=4,
-        repeats=1, nested=False, random_state=0,
+
+
+@lru_cache(maxsize=1)
+def full_study() -> Study:
+    """A study with every part."""
+    study = make_study(
+        small_table(), ["fisher", "relieff"], ["linear", "tree"], sizes=[1, 3, 5, 12], cv=4,
+        repeats=1, permutations=4, command="tamiz select 'breast cancer' --seed 0",
     )  # fmt: skip
-    filled = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
-    selections = {
-        "relieff": ReliefF(5).fit(filled, y).selection_,
-        "fisher": FisherScore(5).fit(filled, y).selection_,
-    }
-    for selection in selections.values():
-        selection.names = names
-    order = selections["fisher"].order[:5]
-    model = make_pipeline(StandardScaler(), SVC())
-    scores = cross_val_predict(model, filled[:, order], y, cv=3, method="decision_function")
-    best = found.estimate("fisher")
-    return StudyLike(
-        dataset=data,
-        selections=selections,
-        comparison=found,
-        recommended=Recommended(
-            "fisher", "svc-linear", 5, "chosen", [names[j] for j in order], best.error, best.low,
-            best.high,
-            [
-                ("least_error", {"method": "fisher", "error": best.error}),
-                ("stable", {"nogueira": 0.9}),
-                ("selection_bias", {"bias": 0.01, "apparent": 0.05}),
-            ],
-        ),
-        card=report_card(y, (scores > 0).astype(int), scores=scores, n_bootstrap=50),
-        tuning=quiet_tune(
-            filled[:, order], y, grid={"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}, cv=2
-        ),
-        stability={name: found.stability(name, 5) for name in ("fisher", "relieff")},
-        significance=found.significance(),
-        permutation=permutation_test(
-            model, filled[:, order], y, cv=3, n_permutations=10, random_state=0
-        ),
-        params={"cv": 4, "repeats": 1},
-        command="tamiz select 'breast cancer' --seed 0",
-        versions={"tamiz": "0.1.0", "numpy": np.__version__},
-        seconds=1.5,
-        created="2026-01-31T10:20:30",
-        notes=["A note."],
-        warnings=["A warning."],
+    data = study.dataset
+    filled = np.where(np.isnan(data.X), np.nanmedian(data.X, axis=0), data.X)[:, :3]
+    study.tuning = quiet_tune(
+        filled, data.y, grid={"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}, cv=2
+    )
+    study.created = "2026-01-31T10:20:30"
+    study.notes.append("A note.")
+    return study
+
+
+@lru_cache
+def other_study(kind: str) -> Study:
+    """Studies of every other kind, small: see the names."""
+    quick: dict[str, Any] = {"sizes": [1, 2, 5], "cv": 3, "repeats": 1}
+    methods = ["fisher", "relieff"]
+    if kind == "regression":
+        table = small_table(120, task="regression")
+        return make_study(table, ["pearson", "cfs"], ["linear", "tree"], **quick)
+    if kind == "three classes":
+        return make_study(small_table(150, classes=3), methods, ["linear", "rbf"], **quick)
+    data = small_table()
+    if kind in ("cut short", "nothing finished"):
+        return _cut_short(kind)
+    if kind == "no signal":
+        data.y = np.random.default_rng(1).permutation(data.y)
+        return make_study(data, methods, ["linear", "tree"], **quick)
+    if kind == "skewed":
+        kept = np.r_[np.flatnonzero(data.y == 0)[:20], np.flatnonzero(data.y == 1)]
+        return make_study(data.take(np.sort(kept)), methods, ["linear", "tree"], **quick)
+    if kind == "one numeric feature":
+        return make_study(data.keep(["mean area"]), ["fisher"], "tree", sizes=[1], cv=3, repeats=1)
+    if kind == "one category":
+        colour = data.keep(["colour"])
+        return make_study(colour, ["fisher"], "linear", sizes=[1], cv=3, repeats=1)
+    if kind == "two splits":
+        return make_study(data, ["fisher"], "forest", sizes=[1, 12], cv=2, repeats=1)
+    raise ValueError(kind)
+
+
+def _cut_short(kind: str) -> Study:
+    """A study after two of its splits, or before the first was complete."""
+    study = make_study(
+        small_table(), ["fisher"], ["linear", "tree"], sizes=[2, 12], cv=4, repeats=1
+    )
+    assert study.comparison is not None and study.answers is not None
+    found = replace(study.comparison, status="interrupted")
+    first = 2 if kind == "cut short" else 0
+    found.errors, found.own_errors = found.errors.copy(), found.own_errors.copy()
+    found.errors[:, :, first:], found.own_errors[:, :, first:] = np.nan, np.nan
+    answers = find_answers(found, study.answers.constant)
+    if answers is None:
+        return Study(study.dataset, study.selections, comparison=found, status="cut short")
+    best = answers.smallest
+    made = study.predictions
+    assert made is not None
+    early = np.repeat(np.arange(4), found.n_test) < first
+    honest = {**study.honest, "error": best.error, "low": best.low, "high": best.high,
+              "n_splits": first}  # fmt: skip
+    return replace(
+        study, comparison=found, answers=answers, recommended=best, honest=honest, learning=None,
+        most_accurate=answers.most_accurate, status="cut short",
+        predictions=type(made)(*(None if part is None else part[early] for part in made)),
     )  # fmt: skip
 
 
-def wide_study(n_features: int = 16_063, n_rows: int = 30) -> StudyLike:
+KINDS = (
+    "regression", "three classes", "cut short", "nothing finished", "no signal", "skewed",
+    "one numeric feature", "one category", "two splits",
+)  # fmt: skip
+
+
+def wide_study(n_features: int = 16_063, n_rows: int = 30) -> Study:
     """Many features, ranked by three methods."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, n_features))
@@ -155,10 +155,10 @@ def wide_study(n_features: int = 16_063, n_rows: int = 30) -> StudyLike:
         support[order[:40]] = True
         selections[method] = Selection(order, support, scores, names, method)
     masks = rng.random((30, n_features)) < 0.003
-    return StudyLike(data, selections, stability={"fisher": stability(masks)})
+    return Study(data, selections, stability={"fisher": stability(masks)})
 
 
-def evil_study(names: list[str]) -> StudyLike:
+def evil_study(names: list[str]) -> Study:
     """A table whose names, classes and notes try to break out of the page."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((24, len(names)))
@@ -177,7 +177,7 @@ def evil_study(names: list[str]) -> StudyLike:
     selection.names = names
     selection.scores = np.where(np.arange(len(names)) == 1, np.nan, selection.scores)
     masks = rng.random((6, len(names))) < 0.5
-    return StudyLike(
+    return Study(
         data,
         {method: selection},
         card=report_card(y, y[::-1]),
@@ -187,5 +187,8 @@ def evil_study(names: list[str]) -> StudyLike:
         versions={"<b>": "</dd>"},
         created="<script>",
         notes=["</ul><script>boom()</script>"],
-        warnings=["<script>boom()</script>"],
+        warnings=[
+            {"code": "<script>", "columns": ["</li>"], "text": "<script>boom()</script>"},
+            {"code": "leak", "columns": names, "text": ""},
+        ],
     )

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tamiz.reports._html import Markup, escape, json_block, short, tag, visible
+from tamiz.reports.markup import Markup, escape, json_block, short, tag, visible
 
 
 def test_text_is_escaped_and_markup_is_not():

@@ -10,14 +10,15 @@ import pytest
 
 import tamiz.reports
 from tamiz.reports import words_en, words_es
-from tamiz.reports._language import LANGUAGES, find_language
+from tamiz.reports.language import LANGUAGES, find_language
 
 EN, ES = LANGUAGES["en"], LANGUAGES["es"]
 SOURCE = Path(tamiz.reports.__file__).parent
 #: Families of keys that are put together from names of the library.
 FAMILIES = (
     "count", "metric", "baseline", "role", "task", "reason", "warn", "aside", "score", "means",
-    "test", "term", "gloss", "section", "theme", "js", "agreement", "repeatable",
+    "test", "term", "gloss", "section", "theme", "js", "agreement", "warning", "measured", "left",
+    "roc", "recall", "at",
 )  # fmt: skip
 
 
@@ -46,7 +47,11 @@ def test_spanish_is_not_english():
 
 
 def test_every_key_that_is_asked_for_exists_and_none_is_left_over():
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.glob("_*.py"))
+    code = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in SOURCE.rglob("*.py")
+        if "words" not in path.name
+    )
     asked = set(re.findall(r"""lang(?:\.rich)?\(\s*["'](\w+)["'][,)\s]""", code))
     assert len(asked) > 100
     assert asked <= set(words_en.WORDS)
@@ -99,13 +104,13 @@ def test_times(seconds, text):
 
 
 def test_an_optional_part_needs_all_its_fields():
-    full = EN("reason_stable", nogueira="0.9")
-    assert full == "The selection is stable: index 0.9."
-    assert EN("reason_stable") == "The selection is stable."
+    full = EN("card_honest", error="2%", level="95%", between="1% to 3%")
+    assert full == "Error of the whole procedure: 2%; 95% interval 1% to 3%."
+    assert EN("card_honest", error="2%", level="95%") == "Error of the whole procedure: 2%."
 
 
 def test_fields_are_escaped_in_markup_and_never_filled_twice():
-    text = EN.rich("reason_stable", nogueira="<b>{n}</b>")
+    text = EN.rich("card_honest", error="<b>{n}</b>")
     assert "&lt;b&gt;{n}&lt;/b&gt;" in text
     assert EN("and_more", names="{n}", n=3) == "{n} and 3 more"
 

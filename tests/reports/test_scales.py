@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tamiz.reports._scales import Linear, Log, cut, nice_ticks, text_width
+from tamiz.reports.charts.scales import Linear, Log, cut, nice_ticks, text_width
 
 
 @pytest.mark.parametrize(

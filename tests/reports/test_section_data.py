@@ -9,8 +9,8 @@ import pytest
 
 from tamiz.base import Selection
 from tamiz.data import DataWarning, load
+from tamiz.evaluation.study import Study
 from tamiz.reports import render
-from tests.reports.studies import StudyLike
 from tests.reports.tree import Node, read
 
 
@@ -20,7 +20,7 @@ def _section(text: str, tmp_path, **options) -> Node:
     data = load(path, **options)
     p = data.n_features
     chosen = Selection(np.arange(p), np.arange(p) < 1, np.ones(p), data.feature_names, "fisher")
-    return read(render(StudyLike(data, {"fisher": chosen}))).one("data")
+    return read(render(Study(data, {"fisher": chosen}))).one("data")
 
 
 TEXT = "colour,size,same,sold\n" + "red,1.5,x,yes\nblue,2.5,x,no\ngreen,3.5,x,no\n" * 6

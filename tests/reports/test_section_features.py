@@ -7,9 +7,9 @@ import pytest
 
 from tamiz.base import Selection
 from tamiz.data import Dataset
+from tamiz.evaluation.study import Study
 from tamiz.reports import render
-from tamiz.reports._section_features import _few_numbers
-from tests.reports.studies import StudyLike
+from tamiz.reports.sections.features import _few_numbers
 from tests.reports.tree import Node, read
 
 
@@ -17,7 +17,7 @@ def _panel(column: np.ndarray) -> Node:
     y = np.arange(len(column)) % 2
     data = Dataset(column[:, None], y, ["a"], ["no", "yes"], task="classification", target="y")
     chosen = Selection(np.array([0]), np.array([True]), np.array([1.0]), ["a"], "fisher")
-    return read(render(StudyLike(data, {"fisher": chosen}))).one("features")
+    return read(render(Study(data, {"fisher": chosen}))).one("features")
 
 
 def test_an_indicator_is_drawn_as_bars_in_the_order_of_its_values():

@@ -1,4 +1,4 @@
-"""The first section: the words fit the number of features and the kind of study."""
+"""The first section: answers, warnings and what must be read first."""
 
 from __future__ import annotations
 
@@ -7,34 +7,119 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tamiz.evaluation.study import Study
 from tamiz.reports import render, summary
-from tests.reports.studies import StudyLike, full_study
+from tests.reports.studies import full_study, other_study
 from tests.reports.tree import read
 
 
-def _words(study: StudyLike, lang: str) -> str:
+def _words(study: Study, lang: str = "en") -> str:
     return read(render(study, lang)).one("summary").text
 
 
+def test_equal_answers_are_shown_once():
+    study = full_study()
+    both = replace(study, most_accurate=replace(study.recommended, answer="most accurate"))
+    cards = read(render(both)).of_class("answer")
+    assert len(cards) == 1 and "Smallest, and most accurate too" in cards[0].text
+    assert sum("honest error" in line for line in summary(both)) == 1
+    assert sum("honest error" in line for line in summary(study)) == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_without_signal_nothing_is_recommended_and_that_comes_first(lang):
+    study = other_study("no signal")
+    assert study.recommended is None
+    page = read(render(study, lang))
+    part = page.one("summary")
+    first = part.of_class("warn")[0].text
+    without = f"{100 * study.honest['without_features']:.1f}"
+    assert without.replace(".", "," if lang == "es" else ".") in first
+    assert part.text.index(first) < part.text.index(part.of_class("tiles")[0].text)
+    assert not part.of_class("answer") and not part.of_class("names")
+    ids = [node.attributes["id"] for node in page.all("section")]
+    assert not {"features", "plane", "redundancy", "learning"} & set(ids)
+    assert " ".join(first.split()) in " ".join(summary(study, lang))
+
+
+def test_a_study_that_was_cut_short_counts_what_was_tested():
+    study = other_study("cut short")
+    rows = len(np.unique(study.predictions.rows))
+    assert rows < study.dataset.n_samples
+    part = read(render(study)).one("summary")
+    assert f"2 of 4 splits are complete, with which {rows} rows were tested" in (
+        part.of_class("warn")[0].text
+    )
+    assert "cut short" not in _words(full_study())
+    assert "se interrumpió" in _words(study, "es")
+
+
+def test_a_study_that_finished_nothing_says_only_that():
+    study = other_study("nothing finished")
+    said = _words(study)
+    assert "before any of its 4 splits was complete" in said
+    assert "interval" not in said and "expect" not in said and "%" not in said
+    assert "before any" in " ".join(summary(study))
+
+
+def test_an_interval_that_is_not_known_is_not_spoken_of():
+    study = full_study()
+    honest = {**study.honest, "low": np.nan, "high": np.nan, "pvalue": np.nan}
+    best = replace(study.recommended, low=np.nan, high=np.nan)
+    bare = replace(study, honest=honest, recommended=best, most_accurate=best)
+    for said in (_words(bare), " ".join(summary(bare))):
+        assert "interval" not in said.replace("the features", "") and "–" not in said
+
+
+def _warned(code: str, columns: list[str], lang: str = "en") -> str:
+    one = {"code": code, "columns": columns, "text": "Words of the program."}
+    page = read(render(replace(full_study(), warnings=[one]), lang))
+    return page.one("summary").of_class("warn")[0].text
+
+
 @pytest.mark.parametrize(
-    ("lang", "one", "many"),
-    [("en", "Recommended: 1 feature,", "these 2 features"), ("es", "1 característica,", "estas 2")],
+    ("code", "columns", "words"),
+    [
+        ("leak", ["paid"], "Left out, since each alone gives the target away: “paid”"),
+        ("leak", ["paid"], "--keep paid"),
+        ("leak", ["mean area"], "Check that it is known before"),
+        ("id", ["row id"], "Not used, since they look like identifiers"),
+        ("id", ["mean area"], "but used as features"),
+        ("transposed", ["GSM1"], "--transpose"),
+        ("skew", ["diagnosis"], "is rare"),
+        ("rows_dropped", ["diagnosis"], "Words of the program."),
+    ],
 )
-def test_one_feature_is_not_these_features(lang, one, many):
-    study = full_study()
-    best = study.recommended
-    single = replace(study, recommended=replace(best, size=1, features=best.features[:1]))
-    double = replace(study, recommended=replace(best, size=2, features=best.features[:2]))
-    assert one in _words(single, lang)
-    assert one in " ".join(summary(single, lang))
-    assert "these 1" not in _words(single, lang)
-    assert "estas 1" not in _words(single, lang)
-    assert many in _words(double, lang)
+def test_warnings_have_words(code, columns, words):
+    assert words in _warned(code, columns)
+    spanish = _warned(code, columns, "es")
+    assert ("Words of the program" in spanish) == (code == "rows_dropped")
 
 
-def _only_tuned() -> StudyLike:
+def test_a_balanced_error_and_weights_are_said():
+    study = other_study("skewed")
+    assert study.params["class_weight"] == "balanced"
+    said = _words(study)
+    assert (
+        "(balanced error)" in said and "error is balanced" in said and "weight the classes" in said
+    )
+    assert "balanced" not in _words(full_study())
+
+
+def test_row_limits_are_said_where_they_bite():
     study = full_study()
-    return StudyLike(study.dataset, {}, tuning=study.tuning)
+    most = int(np.max(study.comparison.n_train))
+    for limit, said in ((most - 1, True), (most, False)):
+        limits = {"judges": {"linear": limit}, "methods": {"fisher": limit}, "inner": limit}
+        words = _words(replace(study, params={**study.params, "limits": limits}))
+        assert ("The judge linear learns from no more than" in words) == said
+        assert ("The method fisher looks at no more than" in words) == said
+        assert ("chosen with no more than" in words) == said
+
+
+def _only_tuned() -> Study:
+    study = full_study()
+    return Study(study.dataset, {}, tuning=study.tuning)
 
 
 def test_a_study_of_parameters_does_not_speak_of_features_that_were_ranked():
@@ -53,16 +138,3 @@ def test_a_study_with_both_is_one_of_features():
     page = read(render(full_study()))
     assert page.all("h1")[0].text.startswith("Feature selection")
     assert "With which parameters" not in page.one("summary").text
-
-
-@pytest.mark.parametrize("status", ["interrupted", "time budget"])
-def test_a_comparison_that_was_cut_short_says_so_first(status):
-    study = full_study()
-    assert "cut short" not in _words(study, "en")
-    seconds = study.comparison.select_seconds.copy()
-    seconds.flat[0] = np.nan
-    short = replace(study.comparison, status=status, select_seconds=seconds)
-    part = read(render(replace(study, comparison=short))).one("summary")
-    warning = part.of_class("warn")[0].text
-    assert f"{seconds.size - 1} of its {seconds.size} parts" in warning
-    assert "se interrumpió" in _words(replace(study, comparison=short), "es")

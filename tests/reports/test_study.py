@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer
+from tamiz.reports.study import make_pipeline_for, rank_all, recommend
 
 from tamiz.base import Selection
 from tamiz.data import Dataset
 from tamiz.evaluation._compare_estimates import Estimate
 from tamiz.evaluation.methods import METHODS
 from tamiz.reports import Study, make_study, summary
-from tamiz.reports._language import LANGUAGES, find_language
-from tamiz.reports.study import make_pipeline_for, rank_all, recommend
+from tamiz.reports.language import LANGUAGES, find_language
 
 CODES = ("least_error", "fewest_within_interval", "steadier", "stable", "fairly_stable", "fragile")
 

@@ -9,8 +9,8 @@ import pytest
 
 from tamiz.base import Selection
 from tamiz.data import Dataset
-from tamiz.reports import Study, render
 from tamiz.evaluation.study import Whole
+from tamiz.reports import Study, render
 from tests.reports.tree import read
 
 NAMES = [f"f{j}" for j in range(6)]

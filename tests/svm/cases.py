@@ -11,6 +11,7 @@ from tamiz.svm import (
     SVDD,
     SVR,
     HardMarginSVC,
+    LinearMachine,
     OneClassSVM,
     PegasosClassifier,
     PerceptronClassifier,
@@ -34,6 +35,7 @@ MACHINES = {
     "PegasosClassifier": PegasosClassifier(lambda_=0.01, max_iter=20, random_state=0),
     "SubgradientClassifier": SubgradientClassifier(max_iter=50),
     "PerceptronClassifier": PerceptronClassifier(),
+    "LinearMachine": LinearMachine(),
 }
 KERNEL = ("SVC", "HardMarginSVC", "SVR", "SVDD", "OneClassSVM")
 CLASSIFIERS = (
@@ -42,9 +44,10 @@ CLASSIFIERS = (
     "PegasosClassifier",
     "SubgradientClassifier",
     "PerceptronClassifier",
+    "LinearMachine",
 )
 SUPERVISED = (*CLASSIFIERS, "SVR")
-WEIGHTED = (*KERNEL, "SubgradientClassifier")
+WEIGHTED = (*KERNEL, "SubgradientClassifier", "LinearMachine")
 
 
 def machine(name, **params):

@@ -19,7 +19,7 @@ from tests.svm.cases import (
 
 ABSURD = [
     (
-        ("SVC", "SVR", "PegasosClassifier", "SubgradientClassifier"),
+        ("SVC", "SVR", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"),
         "C",
         [-1, 0, np.nan, np.inf, "a"],
     ),
@@ -41,11 +41,18 @@ ABSURD = [
     (("SVR",), "epsilon", [-0.1, np.nan, np.inf]),
     (("SVR",), "loss", ["absolute"]),
     (("SVC", "HardMarginSVC"), "multiclass", ["all"]),
-    (("SVC", "PegasosClassifier", "SubgradientClassifier"), "class_weight", ["even", 3]),
+    (
+        ("SVC", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"),
+        "class_weight",
+        ["even", 3],
+    ),
     (("PegasosClassifier", "SubgradientClassifier"), "lambda_", [0, -1, np.nan, np.inf]),
     (("PegasosClassifier",), "batch_size", [0]),
     (("PerceptronClassifier",), "learning_rate", [0, -1, np.nan, np.inf]),
     (("SubgradientClassifier",), "radius", [0, -1, np.inf]),
+    (("LinearMachine",), "loss", ["hinge", None]),
+    (("LinearMachine",), "penalty", ["l1", None]),
+    (("LinearMachine",), "tol", [0, -1e-3, np.nan]),
 ]
 
 

@@ -42,10 +42,12 @@ GROUPS = {
         "SVDD(nu=0.2, kernel='poly')",
         "OneClassSVM()",
     ],
-    "online": [
+    "linear": [
         "PegasosClassifier(max_iter=20)",
         "SubgradientClassifier(max_iter=200)",
         "PerceptronClassifier(max_iter=100)",
+        "LinearMachine()",
+        "LinearMachine(class_weight='balanced')",
     ],
 }
 

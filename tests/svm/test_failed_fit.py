@@ -36,7 +36,7 @@ def later_failures(name):
         bad = lambda A, B: np.full((len(A), len(B)), np.nan)  # noqa: E731
         yield "kernel", lambda m: m.set_params(kernel=bad).fit(wide, y)
         yield "parameter", lambda m: m.set_params(tol=-1.0).fit(wide, y)
-    if name in ("SVC", "PegasosClassifier", "SubgradientClassifier"):
+    if name in ("SVC", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"):
         yield "class weight", lambda m: m.set_params(class_weight={5: 1.0}).fit(wide, y)
     if name == "HardMarginSVC":
         lot = np.where(np.random.default_rng(1).random(N) > 0.5, "up", "down")

@@ -23,8 +23,8 @@ from tamiz.data.formats import stem
 from tamiz.data.leak import leaks
 from tamiz.data.roles import ASIDE, duplicates, perhaps_identifiers
 from tamiz.evaluation.study import Study, Whole
-from tamiz.reports._page import selected
-from tamiz.reports._section_features import MOST
+from tamiz.reports.page import selected
+from tamiz.reports.sections.features import MOST
 from tamiz.scale import Batch, RowSample, sweep
 
 if TYPE_CHECKING:

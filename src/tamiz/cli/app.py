@@ -1,7 +1,7 @@
 """The program ``tamiz``: its commands, and what happens when something goes wrong.
 
-Exit codes: 0 done, 1 failed while running, 2 wrong usage or unreadable input, 130 interrupted
-before there was anything to show. Errors are one line on standard error.
+Exit codes: 0 done, 1 failed while running, 2 wrong usage or unreadable input, 130 cut short by
+Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tamiz.cli import (
     tune,
 )
 from tamiz.cli.console import flush, tolerate_encoding
-from tamiz.cli.problems import Problem
+from tamiz.cli.problems import CutShort, Problem
 
 app = typer.Typer(
     name="tamiz",
@@ -73,7 +73,12 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
     tolerate_encoding()
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    if code in (130, 143):  # threads may still be at a last step, which nobody waits for
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -82,6 +87,9 @@ def _run(arguments: list[str] | None) -> int:
         flush()
     except KeyboardInterrupt:
         return _interrupted()
+    except CutShort as cut:
+        flush()
+        return cut.exit_code
     except typer.Exit as leaving:  # Ctrl-C, too, comes as one from inside a command
         return _interrupted() if leaving.exit_code == 130 else int(leaving.exit_code)
     except Exception as error:

@@ -45,7 +45,7 @@ def decision_values(machine: Any, X: Any) -> np.ndarray | None:
         found = np.asarray(machine.decision_function(X), dtype=float)
     elif hasattr(machine, "predict_proba"):
         found = np.asarray(machine.predict_proba(X), dtype=float)
-        found = found[:, 1] if n_classes == 2 else found
+        found = found[:, 1] - 0.5 if n_classes == 2 else found  # zero where it is undecided
     else:
         return None
     found = found.reshape(len(found), -1)

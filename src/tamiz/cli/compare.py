@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,10 @@ def compare(
     data: opt.Data,
     methods: Methods = None,
     judge: Annotated[
-        str, typer.Option(help="svc-linear, svc-rbf, knn or tree: whose error counts.")
+        str,
+        typer.Option(
+            help="Whose errors count: svc-linear, linear, rbf, tree, forest, knn; several: a,b,c."
+        ),
     ] = "svc-linear",
     sizes: Sizes = None,
     cv: Folds = 10,
@@ -56,19 +59,20 @@ def compare(
     dataset = opt.read(data, reading=reading, quiet=quiet)
     study = run_study(
         dataset,
-        methods,
-        judge,
+        quiet=quiet,
+        methods=methods or ",".join(_usual(dataset)),
+        judges=judge,
         sizes=sizes,
         cv=cv,
         repeats=repeats,
         scale=scale,
         tune=tuned or None,
+        baselines=("random", "all"),
         permutations=permutations,
-        jobs=jobs,
-        seed=seed,
+        n_jobs=jobs,
+        random_state=seed,
         time_budget=time_budget,
         checkpoint=checkpoint,
-        quiet=quiet,
     )
     # what was found comes first: it must not be lost if the file cannot be written
     if json:
@@ -85,3 +89,10 @@ def compare(
 
         write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
+
+
+def _usual(dataset: Any) -> tuple[str, ...]:
+    """The methods that are compared unless others are named."""
+    if dataset.task == "regression":
+        return ("pearson", "rrelieff", "cfs", "qpfs")
+    return ("fisher", "relieff", "mrmr", "qpfs", "rfe", "ho-svm")

@@ -8,8 +8,6 @@ import typer
 
 from tamiz.cli import options as opt
 
-_METHODS = "ho-svm,rfe,mrmr,qpfs,fisher"
-
 
 def demo(
     out: Annotated[
@@ -21,37 +19,28 @@ def demo(
     jobs: opt.Jobs = -1,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Select features of the breast-cancer data by five methods, and write a report.
+    """Select features of the breast-cancer data, and write a report.
 
     569 tumours, 30 measurements of cell nuclei, benign or malignant. Nothing is downloaded.
     """
     import os
 
-    from tamiz.cli.console import say, tell
+    from tamiz.cli.console import say
     from tamiz.cli.select import run_study, show
 
     opt.check_language(lang)
     opt.check_writable(out, "--out")
     say("Breast cancer: 569 tumours, 30 measurements of their cell nuclei. Which ones matter?")
-    say("Five methods are compared honestly: everything is learnt in the training part of a split.")
-    if not quiet:
-        tell("the first run compiles for some seconds and keeps the result.")
+    say("Methods, judges and numbers of features compete; all is chosen inside the training parts.")
     say()
     study = run_study(
         opt.read("breast_cancer", quiet=True),
-        _METHODS,
-        "svc-linear",
-        sizes=None,
-        cv=5,
-        repeats=repeats,
-        scale="standard",
-        tune=None,
-        permutations=0,
-        jobs=jobs,
-        seed=seed,
-        time_budget=None,
-        checkpoint=None,
         quiet=quiet,
+        scale="auto",
+        repeats=repeats,
+        positive="malignant",
+        n_jobs=jobs,
+        random_state=seed,
     )
     study.command = "tamiz demo"
     from tamiz.reports import write_report

@@ -14,6 +14,14 @@ class Problem(Exception):
     exit_code = 1
 
 
+class CutShort(Exception):
+    """A run was stopped, and what it had was shown; only the exit code is left to say."""
+
+    def __init__(self, exit_code: int):
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
 class UsageProblem(Problem):
     """Wrong usage, or input that cannot be read."""
 

@@ -11,47 +11,96 @@ from tamiz.cli import options as opt
 if TYPE_CHECKING:
     from tamiz.reports import Study
 
+_WHAT = "What is compared"
 Methods = Annotated[
     str | None,
-    typer.Option("--methods", "-m", help="Names, a,b,c ('tamiz methods'); six by default."),
+    typer.Option(
+        "--methods",
+        "-m",
+        help="Names, a,b,c ('tamiz methods'); those that fit into the time by default.",
+        rich_help_panel=_WHAT,
+    ),
 ]
-Sizes = Annotated[str | None, typer.Option(help="Numbers of features to try, such as 1,2,5,10,20.")]
-Folds = Annotated[int, typer.Option("--cv", help="Folds.")]
-Repeats = Annotated[int, typer.Option(help="How often the folds are drawn anew.")]
-Scale = Annotated[str, typer.Option(help="standard, minmax or none; inside the training parts.")]
+Sizes = Annotated[
+    str | None,
+    typer.Option(help="Numbers of features to try, such as 1,2,5,10,20.", rich_help_panel=_WHAT),
+]
+Folds = Annotated[
+    int | None, typer.Option("--cv", help="Folds; 5 by default.", rich_help_panel=_WHAT)
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        help="How often the folds are drawn anew; 1 to 4 by default.", rich_help_panel=_WHAT
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        help="auto (heavy tails drawn in), standard, minmax or none; inside the training parts.",
+        rich_help_panel=_WHAT,
+    ),
+]
 Permutations = Annotated[
-    int, typer.Option(help="Label permutations that test whether there is any signal; 0: none.")
+    int,
+    typer.Option(
+        help="Label permutations that test whether there is any signal; 0: none.",
+        rich_help_panel=_WHAT,
+    ),
+]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        help="A score of scikit-learn; accuracy, or balanced_accuracy if a class is rare.",
+        rich_help_panel=_WHAT,
+    ),
+]
+ClassWeight = Annotated[
+    str,
+    typer.Option(
+        help="auto (balanced if a class is rare), balanced or none.", rich_help_panel=_WHAT
+    ),
 ]
 Checkpoint = Annotated[
     str | None,
     typer.Option(help="Journal of what is finished; the same command goes on from it."),
 ]
+_SCALES = ("auto", "standard", "minmax", "none")
 
 
+@opt.reads
 def select(
     data: opt.Data,
     methods: Methods = None,
     judge: Annotated[
-        str, typer.Option(help="svc-linear, svc-rbf, knn or tree: whose error counts.")
-    ] = "svc-linear",
+        str,
+        typer.Option(
+            help="Whose errors count: linear, rbf, tree, forest, svc-linear, knn; several: a,b,c.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = "auto",
     sizes: Sizes = None,
-    cv: Folds = 5,
-    repeats: Repeats = 3,
-    scale: Scale = "standard",
+    cv: Folds = None,
+    repeats: Repeats = None,
+    scale: Scale = "auto",
+    scoring: Scoring = None,
+    positive: opt.Positive = None,
+    class_weight: ClassWeight = "auto",
     tuned: Annotated[
-        bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
+        bool, typer.Option("--tune", help="Judges are always tuned.", hidden=True)
     ] = False,
     permutations: Permutations = 0,
-    target: opt.Target = None,
-    drop: opt.Drop = None,
-    role: opt.Role = None,
-    task: opt.Task = None,
-    sep: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    rows: opt.Rows = None,
+    *,
+    reading: opt.Reading,
     json: opt.Json = False,
     out: opt.Out = None,
     save: opt.Save = None,
+    answer: Annotated[
+        str,
+        typer.Option(
+            help="Which answer --save keeps: smallest or most-accurate.", rich_help_panel="Output"
+        ),
+    ] = "smallest",
     lang: opt.Lang = "en",
     seed: opt.Seed = 0,
     jobs: opt.Jobs = -1,
@@ -62,46 +111,48 @@ def select(
     """Recommend a subset of features, with an honest error and the reasons.
 
     Examples:  tamiz select my.csv --out report.html
-               tamiz select credit.csv -t default -m fisher,mrmr,rfe --save model.tamiz
+               tamiz select credit.csv -t default --positive yes --save model.tamiz
 
-    Several methods are compared by repeated cross-validation in which ranking, scaling and the
-    number of features come from the training part alone.
+    All combinations of method, judge and number of features compete by repeated cross-validation.
+    There are two answers: the smallest subset that is good enough, and the most accurate one. The
+    error is that of the whole procedure: everything is chosen inside the training parts.
+
+    By default it takes about a minute; --time-budget gives it more, or less. Ctrl-C shows what is
+    there.
     """
     from tamiz.cli.console import flush, say_json, tell
+    from tamiz.cli.problems import UsageProblem
 
     for path, name in ((out, "--out"), (save, "--save")):
         opt.check_writable(path, name)
     opt.check_language(lang)
-    dataset = opt.read(
-        data,
-        target,
-        drop=drop,
-        role=role,
-        task=task,
-        separator=sep,
-        decimal=decimal,
-        rows=rows,
-        quiet=quiet,
-    )
-    study = run_study(
-        dataset,
-        methods,
-        judge,
-        sizes=sizes,
-        cv=cv,
-        repeats=repeats,
-        scale=scale,
-        tune=tuned or None,
-        permutations=permutations,
-        jobs=jobs,
-        seed=seed,
-        time_budget=time_budget,
-        checkpoint=checkpoint,
-        quiet=quiet,
-    )
+    if answer not in ("smallest", "most-accurate"):
+        raise UsageProblem(f"--answer {answer!r} is not known; use smallest or most-accurate.")
+    dataset = opt.read(data, reading=reading, quiet=quiet)
+    if positive is not None:
+        opt.check_positive(dataset, positive)
+    with _signals() as caught:
+        study = run_study(
+            dataset,
+            quiet=quiet,
+            methods=methods,
+            judges=None if judge == "auto" else judge,
+            sizes=sizes,
+            cv=cv,
+            repeats=repeats,
+            scale=scale,
+            scoring=scoring,
+            positive=positive,
+            class_weight=class_weight,
+            permutations=permutations,
+            n_jobs=jobs,
+            random_state=seed,
+            time_budget=time_budget,
+            checkpoint=checkpoint,
+        )
     # what was found comes first: it must not be lost if a file cannot be written
     if json:
-        say_json(study.to_dict())
+        say_json(document(study, lang))
     else:
         show(study, lang)
     flush()
@@ -111,34 +162,12 @@ def select(
         write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
     if save is not None:
-        from tamiz import save as write_model
-        from tamiz.cli.problems import Problem
-        from tamiz.cli.table_model import TableModel
-
-        if study.recommended is None:
-            raise Problem(f"nothing could be recommended, and so there is no model for {save}.")
-        write_model(TableModel.fitted(dataset, study.pipeline()), save)
-        tell(f"the model is in {save}; use it with: tamiz predict {save} NEW_DATA")
+        _keep(study, dataset, save, answer.replace("-", " "))
+    _leave_if_cut(study, caught)
 
 
-def run_study(
-    dataset: Any,
-    methods: str | None,
-    judge: str,
-    *,
-    sizes: str | None,
-    cv: int,
-    repeats: int,
-    scale: str,
-    tune: Any,
-    permutations: int,
-    jobs: int,
-    seed: int,
-    time_budget: float | None,
-    checkpoint: str | None,
-    quiet: bool,
-) -> Study:
-    """The study that the options describe."""
+def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
+    """The study that the options describe: those of ``make_study``, as the user wrote them."""
     import warnings
 
     from tamiz.cli.console import command_line, tell
@@ -149,43 +178,48 @@ def run_study(
     from tamiz.reports import make_study
 
     with usage():
-        names = None
-        if methods is not None:
-            names = [find_method(name).name for name in opt.split_list(methods)]
+        names = options.pop("methods", None)
+        if names is not None:
+            names = [find_method(name).name for name in opt.split_list(names)]
             if not names:
                 raise ValueError("--methods names none; 'tamiz methods' lists them.")
-        judge = judge_name(judge)
-        wanted = opt.numbers(sizes, "--sizes", int)
-        if scale not in ("standard", "minmax", "none"):
-            raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
-        if dataset.levels:
-            dataset = dataset.encode("onehot")
+        judges = options.pop("judges", None)
+        if judges is not None:
+            judges = list(dict.fromkeys(_short(judge_name(one)) for one in opt.split_list(judges)))
+        options["sizes"] = opt.numbers(options.get("sizes"), "--sizes", int)
+        scale = options.get("scale")
+        if scale not in _SCALES:
+            raise ValueError(f"--scale {scale!r} is not known; use {', '.join(_SCALES)}.")
+        options["scale"] = None if scale == "none" else scale
+        weights = options.get("class_weight", "auto")
+        if weights not in ("auto", "balanced", "none"):
+            raise ValueError(
+                f"--class-weight {weights!r} is not known; use auto, balanced or none."
+            )
+        options["class_weight"] = None if weights == "none" else weights
     tell_notes(dataset, quiet)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = make_study(
             dataset,
             names,
-            judge,
-            sizes=wanted,
-            cv=cv,
-            repeats=repeats,
-            scale=None if scale == "none" else scale,
-            tune=tune,
-            permutations=permutations,
-            n_jobs=jobs,
-            random_state=seed,
-            time_budget=time_budget,
-            checkpoint=checkpoint,
-            resume=checkpoint is not None,
+            judges,
+            resume=options.get("checkpoint") is not None,
             verbose=0 if quiet else 1,
+            tell=None if quiet else tell,
             command=command_line(),
+            **options,
         )
     for message in dict.fromkeys(str(one.message) for one in caught):
         if not quiet:
             tell(message)
-    _refuse_nothing(study, time_budget)
+    _refuse_nothing(study, options.get("time_budget"))
     return study
+
+
+def _short(judge: str) -> str:
+    """The name of a judge in a study."""
+    return {"svc-rbf": "rbf"}.get(judge, judge)
 
 
 def _refuse_nothing(study: Study, time_budget: float | None) -> None:
@@ -193,12 +227,32 @@ def _refuse_nothing(study: Study, time_budget: float | None) -> None:
     from tamiz.cli.problems import Problem
 
     found = study.comparison
-    if found is None or any(one.n_splits for one in found.estimates()):
+    if found is None or study.answers is not None:
         return
     if found.status == "interrupted":
         raise KeyboardInterrupt
     if found.status == "time budget":
-        raise Problem(f"--time-budget {time_budget:g} ended before any split was finished.")
+        budget = "" if time_budget is None else f" {time_budget:g}"
+        raise Problem(
+            f"--time-budget{budget} ended before any split was finished; allow more, or name fewer "
+            "methods with --methods."
+        )
+    raise Problem("no method could be judged: " + "; ".join(found.failures[:2]))
+
+
+def document(study: Study, lang: str = "en") -> dict[str, Any]:
+    """The study as JSON: every reason with its sentence, warnings in the words of options."""
+    from tamiz.cli.wording import as_options
+    from tamiz.reports import reason_text
+
+    found = study.to_dict()
+    for key, one in (("recommended", study.recommended), ("most_accurate", study.most_accurate)):
+        if one is not None:
+            for entry, reason in zip(found[key]["reasons"], one.reasons, strict=True):
+                entry["text"] = reason_text(study, one, reason, lang)
+    for warning in found["warnings"]:
+        warning["text"] = as_options(warning["text"])
+    return found
 
 
 def show(study: Study, lang: str) -> None:
@@ -208,5 +262,78 @@ def show(study: Study, lang: str) -> None:
 
     for sentence in summary(study, lang):
         say(sentence)
-    say()
-    say(str(study.comparison))
+
+
+# -------------------------------------------------------------------------------- the model
+
+
+def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
+    """Fit an answer to all rows and keep it, with its card and probabilities."""
+    from tamiz import save as write_model
+    from tamiz.cli.console import tell
+    from tamiz.cli.problems import Problem
+    from tamiz.cli.table_model import TableModel
+
+    best = study.recommended if answer == "smallest" else study.most_accurate
+    if best is None or study.no_signal:
+        raise Problem(f"nothing is recommended, and so there is no model for {path}.")
+    card = {
+        "method": best.method,
+        "judge": best.judge,
+        "params": best.params,
+        "honest": {
+            "error": best.error,
+            "low": best.low,
+            "high": best.high,
+            "metric": study.honest["metric"],
+            "how": "the whole procedure inside each training part of a repeated cross-validation",
+        },
+        "command": study.command,
+    }
+    model = TableModel.fitted(
+        dataset, study.pipeline(answer), features=best.features, card=card, calibrate=False
+    )
+    made = study.out_of_fold(answer)
+    if made is not None:
+        values, labels = made
+        model.calibrate(values, labels, "the training parts that they took no part in")
+    write_model(model, path)
+    tell(f"the model is in {path}; use it with: tamiz predict {path} NEW_DATA")
+
+
+# ---------------------------------------------------------------------------- being stopped
+
+
+def _signals() -> Any:
+    """Let SIGTERM end a run as Ctrl-C does; the list says what came."""
+    import signal
+    from contextlib import contextmanager
+
+    @contextmanager
+    def watching() -> Any:
+        caught: list[int] = []
+
+        def end(number: int, frame: Any) -> None:
+            caught.append(number)
+            raise KeyboardInterrupt
+
+        try:
+            before = signal.signal(signal.SIGTERM, end)
+        except ValueError:  # not in the main thread
+            yield caught
+            return
+        try:
+            yield caught
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    return watching()
+
+
+def _leave_if_cut(study: Study, caught: list[int]) -> None:
+    """Ctrl-C and SIGTERM are told by the exit code; a time budget is no failure."""
+    from tamiz.cli.problems import CutShort
+
+    found = study.comparison
+    if found is not None and found.status == "interrupted":
+        raise CutShort(143 if caught else 130)

@@ -163,15 +163,30 @@ class Fold:
         if ranking is None:
             return found
         every = list(range(len(candidates)))
-        questions = [
-            Question(c, setting.columns(features), every if wanted is None else wanted[c])
-            for c, features in _subsets(setting, name, ranking)
-        ]
+        questions, keys = [], {}
+        for place, features in _subsets(setting, name, ranking):
+            # in ascending order: methods that select the same features get the same answers
+            columns = np.sort(setting.columns(features))
+            keys[place] = (self.key, judge, setting.key_of(columns))
+            those = every if wanted is None else wanted[place]
+            for c in those:
+                found[place, c] = setting.known.get((*keys[place], c), np.nan)
+            left = [c for c in those if np.isnan(found[place, c])]
+            if left:
+                questions.append(Question(place, columns, left))
+        asked = [(place, c) for place, _, those in questions for c in those]
         questions = self._answer_fast(judge, questions, found)
-        for place, features, those in questions:
+        for place, columns, those in questions:
             for c in those:
                 setting.stop.look()
-                found[place, c] = self._error(judge, features, candidates[c])
+                found[place, c] = self._error(judge, columns, candidates[c])
+        setting.known.update(
+            {
+                (*keys[place], c): found[place, c]
+                for place, c in asked
+                if np.isfinite(found[place, c])
+            }
+        )
         return found
 
     def _answer_fast(
@@ -179,7 +194,7 @@ class Fold:
     ) -> list[Question]:
         """Fill in what can be had without estimators; what is left."""
         setting, estimator = self.setting, self.setting.judges[judge]
-        way = fast_way(estimator)
+        way = fast_way(estimator, setting.candidates[judge])
         asked = [question for question in questions if len(question.features)]
         if way is None or not isinstance(self.Z, np.ndarray) or not asked:
             return questions
@@ -199,11 +214,11 @@ class Fold:
             raise
         except Exception:  # the estimator has the sentence for it
             pass
-        return [
-            question
-            for question in questions
-            if np.isnan(found[question.place, question.candidates]).any()
+        left = [
+            (place, features, [c for c in those if np.isnan(found[place, c])])
+            for place, features, those in questions
         ]
+        return [Question(*question) for question in left if question[2]]
 
     def _division(self, judge: str, estimator: Any) -> Division | None:
         setting = self.setting
@@ -226,6 +241,7 @@ class Fold:
             weight,
             self.Z_test,
             self._seed(judge) % 2**31,
+            len(self.key) > 2,
         )
 
     def _rows(self, judge: str) -> np.ndarray:

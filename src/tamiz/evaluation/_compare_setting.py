@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 import zlib
@@ -130,6 +131,7 @@ class Setting:
     limits: Limits = field(default_factory=Limits)
     stop: StopSign = field(default_factory=StopSign)
     kept: Kept = field(default_factory=Kept)
+    known: dict[Any, float] = field(default_factory=dict)  # errors of subsets judged before
     judge_whole: bool = True  # whether rankings on all data are judged, for the apparent error
     whole: dict[str, Ranking] = field(default_factory=dict)  # rankings on all data
 
@@ -143,6 +145,10 @@ class Setting:
         if self.units is None or not len(features):
             return features
         return np.concatenate([self.units[j] for j in features])
+
+    def key_of(self, columns: np.ndarray) -> bytes:
+        """A short name of a subset of the columns."""
+        return hashlib.blake2b(columns.tobytes(), digest_size=12).digest()
 
     def seed_of(self, *what: Any) -> int:
         """A seed that depends on what it is for, and not on what else is run."""

@@ -11,7 +11,15 @@ split k of J, the standard error of the mean difference is corrected for trainin
 
 Two answers follow. The *most accurate* triple has the least mean error. The *smallest* has the
 fewest features among those that are not worse than the most accurate one by more than one such
-error. Ties go to the smaller error, then to fewer features, then to the steadier selection.
+error, and by no more than 1.5 points: in a small table one standard error may be five points, which
+nobody would give away. Ties go to the smaller error, then to fewer features, then to the steadier
+selection.
+
+The least of some hundred means is often low by luck. Mean errors are therefore smoothed before
+anything is chosen: the error of a triple is averaged with those of the next smaller and the next
+larger number of features, then drawn towards the mean over the methods before the same judge with
+the same number. Luck strikes one triple; what is real, its neighbours have too. (Standard errors of
+differences are those of the errors as they are.)
 
 The error of the best of many triples is too good to be true. The honest error of the procedure is
 that of choosing inside every training part, by the inner cross-validation there, and looking at the
@@ -39,6 +47,10 @@ if TYPE_CHECKING:
 
 SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
 _TIE = 1e-12
+#: No more than this is given away for fewer features, where errors lie between 0 and 1.
+POINTS = 0.015
+#: How much of an error comes from the next sizes, and how much from the other methods.
+_FROM_SIZES, _FROM_METHODS = 0.5, 0.3
 
 
 class Triple(NamedTuple):
@@ -58,13 +70,47 @@ class Choice(NamedTuple):
     means: np.ndarray
     differences: np.ndarray  # from the best: mean, and corrected standard error
     errors_of_difference: np.ndarray
-    equal: np.ndarray  # which are not worse by more than one standard error
+    near: np.ndarray  # which are not worse by more than one standard error
+    equal: np.ndarray  # which of these are not worse by more than the limit either
+
+
+def smoothing(triples: Sequence[Triple]) -> np.ndarray:
+    """The matrix that averages errors over neighbouring triples: ``smooth = errors @ matrix.T``.
+
+    Examples
+    --------
+    >>> curve = [Triple("fisher", "linear", size) for size in (1, 2, 5)]
+    >>> smoothing(curve).tolist()
+    [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]]
+    """
+    n = len(triples)
+    by_size, by_method = np.eye(n), np.eye(n)
+    curves: dict[tuple[str, str], list[int]] = {}
+    rows: dict[tuple[str, int], list[int]] = {}
+    for t, triple in enumerate(triples):
+        if not triple.own:
+            curves.setdefault((triple.method, triple.judge), []).append(t)
+        rows.setdefault((triple.judge, triple.size), []).append(t)
+    for curve in curves.values():
+        curve.sort(key=lambda t: triples[t].size)
+        for k, t in enumerate(curve):
+            beside = [curve[i] for i in (k - 1, k + 1) if 0 <= i < len(curve)]
+            if beside:
+                by_size[t, t] -= _FROM_SIZES
+                by_size[t, beside] += _FROM_SIZES / len(beside)
+    for row in rows.values():
+        by_method[np.ix_(row, row)] = _FROM_METHODS / len(row)
+        by_method[row, row] += 1.0 - _FROM_METHODS
+    return by_method @ by_size
 
 
 def choose(
     errors: np.ndarray,
     sizes: np.ndarray,
     ratio: float,
+    *,
+    smooth: np.ndarray | None = None,
+    limit: float = np.inf,
     steadiness: np.ndarray | None = None,
 ) -> Choice:
     """Choose among triples.
@@ -77,6 +123,10 @@ def choose(
         Numbers of features.
     ratio : float
         Test samples for each training sample.
+    smooth : array of shape (n_splits, n_triples), optional
+        Smoothed errors, whose means decide; the errors themselves by default.
+    limit : float, optional
+        No triple that is worse than the best by more than this is taken.
     steadiness : array of shape (n_triples,), optional
         How much the selections of the splits agree: breaks ties.
 
@@ -88,17 +138,19 @@ def choose(
     >>> found.best, found.smallest
     (2, 1)
     """
-    means = errors.mean(axis=0)
+    means = (errors if smooth is None else smooth).mean(axis=0)
     steady = np.zeros(len(means)) if steadiness is None else np.nan_to_num(steadiness, nan=-1.0)
     least = means.min()
     tied = means <= least + _TIE * (1.0 + abs(least))
     best = int(np.lexsort((-steady, sizes, ~tied))[0])
-    away = errors - errors[:, [best]]
-    difference, error = away.mean(axis=0), corrected_error(away, ratio)
-    equal = difference <= error + _TIE
+    difference = means - means[best]
+    error = corrected_error(errors - errors[:, [best]], ratio)
+    near = difference <= error + _TIE
+    near[best] = True
+    equal = near & (difference <= limit + _TIE)
     rounded = np.round(means, 12)
     smallest = int(np.lexsort((-steady, rounded, sizes, ~equal))[0])
-    return Choice(best, smallest, means, difference, error, equal)
+    return Choice(best, smallest, means, difference, error, near, equal)
 
 
 @dataclass
@@ -113,8 +165,8 @@ class Contest:
         Their places in the arrays of the comparison: method, judge, and size (-1: own).
     splits : int array
         The splits that are used.
-    errors : array of shape (n_splits, n_triples)
-        Honest errors.
+    errors, smooth : arrays of shape (n_splits, n_triples)
+        Honest errors, as they are and smoothed.
     inner : array of shape (n_splits, n_inner, n_triples)
         Errors of the inner cross-validations.
     split_sizes : array of shape (n_splits, n_triples)
@@ -128,6 +180,7 @@ class Contest:
     places: np.ndarray
     splits: np.ndarray
     errors: np.ndarray
+    smooth: np.ndarray
     inner: np.ndarray
     split_sizes: np.ndarray
     choice: Choice
@@ -184,18 +237,26 @@ class Contest:
         steady = None
         if steadiness is not None:
             steady = np.array([steadiness(triple) for triple in chosen], dtype=np.float64)
+        table = errors[np.ix_(splits, which)]
         contest = cls(
             found,
             chosen,
             np.array(places)[which],
             splits,
-            errors[np.ix_(splits, which)],
+            table,
+            table @ smoothing(chosen).T,
             insides[splits][:, :, which],
             np.array(sizes).T[np.ix_(splits, which)],
             None,  # type: ignore[arg-type]
         )
-        numbers = np.array([triple.size for triple in chosen])
-        contest.choice = choose(contest.errors, numbers, contest.ratio, steady)
+        contest.choice = choose(
+            contest.errors,
+            np.array([triple.size for triple in chosen]),
+            contest.ratio,
+            smooth=contest.smooth,
+            limit=contest.limit,
+            steadiness=steady,
+        )
         return contest
 
     @property
@@ -203,6 +264,11 @@ class Contest:
         """Test samples for each training sample."""
         found = self.comparison
         return float(np.mean(found.n_test[self.splits] / found.n_train[self.splits]))
+
+    @property
+    def limit(self) -> float:
+        """The most that is given away for fewer features."""
+        return POINTS if self.comparison.shares else np.inf
 
     def nested(self, answer: str) -> Nested:
         """The error of choosing inside every training part.
@@ -221,8 +287,12 @@ class Contest:
             if not usable.any() or not rows.any():
                 continue
             which = np.flatnonzero(usable)
+            table = table[rows][:, which]
+            smooth = table @ smoothing([self.triples[t] for t in which]).T
             ratio = 1.0 / max(1, int(rows.sum()) - 1)
-            found = choose(table[rows][:, which], self.split_sizes[k, which], ratio)
+            found = choose(
+                table, self.split_sizes[k, which], ratio, smooth=smooth, limit=self.limit
+            )
             place = which[found.smallest if answer == SMALLEST else found.best]
             chosen[k] = place
             errors[k] = self.errors[k, place]
@@ -245,7 +315,8 @@ class Contest:
     def compared(self, a: int, b: int) -> tuple[float, float]:
         """Mean difference of two triples, a less b, and its corrected standard error."""
         away = self.errors[:, a] - self.errors[:, b]
-        return float(away.mean()), float(corrected_error(away, self.ratio))
+        difference = self.choice.means[a] - self.choice.means[b]
+        return float(difference), float(corrected_error(away, self.ratio))
 
 
 @dataclass

@@ -17,7 +17,7 @@ _SKEW, _KURTOSIS = 1.0, 6.0
 class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Mean 0 and variance 1 for every feature, after :math:`\operatorname{asinh}` for some.
 
-    A feature with |skewness| above 1 or kurtosis above 6, such as an income, a count or an
+    A feature with skewness beyond ±1 or kurtosis above 6, such as an income, a count or an
     intensity, is replaced by :math:`\operatorname{asinh}((x - m)/s)` with its median m and its
     interquartile range s (over 1.349). This is linear around the median and logarithmic far away
     from it, on both sides, and keeps the order of the values. Features of two values stay as they

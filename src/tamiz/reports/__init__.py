@@ -3,8 +3,18 @@
 from tamiz.evaluation.study import Reason, Recommendation, Study, make_study
 from tamiz.reports._render import render, write_report
 from tamiz.reports._text import summary
+from tamiz.reports.sections.reasons import reason_text
 
-__all__ = ["Reason", "Recommendation", "Study", "make_study", "render", "summary", "write_report"]
+__all__ = [
+    "Reason",
+    "Recommendation",
+    "Study",
+    "make_study",
+    "reason_text",
+    "render",
+    "summary",
+    "write_report",
+]
 
 
 def __dir__() -> list[str]:

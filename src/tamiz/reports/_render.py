@@ -11,36 +11,42 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tamiz.reports import (
-    _section_card,
-    _section_data,
-    _section_errors,
-    _section_features,
-    _section_methods,
-    _section_ranking,
-    _section_repeat,
-    _section_stability,
-    _section_summary,
-    _section_tuning,
+from tamiz.reports.language import find_language
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section
+from tamiz.reports.sections import (
+    card,
+    data,
+    errors,
+    features,
+    methods,
+    plane,
+    ranking,
+    redundancy,
+    repeat,
+    stability,
+    summary,
+    tuning,
 )
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._language import find_language
-from tamiz.reports._page import Page, Section
 
 _SECTIONS: tuple[Callable[[Page], Section | None], ...] = (
-    _section_summary.build,
-    _section_data.build,
-    _section_ranking.build,
-    _section_features.build,
-    _section_errors.curves,
-    _section_errors.bias,
-    _section_methods.signal,
-    _section_stability.build,
-    _section_card.build,
-    _section_tuning.build,
-    _section_methods.compared,
-    _section_repeat.build,
-    _section_repeat.glossary,
+    summary.build,
+    errors.tradeoff,
+    features.build,
+    plane.build,
+    redundancy.build,
+    stability.build,
+    card.build,
+    errors.learning,
+    errors.curves,
+    errors.bias,
+    methods.compared,
+    methods.signal,
+    tuning.build,
+    ranking.build,
+    data.build,
+    repeat.build,
+    repeat.glossary,
 )
 
 
@@ -229,6 +235,7 @@ def _page(page: Page, heading: str, sections: list[Section]) -> str:
         tag("div", contents, tag("main", body, id="main", tabindex="-1"), class_="columns"),
         tag("footer", tag("p", lang("footer"))),
         data_keys=lang("keys"),
+        data_save=lang("save_picture"),
     )
     return str(tag("html", head, whole, lang=lang.code))
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import re
 import textwrap
 from typing import Any
 
-from tamiz.reports import _section_summary as words
-from tamiz.reports._language import find_language
-from tamiz.reports._page import Page
+from tamiz.reports.language import find_language
+from tamiz.reports.page import Page
+from tamiz.reports.sections import summary as words
+from tamiz.reports.sections.reasons import plain
 
-_FIRST_NAMES = 30
-#: Reasons that the sentences before them have told already.
-_TOLD = frozenset({"selection_bias", "stable", "fairly_stable", "fragile", "no_signal"})
+_FIRST_NAMES = 20
+_MOST_WARNINGS = 3
 
 
 def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
@@ -43,38 +41,55 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
     'Which of 3 features tell the 2 classes of “target” apart? Studied on 8 rows.'
     """
     page = Page(study, find_language(lang))
-    lines = textwrap.wrap(_plain(words._question(page)), width)
-    chosen = page.chosen
-    if chosen:
-        said = page.lang.rich(
-            words.advice_key(page),
-            n=page.lang.count("feature", len(chosen)),
-            method=page.lead or "",
-        )
-        names = ", ".join(_plain(page.feature(j)) for j in chosen[:_FIRST_NAMES])
-        rest = f", … (+{len(chosen) - _FIRST_NAMES})" if chosen[_FIRST_NAMES:] else ""
-        lines += ["", *textwrap.wrap(_plain(said), width)]
-        lines += textwrap.wrap(
-            f"{names}{rest}", width, initial_indent="    ", subsequent_indent="    "
-        )
-    texts = [
-        *words._expected(page), *words._promised(page), *words._signal(page),
-        *words._repeatable(page),
-    ]  # fmt: skip
-    if texts:
-        lines.append("")
-    for text in texts:
-        lines += textwrap.wrap(_plain(text), width)
+    lines = _wrapped(words.question(page), width)
+    for text in words.first(page):
+        lines += _wrapped(text, width)
+    warned = words.warned(page)
+    for text, _ in warned[:_MOST_WARNINGS]:
+        lines += _wrapped(text, width, "! ")
+    if warned[_MOST_WARNINGS:]:
+        more = page.lang.whole(len(warned) - _MOST_WARNINGS)
+        lines.append(f"! {page.lang('more_names', n=more)}")
     best = page.recommended
-    reasons = [] if best is None else [one for one in best.reasons if one[0] not in _TOLD]
-    if reasons:
-        lines += ["", f"{page.lang('why')}:"]
-        for code, values in reasons:
-            reason = _plain(words.reason(page, code, values))
-            lines += textwrap.wrap(reason, width, initial_indent="  - ", subsequent_indent="    ")
+    if best is not None:
+        both = words.same_answer(page)
+        lines += ["", *_answer(page, best, "answer_both" if both else "answer_smallest", width)]
+        if not both:
+            lines += _answer(page, study.most_accurate, "answer_most_accurate", width)
+    elif page.chosen:
+        n = page.lang.count("feature", len(page.chosen))
+        said = page.lang.rich("advice_ranking", n=n, method=page.lead or "")
+        lines += ["", *_wrapped(said, width), *_names(page, page.chosen, width)]
+    texts = words.sentences(page)
+    if texts:
+        lines += ["", *_wrapped(" ".join(plain(text) for text in texts), width)]
+    if best is not None:
+        reasons = words.reasons_of(page, best)
+        lines += ["", f"{page.lang('why')}:"] if reasons else []
+        for text in reasons:
+            lines += _wrapped(text, width, "- ")
     return lines
 
 
-def _plain(markup: Any) -> str:
-    """Markup without its tags."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", str(markup))).split())
+def _answer(page: Page, one: Any, key: str, width: int) -> list[str]:
+    """An answer: how many features, by whom, with which error, and their names."""
+    said = page.lang(
+        "answer_line",
+        what=page.lang(key),
+        n=page.lang.count("feature", one.size),
+        method=page.method(one.method),
+        judge=one.judge,
+        error=page.with_interval(one.error, one.low, one.high),
+    )
+    return [*_wrapped(said, width), *_names(page, page.positions(one.features), width)]
+
+
+def _names(page: Page, chosen: list[int], width: int) -> list[str]:
+    names = ", ".join(plain(page.feature(j)) for j in chosen[:_FIRST_NAMES])
+    rest = f", … (+{len(chosen) - _FIRST_NAMES})" if chosen[_FIRST_NAMES:] else ""
+    return textwrap.wrap(f"{names}{rest}", width, initial_indent="    ", subsequent_indent="    ")
+
+
+def _wrapped(markup: Any, width: int, mark: str = "") -> list[str]:
+    indent = " " * len(mark)
+    return textwrap.wrap(plain(markup), width, initial_indent=mark, subsequent_indent=indent)

@@ -25,8 +25,10 @@
     startTheme();
     each(".chart[data-stops]", startChart);
     each("figure", startLegend);
+    each("figure", startSave);
+    each(".features", startNames);
     startRanking();
-    startCopy();
+    startCommand();
     startPrint();
   });
 
@@ -317,21 +319,12 @@
       });
       filter();
     }
-    function quoted(value) {
-      var cell = value === null ? "" : String(value);
-      return /[",\n\r]/.test(cell) ? '"' + cell.replace(/"/g, '""') + '"' : cell;
-    }
     function save() {
-      var lines = [data.labels.map(quoted).join(",")];
+      var lines = [data.labels];
       for (var r = 0; r < count; r++) {
-        lines.push(columns.map(function (column) { return quoted(column[1][r]); }).join(","));
+        lines.push(columns.map(function (column) { return column[1][r]; }));
       }
-      var link = make("a");
-      link.href = URL.createObjectURL(new Blob(["\ufeff" + lines.join("\r\n") + "\r\n"],
-        { type: "text/csv" }));
-      link.download = data.file;
-      link.click();
-      setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+      saveTable(lines, data.file);
     }
 
     each("button[data-column]", function (button) {
@@ -347,7 +340,7 @@
     ranking = {
       paper: function () {
         var first = [];
-        for (var k = 0; k < Math.min(count, 50); k++) first.push(k);
+        for (var k = 0; k < Math.min(count, 15); k++) first.push(k);
         rows(0, first.length, first);
         status.textContent = data.texts.showing.replace("%1", "1")
           .replace("%2", digits(String(first.length))).replace("%3", digits(String(count)));
@@ -356,50 +349,180 @@
     };
   }
 
-  function startCopy() {
-    var button = document.getElementById("copy");
-    if (!button) return;
+  // --------------------------------------------------------------------- copying and saving
+
+  function saveFile(blob, name) {
+    var link = make("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+  }
+  function quoted(value) {
+    var cell = value === null ? "" : String(value);
+    return /[",\n\r]/.test(cell) ? '"' + cell.replace(/"/g, '""') + '"' : cell;
+  }
+  function saveTable(lines, name) {
+    var text = lines.map(function (line) { return line.map(quoted).join(","); }).join("\r\n");
+    saveFile(new Blob(["\ufeff" + text + "\r\n"], { type: "text/csv" }), name);
+  }
+
+  function startCopy(button, text, element) {
     var before = button.textContent;
     button.addEventListener("click", function () {
-      var code = document.getElementById("command");
       function done() {
         button.textContent = button.dataset.done;
         setTimeout(function () { button.textContent = before; }, 1600);
       }
       function select() { // where the clipboard is closed to pages: mark it, to be copied by hand
         var range = document.createRange();
-        range.selectNodeContents(code);
+        range.selectNodeContents(element);
         var marked = window.getSelection();
         marked.removeAllRanges();
         marked.addRange(range);
         try { if (document.execCommand("copy")) done(); } catch (error) { /* it is marked */ }
       }
       if (navigator.clipboard && navigator.clipboard.writeText) {
-        navigator.clipboard.writeText(code.textContent).then(done, select);
+        navigator.clipboard.writeText(text).then(done, select);
       } else select();
     });
+  }
+  function startCommand() {
+    var button = document.getElementById("copy"), code = document.getElementById("command");
+    if (button) startCopy(button, code.textContent, code);
+  }
+  function startNames(part) {
+    var names = JSON.parse(part.dataset.names);
+    startCopy(part.querySelector(".copy-names"), names.join("\n"), part.querySelector(".names"));
+    part.querySelector(".save-names").addEventListener("click", function () {
+      saveTable([[part.dataset.head]].concat(names.map(function (name) { return [name]; })),
+        part.dataset.file);
+    });
+  }
+
+  // A figure as a file. Colours come from the style of the page, and so are written into it.
+
+  var looks = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray",
+    "stroke-linecap", "stroke-linejoin", "opacity", "font-size", "font-weight", "font-family",
+    "text-anchor", "paint-order"];
+
+  function startSave(figure) {
+    var row = make("div", "save screen");
+    [["SVG", saveSvg], ["PNG", savePng]].forEach(function (kind) {
+      var button = make("button", "", kind[0]);
+      button.type = "button";
+      button.setAttribute("aria-label", document.body.dataset.save + " " + kind[0]);
+      button.addEventListener("click", function () {
+        var svg = Array.prototype.find.call(figure.querySelectorAll(".chart svg"), function (one) {
+          return one.getBoundingClientRect().width > 0;
+        });
+        if (svg) kind[1](svg, svg.querySelector("title").textContent);
+      });
+      row.appendChild(button);
+    });
+    figure.appendChild(row);
+  }
+  function fileName(title, ending) {
+    return (title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "figure")
+      + ending;
+  }
+  function paper() { return window.getComputedStyle(document.body).backgroundColor; }
+
+  function saveSvg(svg, title) {
+    var copy = svg.cloneNode(true);
+    var from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
+    Array.prototype.forEach.call(from, function (one, k) {
+      if (/^(title|desc)$/i.test(one.tagName)) return;
+      var style = window.getComputedStyle(one);
+      looks.forEach(function (key) {
+        to[k].setAttribute(key, style.getPropertyValue(key));
+      });
+      to[k].removeAttribute("class");
+    });
+    var box = svg.viewBox.baseVal;
+    var back = document.createElementNS(svg.namespaceURI, "rect");
+    back.setAttribute("width", box.width);
+    back.setAttribute("height", box.height);
+    back.setAttribute("fill", paper());
+    copy.insertBefore(back, copy.firstChild);
+    copy.setAttribute("xmlns", svg.namespaceURI);
+    var text = new XMLSerializer().serializeToString(copy);
+    saveFile(new Blob([text], { type: "image/svg+xml" }), fileName(title, ".svg"));
+  }
+
+  // Drawn part by part: the page may load no image, not even one that it has made itself.
+  function savePng(svg, title) {
+    var box = svg.viewBox.baseVal, zoom = 3;
+    var canvas = make("canvas");
+    canvas.width = box.width * zoom;
+    canvas.height = box.height * zoom;
+    var pen = canvas.getContext("2d");
+    pen.scale(zoom, zoom);
+    pen.fillStyle = paper();
+    pen.fillRect(0, 0, box.width, box.height);
+    Array.prototype.forEach.call(svg.children, function (part) { paint(pen, part, 1); });
+    canvas.toBlob(function (blob) { saveFile(blob, fileName(title, ".png")); });
+  }
+  function paint(pen, part, strength) {
+    var kind = part.tagName.toLowerCase();
+    if (kind === "title" || kind === "desc" || kind === "clippath") return;
+    var style = window.getComputedStyle(part);
+    strength *= Number(style.opacity);
+    pen.save();
+    if (part.dataset.clip) {
+      var edge = part.dataset.clip.split(" ").map(Number);
+      pen.beginPath();
+      pen.rect(edge[0], edge[1], edge[2], edge[3]);
+      pen.clip();
+    }
+    function number(name) { return Number(part.getAttribute(name) || 0); }
+    var shape = null;
+    if (kind === "path") shape = new Path2D(part.getAttribute("d"));
+    else if (kind === "circle" || kind === "rect") {
+      shape = new Path2D();
+      if (kind === "rect") shape.rect(number("x"), number("y"), number("width"), number("height"));
+      else shape.arc(number("cx"), number("cy"), number("r"), 0, 2 * Math.PI);
+    }
+    pen.lineWidth = parseFloat(style.strokeWidth) || 1;
+    pen.lineCap = style.strokeLinecap;
+    pen.lineJoin = style.strokeLinejoin;
+    pen.setLineDash(style.strokeDasharray === "none" ? []
+      : style.strokeDasharray.split(/[ ,]+/).map(parseFloat));
+    if (kind === "text") {
+      pen.font = style.fontWeight + " " + style.fontSize + " " + style.fontFamily;
+      pen.textAlign = { middle: "center", end: "right" }[style.textAnchor] || "left";
+      pen.globalAlpha = strength;
+      pen.setLineDash([]);
+      pen.strokeStyle = style.stroke;
+      if (style.stroke !== "none") pen.strokeText(part.textContent, number("x"), number("y"));
+      pen.fillStyle = style.fill;
+      pen.fillText(part.textContent, number("x"), number("y"));
+    } else if (shape) {
+      if (style.fill !== "none") {
+        pen.globalAlpha = strength * Number(style.fillOpacity);
+        pen.fillStyle = style.fill;
+        pen.fill(shape);
+      }
+      if (style.stroke !== "none") {
+        pen.globalAlpha = strength;
+        pen.strokeStyle = style.stroke;
+        pen.stroke(shape);
+      }
+    } else Array.prototype.forEach.call(part.children, function (one) { paint(pen, one, strength); });
+    pen.restore();
   }
 
   // ----------------------------------------------------------------------------------- paper
 
   function startPrint() {
-    var opened = [], paper = false;
-    function before() {
-      if (paper) return;
-      paper = true;
-      each("details:not([open])", function (part) { part.open = true; opened.push(part); });
-      if (ranking) ranking.paper();
+    var media = window.matchMedia("print"), printing = false;
+    function turn(on) { // paper shows the first rows, whatever is being looked at
+      if (!ranking || printing === on) return;
+      printing = on;
+      if (on) ranking.paper(); else ranking.screen();
     }
-    function after() {
-      if (!paper) return;
-      paper = false;
-      opened.forEach(function (part) { part.open = false; });
-      opened = [];
-      if (ranking) ranking.screen();
-    }
-    window.addEventListener("beforeprint", before);
-    window.addEventListener("afterprint", after);
-    var media = window.matchMedia("print");
-    media.addEventListener("change", function () { if (media.matches) before(); else after(); });
+    window.addEventListener("beforeprint", function () { turn(true); });
+    window.addEventListener("afterprint", function () { turn(false); });
+    media.addEventListener("change", function () { turn(media.matches); });
   }
 })();

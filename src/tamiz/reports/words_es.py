@@ -15,12 +15,17 @@ WORDS: dict[str, str] = {
     "theme_auto": "Colores: los del sistema",
     "theme_light": "Colores: claros",
     "theme_dark": "Colores: oscuros",
+    "save_picture": "Guardar esta figura como",
     "keys": "Gráfico. Las flechas del teclado leen sus valores.",
     "section_summary": "Resumen",
+    "section_tradeoff": "¿Cuántas características?",
+    "section_plane": "Lo que ve el juez",
+    "section_redundancy": "Características sustituibles",
+    "section_learning": "¿Ayudarían más filas?",
     "section_data": "Los datos",
     "section_ranking": "Orden de todas las características",
     "section_features": "Las características seleccionadas",
-    "section_curves": "Error según el número de características",
+    "section_curves": "Error de cada método",
     "section_bias": "Error honesto y error aparente",
     "section_signal": "¿Hay señal?",
     "section_stability": "Estabilidad de la selección",
@@ -42,6 +47,8 @@ WORDS: dict[str, str] = {
     "count_row_many": "{n} filas",
     "count_class_one": "{n} clase",
     "count_class_many": "{n} clases",
+    "count_combination_one": "{n} combinación",
+    "count_combination_many": "{n} combinaciones",
     "count_column_one": "{n} columna",
     "count_column_many": "{n} columnas",
     "rows": "Filas",
@@ -74,7 +81,7 @@ WORDS: dict[str, str] = {
     "metric_score": "Puntuación",
     "metric_accuracy": "Exactitud",
     "metric_balanced_accuracy": "Exactitud equilibrada",
-    "metric_1 − balanced_accuracy": "Error equilibrado",
+    "metric_balanced error": "Error equilibrado",
     "metric_1 − roc_auc": "1 − área bajo la curva ROC",
     "metric_1 − f1": "1 − F1",
     "metric_mean squared error": "Error cuadrático medio",
@@ -120,9 +127,10 @@ WORDS: dict[str, str] = {
     "sample_classes": "Así, cada clase tiene en la muestra su parte aproximada, no exacta.",
     "tile_error": "Error que cabe esperar con datos nuevos",
     "tile_interval": "intervalo del {level}: {between}",
+    "tile_without": "Error sin características",
+    "tile_without_below": "siempre la misma respuesta",
     "tile_features": "Características recomendadas",
     "tile_of": "de {n}",
-    "tile_promised": "una estimación ingenua prometería {error}",
     "tile_ranked": "Características ordenadas",
     "tile_tuned": "Error de validación cruzada",
     "tile_cells": "la combinación elegida entre {n}",
@@ -131,50 +139,57 @@ WORDS: dict[str, str] = {
     "agreement_good": "concordancia buena",
     "signal_yes": "más que azar",
     "signal_no": "no más que azar",
-    "advice": "Recomendación: estas {n}, la mejor primero, en el orden de {method}.",
-    "advice_one": "Recomendación: {n}, la primera en el orden de {method}.",
+    "answer_smallest": "La menor",
+    "answer_most_accurate": "La más exacta",
+    "answer_both": "La menor, y también la más exacta",
+    "answer_line": (
+        "{what}: {n} según {method}, juez {judge}; error honesto {error}[[ ({between})]]"
+    ),
+    "mean_in_splits": "Error suavizado",
+    "copy_names": "Copiar los nombres",
     "advice_ranking": "El método {method} selecciona {n}, la mejor primero:",
     "more_names": "{n} más",
-    "expect_share": (
-        "Con datos nuevos del mismo tipo cabe esperar un error de alrededor de {error}[[, "
-        "{one_in}]]. [[El intervalo del {level} va de {between}. ]]Se midió con el juez {judge} "
-        "en muestras que no intervinieron en la selección.[[ El método se eligió entre "
-        "{n_methods} por estos mismos errores, lo que los hace un poco optimistas.]]"
+    "expect": (
+        "Con datos nuevos del mismo tipo cabe esperar un error de alrededor de {error}[[ "
+        "({metric})]][[, {one_in}]].[[ El intervalo del {level} va de {between}.]] Es el error de "
+        "todo el procedimiento, en filas que no intervinieron en nada: método, juez, número de "
+        "características y parámetros se eligieron sin ellas."
     ),
-    "expect_number": (
-        "Con datos nuevos del mismo tipo cabe esperar un error ({metric}) de alrededor de "
-        "{error}. [[El intervalo del {level} va de {between}. ]]Se midió con el juez {judge} en "
-        "muestras que no intervinieron en la selección.[[ El método se eligió entre {n_methods} "
-        "por estos mismos errores, lo que los hace un poco optimistas.]]"
+    "without_beaten": (
+        "Sin ninguna característica sería {without}; todo el intervalo queda por debajo."
+    ),
+    "without_paired": (
+        "Sin ninguna característica sería {without}. El intervalo llega hasta ahí, pero en las "
+        "mismas particiones el procedimiento yerra menos ({p})."
+    ),
+    "without_known": "Sin ninguna característica sería {without}.",
+    "sizes_same": "Cada una de las {n} particiones, por su cuenta, eligió {size}.",
+    "sizes_vary": (
+        "Por su cuenta, las {n} particiones eligieron de {low} a {high}: tome el número como "
+        "aproximado."
+    ),
+    "no_signal": (
+        "No se recomienda nada: ni el procedimiento más exacto predice mejor que sin ninguna "
+        "característica. Sin características el error es {without}; el suyo es {error}."
+    ),
+    "no_signal_chance": (
+        "No se recomienda nada: ni el procedimiento más exacto es mejor que sin ninguna "
+        "característica más allá del azar. Sin características el error es {without}; el suyo es "
+        "{error}, y la diferencia puede ser azar[[ ({p})]]."
+    ),
+    "cut_short": (
+        "El estudio se interrumpió: están completas {done} de {all} particiones[[, con las que se "
+        "probaron {rows}]]. Todos los números salen de ellas."
+    ),
+    "cut_short_nothing": (
+        "El estudio se interrumpió antes de completar ninguna de sus {all} particiones: no se "
+        "puede decir nada de los errores."
     ),
     "one_in": "aproximadamente un caso de cada {n}",
     "no_error_seen": (
         "No se observó ningún error, pero eso no garantiza que no los haya: con {rows} muestras, "
         "un error de hasta {bound} pasaría inadvertido con demasiada frecuencia para descartarlo "
         "con una confianza del {level}."
-    ),
-    "majority_beaten": (
-        "Responder siempre la clase mayor tendría un error de {error}; todo el intervalo queda "
-        "por debajo."
-    ),
-    "majority_not_beaten": (
-        "Responder siempre la clase mayor tendría un error de {error}; el intervalo llega hasta "
-        "ahí, de modo que la ventaja no es segura."
-    ),
-    "promised_less": (
-        "Si las características se hubieran seleccionado con todos los datos antes de medir el "
-        "error, el mismo método habría prometido {apparent}: {bias} de más optimismo. Esa "
-        "diferencia es el sesgo de selección."
-    ),
-    "promised_more": (
-        "Si las características se hubieran seleccionado con todos los datos antes de medir el "
-        "error, el mismo método habría prometido {apparent}, {bias} más que el error honesto: "
-        "aquí no hay indicio de sesgo de selección."
-    ),
-    "promised_same": (
-        "Si las características se hubieran seleccionado con todos los datos antes de medir el "
-        "error, el mismo método habría prometido {apparent}, es decir, lo mismo: aquí no hay "
-        "sesgo de selección."
     ),
     "shuffled_signal": (
         "Hay señal: con las etiquetas barajadas, {n} de {all} intentos dieron un resultado igual "
@@ -183,17 +198,6 @@ WORDS: dict[str, str] = {
     "shuffled_no_signal": (
         "No hay una señal clara: con las etiquetas barajadas, {n} de {all} intentos dieron un "
         "resultado igual de bueno ({p})."
-    ),
-    "repeatable_poor": (
-        "Otra muestra daría probablemente características bastante distintas (estabilidad "
-        "{index}; 1 es perfecta): otras pueden servir igual de bien."
-    ),
-    "repeatable_fair": (
-        "Otra muestra daría en parte las mismas características (estabilidad {index}; 1 es "
-        "perfecta)."
-    ),
-    "repeatable_good": (
-        "Otra muestra daría casi las mismas características (estabilidad {index}; 1 es perfecta)."
     ),
     "no_comparison": (
         "Las características se ordenaron, pero no se midió ningún error: este informe no dice "
@@ -204,44 +208,259 @@ WORDS: dict[str, str] = {
         "mejor pareció entre muchos, y por eso algo optimista: para decir qué hará la máquina con "
         "datos nuevos, reserve muestras que no intervengan en la elección."
     ),
-    "cut_short": (
-        "La comparación se interrumpió: se hicieron {done} de sus {all} partes, y todas las medias "
-        "son sobre esas."
+    "why": "Por qué estas características",
+    "why_accurate": "Por qué la respuesta más exacta",
+    "reason_only_one": (
+        "Es la única combinación de método, juez y número de características que se probó; su "
+        "error suavizado es {mean}."
     ),
-    "why": "Por qué estas",
-    "reason_least_error": "{method} tiene el menor error honesto de todos los métodos: {error}.",
-    "reason_fewest_within_interval": (
-        "{method} necesita pocas características ({size})[[, y su error, {error}, no se "
-        "distingue del menor, {best_error} de {best_method}]][[ con {best_size}]]."
+    "reason_least_error": (
+        "De las {n_triples} combinaciones de método, juez y número de características es la de "
+        "menor error suavizado: {mean}."
     ),
-    "reason_steadier": (
-        "Las selecciones de {method} coinciden más de una partición a otra que las de "
-        "{best_method}, y su error, {error}, no se distingue del menor, {best_error}."
+    "reason_none_smaller": (
+        "Otras están a menos de un error estándar de ella, pero ninguna de esas tiene menos de "
+        "{features}."
     ),
-    "reason_stable": "La selección es estable[[: índice {nogueira}]].",
-    "reason_fairly_stable": "La selección es bastante estable[[: índice {nogueira}]].",
+    "reason_ties": "{n_tied} del mismo tamaño tienen el mismo error suavizado.",
+    "reason_ties_one": "{n_tied} del mismo tamaño tiene el mismo error suavizado.",
+    "reason_fewest_within_error": (
+        "Ninguna combinación con menos características queda a un error estándar o menos del menor "
+        "error suavizado, {best_mean} ({best_method}, juez {best_judge}, tamaño {best_size}). Esta "
+        "tiene {mean}: la diferencia es {difference}, y su error estándar, {standard_error}."
+    ),
+    "reason_stable": (
+        "Con {features}, {method} selecciona casi lo mismo en todas las particiones (índice "
+        "{nogueira}; 1 es perfecto)."
+    ),
+    "reason_fairly_stable": (
+        "Con {features}, {method} selecciona en parte lo mismo en las particiones (índice "
+        "{nogueira}; 1 es perfecto)."
+    ),
     "reason_fragile": (
-        "La selección es frágil[[: índice {nogueira}]]. Conviene no interpretar características "
-        "sueltas."
+        "Con {features}, la selección de {method} cambia mucho de una partición a otra (índice "
+        "{nogueira}; 1 es perfecto): conviene no interpretar características sueltas."
     ),
+    "reason_all_features": "Usa todas las características: {size}.",
     "reason_all_features_better": (
-        "Con todas las características el error es claramente menor, {error}: estas solo "
-        "convienen si usar menos compensa."
+        "Con las {size} características el mismo juez tiene un error suavizado de {all_mean} en "
+        "lugar de {mean}, mejor en más de un error estándar: estas solo convienen si usar menos "
+        "compensa."
     ),
-    "reason_not_worse_than_all": "No yerra más que todas las características juntas, {error}.",
-    "reason_near_all": "Con todas las características el error es {error}, dentro del intervalo.",
-    "reason_not_better_than_all": "No es mejor que todas las características juntas, {error}.",
-    "reason_no_better_than_random": (
-        "Las características en orden al azar dan casi lo mismo, {error}: importa más cuántas "
-        "son que cuáles son."
+    "reason_better_than_all": (
+        "Con las {size} características el mismo juez tiene un error suavizado de {all_mean} en "
+        "lugar de {mean}, peor en más de un error estándar."
     ),
-    "reason_no_signal": (
-        "El intervalo alcanza el error de responder siempre la clase mayor[[, "
-        "{majority_error}]]: es posible que los datos no tengan señal."
+    "reason_near_all": (
+        "Con las {size} características el mismo juez tiene un error suavizado de {all_mean}, a un "
+        "error estándar o menos de {mean}."
     ),
-    "reason_selection_bias": (
-        "Ordenar con todos los datos habría prometido {apparent}: la diferencia es {bias}."
+    "reason_boundary_linear": (
+        "Basta un modelo lineal: el mejor juez, {best}, mejora a uno lineal en {difference}, no "
+        "más de un error estándar ({standard_error})."
     ),
+    "reason_boundary_linear_best": (
+        "Basta un modelo lineal: ningún otro juez tiene un error suavizado menor."
+    ),
+    "reason_boundary_curved": (
+        "Los datos piden una frontera curva: el mejor juez, {best}, mejora a uno lineal en "
+        "{difference}, más de un error estándar ({standard_error})."
+    ),
+    "reason_boundary_rules": (
+        "Los datos piden reglas con umbrales: el mejor juez, {best}, mejora a uno lineal en "
+        "{difference}, más de un error estándar ({standard_error})."
+    ),
+    "reason_selection_bias_smallest": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación de este tamaño o menor elegida después, habría prometido {apparent}: "
+        "{bias} de más optimismo."
+    ),
+    "reason_selection_bias_more_smallest": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación de este tamaño o menor elegida después, habría prometido {apparent}, "
+        "{bias} más que el error honesto: aquí no se ve sesgo de selección."
+    ),
+    "reason_selection_bias_none_smallest": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación de este tamaño o menor elegida después, habría prometido {apparent}, lo "
+        "mismo que el error honesto."
+    ),
+    "reason_selection_bias_accurate": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación elegida después, habría prometido {apparent}: {bias} de más optimismo."
+    ),
+    "reason_selection_bias_more_accurate": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación elegida después, habría prometido {apparent}, {bias} más que el error "
+        "honesto: aquí no se ve sesgo de selección."
+    ),
+    "reason_selection_bias_none_accurate": (
+        "Una estimación descuidada, con las características ordenadas con todos los datos y la "
+        "mejor combinación elegida después, habría prometido {apparent}, lo mismo que el error "
+        "honesto."
+    ),
+    "measured": "Cómo se midió",
+    "measured_splits": "Con {n} particiones; los errores se dan como {metric}.",
+    "measured_skewed": (
+        "Una clase es rara, así que el error es equilibrado: el promedio sobre las clases de la "
+        "proporción equivocada."
+    ),
+    "measured_balanced": (
+        "El error es equilibrado: el promedio sobre las clases de la proporción equivocada."
+    ),
+    "measured_weights": (
+        "Los jueces ponderan las clases, de modo que las raras cuentan tanto como las demás."
+    ),
+    "measured_methods_rows": (
+        "El método {name} mira como mucho {n} de cada parte de entrenamiento, tomadas al azar."
+    ),
+    "measured_judges_rows": (
+        "El juez {name} aprende como mucho de {n} de cada parte de entrenamiento, tomadas al azar."
+    ),
+    "measured_inner_rows": (
+        "Lo que se elige dentro de una parte de entrenamiento se elige como mucho con {n}, tomadas "
+        "al azar."
+    ),
+    "left_out_method": "Omitido para ahorrar tiempo: el método {name}. Para incluirlo:",
+    "left_out_sizes": "Omitidos para ahorrar tiempo: los tamaños {name}. Para incluirlos:",
+    "left_out_apparent_error": "Omitido para ahorrar tiempo: el error aparente. Para incluirlo:",
+    "warning_leak": (
+        "Excluidas porque cada una por sí sola delata el objetivo: {names}. Si alguna se conoce "
+        "antes que el objetivo, consérvela: --keep {first}."
+    ),
+    "warning_leak_used": (
+        "Delata por sí sola el objetivo: {names}. Compruebe que se conoce antes que él; si no, "
+        "exclúyala: --drop {first}."
+    ),
+    "warning_skew": (
+        "La clase «{name}» es rara: {n} de {all} ({share}). Por eso los errores no se cuentan sin "
+        "más: fíjese en la sensibilidad y la exactitud equilibrada."
+    ),
+    "warning_id": "No se usan porque parecen identificadores: {names}.",
+    "warning_id_used": (
+        "Quizá identificadores, pero usados como características: {names}. Si lo son, exclúyalos: "
+        "--drop {first}."
+    ),
+    "warning_text": "No se usan porque contienen texto libre: {names}.",
+    "warning_date": "No se usan porque contienen fechas u horas: {names}.",
+    "warning_empty": "Sin ningún valor: {names}.",
+    "warning_constant": "Constantes, y por tanto sin información: {names}.",
+    "warning_duplicate": "Repiten otra columna ({n}): {names}.",
+    "warning_transposed": (
+        "La tabla parece tener las muestras en columnas y las características en filas: {names}. "
+        "Si es así, use --transpose --labels ARCHIVO."
+    ),
+    "tradeoff_intro": (
+        "Cada punto es una combinación de método, juez y número de características. Su error es la "
+        "media en las particiones, suavizada: promediada con las de los números vecinos de "
+        "características y las de los otros métodos, para que la suerte cuente menos. Los puntos "
+        "intensos no son peores que el mejor en más de un error estándar; el menor de ellos es la "
+        "primera respuesta."
+    ),
+    "tradeoff_title": "{metric} (suavizado) frente al número de características",
+    "tradeoff_finding": (
+        "De {n}, ninguna otra supera a las de la línea en error y en tamaño a la vez: va de "
+        "{first_error} con {first} a {last_error} con {last}."
+    ),
+    "tradeoff_one": "De {n}, una con {first} es a la vez la menor y la más exacta: {first_error}.",
+    "tradeoff_cut": "No se dibujan, por quedar por encima de la figura: {n}.",
+    "front": "mejor compromiso",
+    "without_mark": "sin características: {error}",
+    "plane_intro": (
+        "Dos de las {n} recomendadas, y lo que dice el juez {judge} ajustado solo a estas dos: el "
+        "color del fondo es la clase que nombra. De las primeras {tried} se tomaron las dos con "
+        "las que menos yerra."
+    ),
+    "plane_intro_both": (
+        "Las dos características recomendadas, y lo que dice el juez {judge} ajustado a ellas: el "
+        "color del fondo es la clase que nombra."
+    ),
+    "plane_title": "Dos características y la frontera del juez {judge}",
+    "plane_finding": (
+        "Ajustado solo a «{first}» y «{second}», el juez se equivoca en el {wrong} de las {rows} "
+        "con las que se ajustó."
+    ),
+    "plane_drawn": "Se dibujan {n} del total.",
+    "plane_curved": (
+        "Una característica con colas pesadas se transforma antes: por eso la frontera de un juez "
+        "lineal se ve aquí doblada."
+    ),
+    "plane_spread": "Los puntos se separan un poco a lo largo de {names}, que tiene pocos valores.",
+    "threshold_intro": (
+        "La característica recomendada en cada clase, y lo que dice el juez {judge} ajustado a "
+        "ella: la barra de abajo es la clase que nombra; las líneas de trazos, dónde cambia."
+    ),
+    "threshold_title": "«{name}» y lo que el juez hace con ella",
+    "threshold_finding": (
+        "El juez cambia su respuesta en {values}. Se equivoca en el {wrong} de las {rows} con las "
+        "que se ajustó."
+    ),
+    "threshold_many": (
+        "El juez cambia su respuesta {n} veces, primero en {values}. Se equivoca en el {wrong} de "
+        "las {rows} con las que se ajustó."
+    ),
+    "threshold_none": (
+        "En este rango el juez da siempre la misma respuesta. Se equivoca en el {wrong} de las "
+        "{rows} con las que se ajustó."
+    ),
+    "levels_intro": (
+        "Los valores de la característica recomendada en cada clase. Tras la flecha está la clase "
+        "que el juez {judge}, ajustado a esta característica, nombra para cada valor."
+    ),
+    "levels_fitted": (
+        "Ajustado solo a «{name}», el juez se equivoca en el {wrong} de las {rows} con las que se "
+        "ajustó."
+    ),
+    "line_intro": (
+        "El objetivo frente a la primera característica recomendada, y lo que predice el juez "
+        "{judge} ajustado solo a ella."
+    ),
+    "line_title": "«{target}» frente a «{name}»",
+    "line_finding": "La línea es lo que predice el juez {judge} solo con «{name}».",
+    "redundancy_intro": (
+        "Características que dicen casi lo mismo: su correlación de rangos (Spearman) es al menos "
+        "{near}, o como mucho −{near}. A menudo una puede sustituir a la otra, y cuál de ellas se "
+        "selecciona puede ser azar. Medido con {rows}."
+    ),
+    "redundancy_coded": "Quedan fuera aquí, porque sus categorías no tienen orden: {n}.",
+    "redundancy_title": (
+        "Correlación de rangos de las características recomendadas y las casi iguales"
+    ),
+    "redundancy_finding": (
+        "De {all}, {n} tienen otra casi igual. El par más próximo es «{first}» y «{second}» ({r})."
+    ),
+    "redundancy_none": (
+        "Ninguna característica tiene una correlación de rangos de {near} o más con una "
+        "recomendada."
+    ),
+    "redundancy_table": "Las casi iguales de cada característica",
+    "redundancy_caption": (
+        "Casi iguales, con una correlación de rangos de al menos {near}, positiva o negativa"
+    ),
+    "chosen_feature": "Recomendada",
+    "near_duplicates": "Casi iguales",
+    "chosen_mark": "● recomendada",
+    "learning_intro": (
+        "La respuesta menor ({size}) aprendida con partes de las filas de entrenamiento. Las "
+        "características se ordenan cada vez de nuevo. Los puntos tenues son pliegues sueltos."
+    ),
+    "learning_title": "{metric} según el número de filas de entrenamiento",
+    "learning_axis": "Filas de entrenamiento",
+    "learning_test": "en filas de prueba",
+    "learning_training": "en filas de entrenamiento",
+    "learning_helps": (
+        "Más filas probablemente ayudarían: de {few} a {many} el error aún baja de {before} a "
+        "{after}, más de un error estándar ({standard_error})."
+    ),
+    "learning_hardly": (
+        "Más filas apenas ayudarían: de {few} a {many} el error pasa de {before} a {after}, un "
+        "cambio de no más de un error estándar ({standard_error})."
+    ),
+    "learning_rises": (
+        "No hay indicio de que más filas ayudaran: de {few} a {many} el error sube de {before} a "
+        "{after}."
+    ),
+    "learning_unknown": "De {few} a {many} el error pasa de {before} a {after}.",
     # -------------------------------------------------------------------------------- data
     "data_name": "Nombre",
     "data_source": "Origen",
@@ -275,22 +494,22 @@ WORDS: dict[str, str] = {
     "warn_text": "Texto libre, apartada: {n}: {names}.",
     "warn_date": "Fechas u horas, apartada: {n}: {names}.",
     "warn_doubtful": (
-        "Quizá identificadores ({n}): {names}. Lo dice el nombre, y casi ningún valor se "
-        "repite; si lo son, déjelos fuera."
+        "Quizá identificadores ({n}): {names}. Lo dice el nombre, y casi ningún valor se repite; "
+        "si lo son, déjelos fuera."
     ),
     "warn_small_class": "La clase «{name}» solo tiene {n}: lo que se diga de ella es muy incierto.",
     "warn_unbalanced": (
-        "Las clases están lejos del equilibrio: «{name}» tiene el {share} de las filas. Fíjese "
-        "en la sensibilidad y la exactitud equilibrada más que en el error."
+        "Las clases están lejos del equilibrio: «{name}» tiene el {share} de las filas. Fíjese en "
+        "la sensibilidad y la exactitud equilibrada más que en el error."
     ),
     "warn_wide": (
-        "Hay muchas más características ({features}) que filas ({rows}): algunas parecerán "
-        "buenas por puro azar, y el sesgo de selección es grande."
+        "Hay muchas más características ({features}) que filas ({rows}): algunas parecerán buenas "
+        "por puro azar, y el sesgo de selección es grande."
     ),
     "classes_title": "Filas de cada clase",
     "classes_finding": "La clase mayor es «{name}», con el {share} de las filas.",
     "gaps_title": "Columnas con valores ausentes",
-    "gaps_finding": "{n} con huecos, sobre todo «{name}», a la que le falta el {share}.",
+    "gaps_finding": "{n} con valores ausentes, sobre todo «{name}», a la que le falta el {share}.",
     "aside_caption": "Apartadas: {n}",
     "aside_id": "un identificador: un valor propio en casi cada fila",
     "aside_text": "texto libre",
@@ -328,10 +547,11 @@ WORDS: dict[str, str] = {
     "js_no": "–",
     # ---------------------------------------------------------------------------- features
     "features_intro": (
-        "Dónde están los valores de cada característica seleccionada, por clase: una curva con "
-        "la mediana como línea vertical, o barras con la parte de la clase que tiene cada "
-        "valor. Cuanto más separadas las clases, más dice la característica por sí sola; "
-        "algunas solo dicen algo junto con otras."
+        "Dónde están los valores de cada característica seleccionada, por clase: una curva con la "
+        "mediana como línea vertical, cada una con su propia altura, o barras con la proporción de "
+        "la clase que tiene cada valor. Cuanto más separadas las clases, más dice la "
+        "característica por sí sola; algunas solo dicen algo junto con otras. Los ejes son "
+        "logarítmicos donde los valores abarcan décadas."
     ),
     "features_intro_numbers": (
         "El objetivo frente a cada característica seleccionada, un punto por fila."
@@ -368,8 +588,12 @@ WORDS: dict[str, str] = {
         "características."
     ),
     "curves_gap": "El error aparente llega a ser {gap} demasiado optimista.",
+    "curves_cut": "Los errores por encima de {error} quedan cortados.",
+    "level_of": "{name}: {error}",
     "curves_caption": "Error honesto según el número de características, juez {judge}",
     "as_table_judge": "Los números en una tabla ({judge})",
+    "as_table": "Los números en una tabla",
+    "whole_procedure": "todo el procedimiento",
     "judge_is": "Juez {judge}",
     "recommended_size": "recomendado",
     "bias_intro": (
@@ -383,18 +607,18 @@ WORDS: dict[str, str] = {
         "{error}, un sesgo de selección de {bias}."
     ),
     "bias_none": (
-        "Ningún método parece mejor cuando sus características se seleccionan antes con todos "
-        "los datos."
+        "Ningún método parece mejor cuando sus características se seleccionan antes con todos los "
+        "datos."
     ),
-    "majority_mark": "clase mayor",
+    "majority_mark": "sin características",
     "own_size": "{method} (número propio)",
     "methods_caption": "Todos los métodos; el número es el de características",
     "sizes_in_splits": "Número en particiones",
     # ------------------------------------------------------------------------------ signal
     "shuffles_intro": (
-        "Si las características no tuvieran nada que ver con el objetivo, las etiquetas reales "
-        "no darían mejor resultado que unas barajadas. Todo, incluida la selección, se repitió "
-        "con etiquetas barajadas."
+        "Si las características no tuvieran nada que ver con el objetivo, las etiquetas reales no "
+        "darían mejor resultado que unas barajadas. Todo, incluida la selección, se repitió con "
+        "etiquetas barajadas."
     ),
     "shuffles_title": "Resultado con las etiquetas reales y con etiquetas barajadas",
     "shuffles_finding_yes": (
@@ -410,9 +634,9 @@ WORDS: dict[str, str] = {
     "observed_score": "etiquetas reales: {score}",
     # --------------------------------------------------------------------------- stability
     "stability_intro": (
-        "Cada partición selecciona a partir de muestras algo distintas. El índice de Nogueira "
-        "vale 1 si todas las selecciones son iguales y cerca de 0 si no se parecen más que unas "
-        "hechas al azar."
+        "Cada partición selecciona a partir de muestras algo distintas[[; aquí cada método "
+        "selecciona {size}]]. El índice de Nogueira vale 1 si todas las selecciones son iguales y "
+        "cerca de 0 si no se parecen más que unas hechas al azar."
     ),
     "stability_title": "Estabilidad de cada método",
     "stability_finding": (
@@ -420,6 +644,18 @@ WORDS: dict[str, str] = {
         "{best_index}."
     ),
     "stability_undefined": "El índice no está definido para estas selecciones.",
+    "choices_intro": (
+        "Dentro de cada partición, método, juez y número de características se eligieron de nuevo "
+        "solo con la parte de entrenamiento. Lleno: la partición eligió la característica."
+    ),
+    "choices_title": "Lo que eligió cada partición",
+    "choices_finding": "Elegidas en las {n} particiones: {always}; en al menos una: {ever}.",
+    "choices_first": "Se muestran las primeras {n}.",
+    "sizes_above": "Número de características en cada partición",
+    "split_number": "Partición {n}",
+    "found_by": "Hallado por",
+    "by_judge": "{method}, juez {judge}",
+    "more_stability": "Lo mismo para cada método con ese número de características",
     "nogueira": "Índice de Nogueira",
     "kuncheva": "Índice de Kuncheva",
     "jaccard": "Índice de Jaccard",
@@ -431,11 +667,27 @@ WORDS: dict[str, str] = {
     "selected_in": "seleccionada en {n} de {all} particiones ({share})",
     "splits_axis": "{n} particiones, una columna cada una",
     "frequency_caption": "Con qué frecuencia las selecciona cada método",
-    # -------------------------------------------------------------------------------- card
     "card_intro": (
-        "Cada muestra fue predicha una vez por una máquina que no la había visto, tampoco al "
-        "seleccionar."
+        "Contado sobre {n} predicciones, cada una de una máquina que no había visto la fila, "
+        "tampoco al seleccionar."
     ),
+    "card_intro_once": (
+        "{rows} fueron predichas una vez, cada una por una máquina que no la había visto, tampoco "
+        "al seleccionar.[[ Sin probar: {left}.]]"
+    ),
+    "card_intro_repeats": (
+        "Contado sobre {n} predicciones de {rows}, una en cada repetición, cada una de una máquina "
+        "que no había visto la fila, tampoco al seleccionar.[[ Sin probar: {left}.]]"
+    ),
+    "card_honest": (
+        "Error de todo el procedimiento: {error}[[ ({metric})]][[; intervalo del {level}: "
+        "{between}]]."
+    ),
+    "card_pooled": (
+        "Es un promedio sobre las particiones; las medidas de abajo son de todas las predicciones "
+        "juntas y pueden diferir un poco."
+    ),
+    # -------------------------------------------------------------------------------- card
     "positive_class": "La clase positiva es «{name}».",
     "confusion_caption": (
         "Matriz de confusión: las filas son las clases reales; los porcentajes, de la fila"
@@ -469,17 +721,35 @@ WORDS: dict[str, str] = {
     "means_roc_area": "probabilidad de que un caso positivo puntúe más que uno negativo",
     "means_macro_precision": "promedio de la precisión en las clases",
     "roc_title": "Curva ROC",
-    "roc_finding": "El área bajo la curva es {area}; 0,5 sería azar y 1 perfecto.",
-    "roc_finding_plain": "Cuanto más por encima de la diagonal, mejor.",
-    "true_positives": "Encontrados entre los positivos",
+    "true_positives": "Encontrados entre los positivos (sensibilidad)",
     "false_positives": "Falsas alarmas entre los negativos",
     "at_false_positives": "con {share} de falsas alarmas",
+    "at_true_positives": "con {share} encontrados",
+    "precise": "Aciertos entre los llamados positivos (precisión)",
+    "roc_finding": "El área bajo la curva es {area}; 0,5 sería azar y 1 perfecto.",
+    "roc_finding_several": (
+        "Cada clase frente a las demás, con su área entre paréntesis; la menor es {area}, de "
+        "«{name}». 0,5 sería azar y 1 perfecto."
+    ),
+    "recall_title": "Precisión y sensibilidad",
+    "recall_finding": (
+        "La precisión media es {area}; el azar alcanzaría {chance} (línea de puntos), 1 es "
+        "perfecto."
+    ),
+    "recall_finding_several": (
+        "Cada clase frente a las demás, con su precisión media entre paréntesis; la menor es "
+        "{area}, de «{name}», donde el azar alcanzaría {chance} (línea de puntos)."
+    ),
+    "curves_pooled": (
+        "Las particiones eligieron jueces distintos ({judges}), cuyos valores de decisión no están "
+        "en una misma escala: tome estas curvas como aproximadas."
+    ),
     # ------------------------------------------------------------------------------ tuning
     "tuning_intro": "Elegido: {params}, con un error de validación cruzada de {error}.",
     "tuning_title": "{metric} según los parámetros: cuanto más intenso el color, menor",
     "tuning_finding": (
-        "Los errores van de {low} a {high}; {n} de {all} celdas están a menos de un error "
-        "estándar del menor. El anillo marca la celda elegida."
+        "Los errores van de {low} a {high}; {n} de {all} celdas están a menos de un error estándar "
+        "del menor. El anillo marca la celda elegida."
     ),
     "tuning_caption": "Las mejores combinaciones",
     "chosen_cell": "elegida",
@@ -509,6 +779,11 @@ WORDS: dict[str, str] = {
     "differ": "Difieren",
     # ------------------------------------------------------------------------------ repeat
     "repeat_intro": "Con los mismos datos, versiones y semilla se obtienen los mismos números.",
+    "repeat_intro_plan": (
+        "Con los mismos datos, versiones, semilla y plan se obtienen los mismos números. Lo que "
+        "cabe en el tiempo se planifica de nuevo en cada máquina: el plan está entre los "
+        "parámetros."
+    ),
     "copy": "Copiar",
     "copied": "Copiado",
     "seed": "Semilla",
@@ -527,30 +802,43 @@ WORDS: dict[str, str] = {
     "gloss_judge": (
         "La máquina que se entrena con las características seleccionadas y cuyos errores cuentan."
     ),
+    "term_combination": "Combinación",
+    "gloss_combination": "Un método, un juez y un número de características: todas compiten.",
+    "term_smoothed": "Error suavizado",
+    "gloss_smoothed": (
+        "El error medio de una combinación en las particiones, promediado con los de los números "
+        "vecinos de características y los de los otros métodos, para que la suerte cuente menos; "
+        "decide entre combinaciones."
+    ),
     "term_split": "Partición",
     "gloss_split": (
-        "Una división de las filas en una parte de entrenamiento, de la que se aprende todo, y "
-        "una de prueba, en la que se cuentan los errores."
+        "Una división de las filas en una parte de entrenamiento, de la que se aprende todo, y una "
+        "de prueba, en la que se cuentan los errores."
     ),
     "term_honest": "Error honesto",
     "gloss_honest": (
         "El error en muestras que no intervinieron en nada: ni en el entrenamiento, ni en la "
-        "selección de características, ni en la elección de su número."
+        "elección de método, juez, características, su número o parámetros."
     ),
     "term_apparent": "Error aparente",
     "gloss_apparent": (
-        "El error que se obtiene si las características se seleccionan antes con todos los "
-        "datos; parece mejor de lo que es."
+        "El error que se obtiene si las características se seleccionan antes con todos los datos; "
+        "parece mejor de lo que es."
     ),
     "term_bias": "Sesgo de selección",
     "gloss_bias": "Error honesto menos error aparente: cuánto halaga la estimación ingenua.",
     "term_interval": "Intervalo",
     "gloss_interval": (
-        "Un rango que contiene el valor verdadero en la mayoría de las repeticiones, en 95 de "
-        "100 si es del 95 %; cuanto más ancho, menos se sabe."
+        "Un rango que contiene el valor verdadero en la mayoría de las repeticiones, en 95 de 100 "
+        "si es del 95 %; cuanto más ancho, menos se sabe."
     ),
     "term_stability": "Estabilidad",
     "gloss_stability": "Cuánto concuerdan las selecciones hechas con muestras distintas.",
+    "term_redundancy": "Casi iguales",
+    "gloss_redundancy": (
+        "Características que ordenan las filas casi igual, de modo que una puede sustituir a la "
+        "otra."
+    ),
     "term_permutation": "Prueba de permutación",
     "gloss_permutation": (
         "Se repite todo el procedimiento con las etiquetas barajadas para ver qué alcanzaría el "
@@ -563,8 +851,8 @@ WORDS: dict[str, str] = {
     ),
     "term_baseline": "Referencias",
     "gloss_baseline": (
-        "Características en orden al azar, y todas las características: lo que una selección "
-        "debe superar."
+        "Características en orden al azar, todas las características y ninguna: lo que una "
+        "selección debe superar."
     ),
     "term_sensitivity": "Sensibilidad",
     "gloss_sensitivity": "La parte de los casos positivos que se reconoce.",
@@ -572,8 +860,18 @@ WORDS: dict[str, str] = {
     "gloss_specificity": "La parte de los casos negativos que se reconoce como tal.",
     "term_roc": "Curva ROC",
     "gloss_roc": (
-        "La parte de casos positivos encontrados frente a la parte de falsas alarmas, al mover "
-        "el umbral."
+        "La parte de casos positivos encontrados frente a la parte de falsas alarmas, al mover el "
+        "umbral."
+    ),
+    "term_recall": "Curva de precisión y sensibilidad",
+    "gloss_recall": (
+        "La proporción de aciertos entre los llamados positivos frente a la de casos positivos "
+        "encontrados, al mover el umbral."
+    ),
+    "term_balanced": "Error equilibrado",
+    "gloss_balanced": (
+        "El promedio sobre las clases de la proporción equivocada: una clase rara cuenta tanto "
+        "como una grande."
     ),
     "term_rank": "Puesto medio",
     "gloss_rank": (

@@ -6,8 +6,9 @@ r"""Linear and kernel machines with the squared hinge, by Newton steps on the ac
     + \tfrac12 \sum_i c_i \max\bigl(0,\, 1 - y_i (w'x_i + b)\bigr)^2
 
 The objective is piecewise quadratic: with the samples of positive slack known (the active ones),
-its minimum is one linear system, and a Newton step goes there. Few steps are needed, fewer still
-from the solution at a neighbouring penalty. The intercept is not penalised.
+its minimum is one linear system, and a Newton step goes there. If the active samples are then the
+same, the minimum is found. Few steps are needed, fewer still from the solution at a neighbouring
+penalty. The intercept is not penalised.
 
 With no more features than samples the system has one unknown for each feature
 (:func:`minimise_primal`); otherwise one for each active sample, in terms of the inner products
@@ -28,9 +29,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 _MOST_STEPS = 60
-#: Keeps the system regular where nothing penalises the intercept.
-_TINY_RIDGE = 1e-10
 _FEWEST_HALVINGS = 30
+#: Gap, relative to the objective, up to which the end of the steps is a solution.
+_ROUNDING = 1e-5
 
 
 class SquaredHinge(NamedTuple):
@@ -74,15 +75,14 @@ def minimise_primal(
     start : (weights, intercept), optional
         Where to begin.
     tol : float, default=1e-9
-        Norm of the gradient, relative to that at zero weights, at which to stop.
+        Norm of the gradient, relative to the weights, at which to stop.
     """
     n, p = X.shape
     w, b = (np.zeros(p), 0.0) if start is None else (start[0].copy(), float(start[1]))
     f = X @ w + b if w.any() else np.full(n, b)
     slack = np.maximum(0.0, 1.0 - y * f)
     value = 0.5 * (w @ w) + 0.5 * (cost @ slack**2)
-    scale = float(np.abs(X.T @ (cost * y)).max(initial=0.0)) + 1e-300
-    converged, steps = False, 0
+    converged, settled, steps = False, False, 0
     while steps < _MOST_STEPS:
         steps += 1
         active = slack > 0
@@ -91,28 +91,32 @@ def minimise_primal(
         ca = cost if every else cost[active]
         pull = ca * (y * slack if every else (y * slack)[active])
         grad, grad_b = w - Xa.T @ pull, -float(pull.sum())
-        if max(float(np.abs(grad).max(initial=0.0)), abs(grad_b)) <= tol * scale:
+        if _vanishes(grad, w, pull, tol):
             converged = True
             break
         H = np.empty((p + 1, p + 1))
         weighted = Xa * ca[:, None]
         H[:p, :p] = weighted.T @ Xa
         H[:p, p] = H[p, :p] = weighted.sum(axis=0)
-        H[p, p] = ca.sum()
+        H[p, p] = ca.sum() or 1.0
         H[np.arange(p), np.arange(p)] += 1.0
-        H[p, p] += _TINY_RIDGE * (1.0 + H[p, p])
         step = _solve(H, -np.append(grad, grad_b))
         df = X @ step[:p] + step[p]
         along = float(grad @ step[:p] + grad_b * step[p])
         size, better = _line_search(w, step[:p], f, df, y, cost, value, along)
         if size == 0.0:  # rounding has the last word
-            converged = True
+            settled = True
             break
-        w, b, f = w + size * step[:p], b + size * step[p], f + size * df
+        w, b, f = w + size * step[:p], b + float(size * step[p]), f + size * df
         slack, value = better
-    alpha = cost * slack
-    dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (alpha @ slack))
-    return SquaredHinge(w, b, slack, value, dual, steps, converged)
+        if size == 1.0 and np.array_equal(slack > 0, active):
+            settled = True
+            break
+    alpha = _feasible(cost * slack, y)
+    v = X.T @ (y * alpha)
+    dual = float(alpha.sum() - 0.5 * (v @ v) - 0.5 * (alpha**2 / cost).sum())
+    converged |= settled and value - dual <= _ROUNDING * value
+    return SquaredHinge(w, b, slack, float(value), dual, steps, converged)
 
 
 def minimise_dual(
@@ -131,10 +135,16 @@ def minimise_dual(
     Kb = K @ beta if beta.any() else np.zeros(n)
     slack = np.maximum(0.0, 1.0 - y * (Kb + b))
     value = 0.5 * (beta @ Kb) + 0.5 * (cost @ slack**2)
-    converged, steps = False, 0
+    converged, settled, steps = False, False, 0
     while steps < _MOST_STEPS:
         steps += 1
-        rows = np.flatnonzero(slack > 0)
+        active = slack > 0
+        rows = np.flatnonzero(active)
+        pull = cost * y * slack
+        grad = beta - pull  # in front of K
+        if _vanishes(grad, beta, pull, tol):
+            converged = True
+            break
         goal, goal_b = np.zeros(n), b
         if len(rows):
             A = K[np.ix_(rows, rows)]
@@ -144,11 +154,7 @@ def minimise_dual(
             goal[rows] = both[:, 0] - goal_b * both[:, 1]
         step, step_b = goal - beta, goal_b - b
         df = K @ step + step_b
-        grad = beta - cost * y * slack  # in front of K
-        along = float(grad @ (df - step_b)) - float((cost * y * slack).sum()) * step_b
-        if -along <= tol * (1.0 + value):
-            converged = True
-            break
+        along = float(grad @ (df - step_b)) - float(pull.sum()) * step_b
         size, better = 1.0, None
         for _ in range(_FEWEST_HALVINGS):
             trial, trial_b = beta + size * step, b + size * step_b
@@ -160,13 +166,33 @@ def minimise_dual(
                 break
             size *= 0.5
         if better is None:
-            converged = True
+            settled = True
             break
         beta, b, Kb, slack, value = better
-    alpha = cost * slack  # Σ y α = 0 and w = Σ y α x hold at the minimum
+        if size == 1.0 and np.array_equal(slack > 0, active):
+            settled = True
+            break
+    alpha = _feasible(cost * slack, y)
     signed = y * alpha
-    dual = float(alpha.sum() - 0.5 * (signed @ (K @ signed)) - 0.5 * (alpha @ slack))
+    dual = float(alpha.sum() - 0.5 * (signed @ (K @ signed)) - 0.5 * (alpha**2 / cost).sum())
+    converged |= settled and value - dual <= _ROUNDING * value
     return SquaredHinge(beta, b, slack, float(value), dual, steps, converged)
+
+
+def _vanishes(grad: np.ndarray, w: np.ndarray, pull: np.ndarray, tol: float) -> bool:
+    """Whether the gradient is small beside what it is the difference of."""
+    return float(np.abs(grad).max(initial=0.0)) <= tol * float(np.abs(w).max(initial=0.0)) and abs(
+        float(pull.sum())
+    ) <= tol * float(np.abs(pull).sum())
+
+
+def _feasible(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Multipliers with Σ y α = 0, as at the minimum: those of the heavier class made smaller."""
+    positive = y > 0
+    sums = float(alpha[positive].sum()), float(alpha[~positive].sum())
+    least = min(sums)
+    factors = [least / one if one > 0 else 0.0 for one in sums]
+    return alpha * np.where(positive, *factors)
 
 
 def _line_search(

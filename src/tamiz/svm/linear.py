@@ -2,13 +2,11 @@ r"""A linear machine solved in the primal: as many samples as one likes, few or 
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz._validation import (
@@ -17,6 +15,7 @@ from tamiz._validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    unchanged_on_error,
 )
 from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
 from tamiz.svm._linear import LinearDecision, per_machine, positive_classes
@@ -112,40 +111,39 @@ class LinearMachine(LinearDecision):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of C for each sample.
+            Factors of C for each sample; a weight of zero leaves it out.
 
         Returns
         -------
         self : LinearMachine
         """
-        self._validate_params()
-        X = check_X(self, X, reset=True, accept_sparse=True)
-        labels = check_classes(y, X.shape[0])
-        check_squares(X)
-        weight = np.ones(X.shape[0])
-        if sample_weight is not None:
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = check_X(self, X, reset=True, accept_sparse=True)
+            check_squares(X)
             weight = check_sample_weight(sample_weight, X.shape[0])
-        factor = weight * check_class_weight(self.class_weight, labels, weight)[labels.codes]
-        used = factor > 0
-        table = X if not sparse.issparse(X) else X.tocsr()
-        if not used.all():
-            table = table[used]
-        signs = [
-            np.where(labels.codes[used] == k, 1.0, -1.0)
-            for k in positive_classes(len(labels.classes))
-        ]
-        found, weights = fit_machines(table, signs, 2.0 * self.C * factor[used], self.tol)
-        self.classes_ = labels.classes
-        self._set_weights(weights)
+            labels = check_classes(y, X.shape[0], weight=weight)
+            kept = np.flatnonzero(weight)
+            labels = labels._replace(codes=labels.codes[kept])
+            by_class = check_class_weight(self.class_weight, labels, weight[kept])
+            factor = weight[kept] * by_class[labels.codes]
+            used = factor > 0
+            table = X.tocsr() if sparse.issparse(X) else X
+            if not used.all() or len(kept) < len(weight):
+                table = table[kept[used]]
+            signs = [
+                np.where(labels.codes[used] == k, 1.0, -1.0)
+                for k in positive_classes(len(labels.classes))
+            ]
+            found, weights = fit_machines(table, signs, 2.0 * self.C * factor[used], self.tol)
+            self.classes_ = labels.classes
+            self._set_weights(weights)
         self.objective_ = per_machine(np.array([one.objective for one in found]))
         self.duality_gap_ = per_machine(np.array([one.gap for one in found]))
         self.n_iter_ = per_machine(np.array([one.steps for one in found]))
         if not all(one.converged for one in found):
-            warnings.warn(
-                "LinearMachine: Newton's steps ended before the gradient vanished; scale the "
-                "features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=2,
+            self._warn(
+                "Newton's steps ended before the gradient vanished; scale the features, or lower C."
             )
         return self
 

@@ -58,6 +58,10 @@ class Rules(NamedTuple):
     by_decrease: bool  # which leaf is next: of largest decrease, else of largest impurity
 
 
+#: Tables of so few cells are sorted at once: a loop over columns would take longer.
+_SMALL = 100_000
+
+
 def unit_of(values: np.ndarray) -> float:
     """A power of two to multiply numbers with so that their squares are neither lost nor infinite.
 
@@ -70,12 +74,26 @@ def unit_of(values: np.ndarray) -> float:
 def sort(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, Levels]:
     """Keys and levels of a table; a missing value has the rank ``GAP``."""
     n, p = X.shape
+    if n * p <= _SMALL and not nominal.any() and not np.isnan(X).any():
+        return _sort_at_once(X)
     keys = np.empty((p, n), dtype=np.int64)
     values: list[np.ndarray] = [np.empty(0)] * p
     halt = Event()
     run_tiles(_sort_columns, p, X, nominal, keys, values, halt, stop=halt)
     first = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
     return keys, Levels(np.concatenate(values), first)
+
+
+def _sort_at_once(X: np.ndarray) -> tuple[np.ndarray, Levels]:
+    """A small table of numbers, without a loop over its columns."""
+    columns = np.ascontiguousarray(X.T)
+    order = np.argsort(columns, axis=1)
+    values = np.take_along_axis(columns, order, axis=1)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = values[:, 1:] != values[:, :-1]
+    rank = np.cumsum(new, axis=1) - 1
+    first = np.concatenate([[0], np.cumsum(new.sum(axis=1))]).astype(np.int64)
+    return (rank << 32) | order, Levels(values[new], first)
 
 
 def _sort_columns(

@@ -23,7 +23,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz._parallel import N_JOBS, limit_threads, run_tiles
-from tamiz._validation import check_class_weight, check_classes, check_sample_weight, check_X
+from tamiz._validation import (
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    check_X,
+    unchanged_on_error,
+)
 
 _MOST_BINS = 64
 
@@ -31,34 +37,26 @@ _MOST_BINS = 64
 class Bins(NamedTuple):
     """The cuts of every feature; a value above ``k`` of them is in bin ``k``."""
 
-    cuts: list[np.ndarray]
+    cuts: np.ndarray  # (features, most cuts), ascending
+    counts: np.ndarray  # number of bins of each feature
 
     @classmethod
     def of(cls, X: np.ndarray) -> Bins:
         """Cuts half-way between neighbouring values, at quantiles if there are many values."""
-        return cls([_cuts(X[:, j]) for j in range(X.shape[1])])
+        p = X.shape[1]
+        bins = cls(np.empty((p, _MOST_BINS - 1)), np.empty(p, dtype=np.intp))
+        run_tiles(_cut_columns, p, X, *bins, min_items=200)
+        return bins
 
     def codes(self, X: np.ndarray) -> np.ndarray:
         """The bin of every value, features in rows."""
         found = np.empty((len(self.cuts), len(X)), dtype=np.uint8)
-        for j, cuts in enumerate(self.cuts):
-            found[j] = np.searchsorted(cuts, X[:, j])
+        run_tiles(_code_columns, len(self.cuts), X, *self, found, min_items=200)
         return found
 
-    @property
-    def counts(self) -> np.ndarray:
-        """Number of bins of each feature."""
-        return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.intp)
-
-
-def _cuts(column: np.ndarray) -> np.ndarray:
-    values = np.sort(column)
-    new = np.flatnonzero(np.diff(values) > 0)
-    if len(new) >= _MOST_BINS:
-        places = np.linspace(0, len(values) - 1, _MOST_BINS + 1)[1:-1].astype(np.intp)
-        new = np.unique(new[np.minimum(np.searchsorted(new, places), len(new) - 1)])
-    middle = values[new] + 0.5 * (values[new + 1] - values[new])
-    return np.where(middle < values[new + 1], middle, values[new])  # else rounding joins the two
+    def take(self, features: np.ndarray) -> Bins:
+        """Those of some features."""
+        return Bins(self.cuts[features], self.counts[features])
 
 
 class Forest(NamedTuple):
@@ -197,26 +195,30 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights.
+            Weights; samples of weight 0 count for nothing.
 
         Returns
         -------
         self : ForestClassifier
         """
-        self._validate_params()
-        X = check_X(self, X, reset=True)
-        labels = check_classes(y, len(X))
-        weight = np.ones(len(X))
-        if sample_weight is not None:
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = check_X(self, X, reset=True)
             weight = check_sample_weight(sample_weight, len(X))
-        weight = weight * check_class_weight(self.class_weight, labels, weight)[labels.codes]
+            labels = check_classes(y, len(X), weight=weight)
+            kept = np.flatnonzero(weight)
+            labels = labels._replace(codes=labels.codes[kept])
+            by_class = check_class_weight(self.class_weight, labels, weight[kept])
+        weight = weight[kept] * by_class[labels.codes]
+        used = weight > 0
+        X, codes, weight = X[kept[used]], labels.codes[used], weight[used]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        bins = Bins.of(X)
         with limit_threads(self.n_jobs):
+            bins = Bins.of(X)
             forest = grow_forest(
                 bins.codes(X),
                 bins.counts,
-                labels.codes,
+                codes,
                 weight,
                 n_classes=len(labels.classes),
                 n_trees=self.n_estimators,
@@ -225,7 +227,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 seed=seed,
             )
         self.classes_ = labels.classes
-        self.cuts_ = bins.cuts
+        self.bins_ = tuple(bins)
         self.forest_ = tuple(forest)
         total = float(forest.gains.sum())
         self.feature_importances_ = forest.gains / total if total > 0 else forest.gains
@@ -246,7 +248,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "forest_")
         X = check_X(self, X, reset=False)
         with limit_threads(self.n_jobs):
-            return forest_proportions(Forest(*self.forest_), Bins(self.cuts_).codes(X))
+            return forest_proportions(Forest(*self.forest_), Bins(*self.bins_).codes(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest mean proportion.
@@ -271,6 +273,47 @@ def features_tried(max_features: int | str, p: int) -> int:
 
 
 # ---------------------------------------------------------------------------------- compiled
+
+
+@njit(cache=True, nogil=True)
+def _cut_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any) -> None:
+    n = len(X)
+    most = cuts.shape[1]
+    for j in range(start, stop):
+        values = np.sort(X[:, j])
+        n_steps = 0
+        for i in range(n - 1):
+            n_steps += values[i + 1] > values[i]
+        made, wanted = 0, 0
+        for i in range(n - 1):
+            if not values[i + 1] > values[i]:
+                continue
+            if n_steps > most:  # the first step at or after each of the quantiles
+                if i < (wanted + 1) * (n - 1) // (most + 1):
+                    continue
+                while wanted < most and (wanted + 1) * (n - 1) // (most + 1) <= i:
+                    wanted += 1
+            middle = values[i] + 0.5 * (values[i + 1] - values[i])
+            cuts[j, made] = middle if middle < values[i + 1] else values[i]
+            made += 1
+            if made == most:
+                break
+        cuts[j, made:] = np.inf
+        counts[j] = made + 1
+
+
+@njit(cache=True, nogil=True)
+def _code_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any, out: Any) -> None:
+    for j in range(start, stop):
+        for i in range(len(X)):
+            low, high = 0, counts[j] - 1
+            while low < high:
+                middle = (low + high) // 2
+                if cuts[j, middle] < X[i, j]:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[j, i] = low
 
 
 @njit(cache=True, nogil=True)

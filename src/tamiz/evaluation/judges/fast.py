@@ -1,19 +1,18 @@
 """Answers of the usual judges on many subsets of one split, sooner than by their estimators.
 
-A comparison asks a judge about subsets that grow along a ranking, each with several settings. What
-the subsets share is done once: squared distances and inner products of a subset continue those of
-the one before, machines start from the solution at the neighbouring penalty, features are cut into
-bins once for all forests. The answers are those of the estimators, up to the tolerance of their
-solvers.
+A comparison asks a judge about subsets of several sizes, each with several settings. What these
+share is done once: squared distances and inner products serve all settings, machines start from the
+solution at the neighbouring penalty, features are cut into bins once for all forests. The answers
+are those of the estimators, up to the tolerance of their solvers.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from tamiz.evaluation._tune_gram import radial
 from tamiz.evaluation._tune_paths import TolerantBinary, class_scores, tasks
@@ -23,6 +22,7 @@ from tamiz.qp.blocks import take_block
 from tamiz.search.judges import last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
 from tamiz.svm import SVC, LinearMachine
+from tamiz.tree import CARTClassifier
 from tamiz.tree.forest import (
     Bins,
     ForestClassifier,
@@ -46,6 +46,7 @@ class Division(NamedTuple):
     weight: np.ndarray  # of the training samples, class weights included
     Z_test: np.ndarray
     seed: int
+    inner: bool = False  # whether it only helps to choose
 
 
 class Question(NamedTuple):
@@ -59,18 +60,26 @@ class Question(NamedTuple):
 Reply = tuple[int, int, Answers]  # place, candidate, answers
 
 
-def fast_way(estimator: Any) -> Callable[..., Iterator[Reply]] | None:
-    """What answers in place of an estimator; None if there is only the estimator itself."""
+def fast_way(
+    estimator: Any, candidates: list[dict[str, Any]]
+) -> Callable[..., Iterator[Reply]] | None:
+    """What answers in place of an estimator; None if there is only the estimator itself.
+
+    So it is, too, if a candidate sets a parameter that the fast way does not read.
+    """
     machine = last_step(estimator)
     if machine is not estimator:
         return None
+    way, read = None, set()
     if type(machine) is LinearMachine:
-        return _linear
-    if type(machine) is SVC and machine.kernel in ("linear", "rbf") and machine.max_iter < 0:
-        return _kernel
-    if type(machine) is ForestClassifier:
-        return _forests
-    return None
+        way, read = _linear, {"C"}
+    elif type(machine) is SVC and machine.kernel in ("linear", "rbf") and machine.max_iter < 0:
+        way, read = _kernel, {"C", "gamma"}
+    elif type(machine) is ForestClassifier:
+        way, read = _forests, set(machine.get_params()) - {"class_weight"}
+    elif type(machine) is CARTClassifier:
+        way, read = _trees, set(machine.get_params()) - {"class_weight"}
+    return way if all(read.issuperset(one) for one in candidates) else None
 
 
 # --------------------------------------------------------------------------------- linear
@@ -85,13 +94,11 @@ def _linear(
     n = len(part.Z)
     positive = range(len(part.classes)) if len(part.classes) > 2 else [1]
     signs = [np.where(part.codes == k, 1.0, -1.0) for k in positive]
-    inner = _Products(part)
     for place, features, wanted in questions:
         primal = len(features) <= n
-        if primal:
-            X, X_test = part.Z[:, features], part.Z_test[:, features]
-        else:
-            X, X_test = inner.of(features)
+        X, X_test = part.Z[:, features], part.Z_test[:, features]
+        if not primal:
+            X, X_test = _products(X, X), _products(X_test, X)
         by_penalty = sorted(wanted, key=lambda c: _penalty(estimator, candidates[c], features))
         starts: list[Any] = [None] * len(signs)
         for c in by_penalty:
@@ -110,45 +117,16 @@ def _penalty(estimator: Any, candidate: dict[str, Any], features: np.ndarray) ->
     return float(resolved(candidate, len(features)).get("C", estimator.C))
 
 
-class _Growing(ABC):
-    """A matrix over pairs of samples that grows with the subset of the features."""
-
-    def __init__(self, part: Division):
-        self.part = part
-        self._features = np.empty(0, dtype=np.intp)
-        self._among: Any = None
-        self._across: Any = None
-
-    def of(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Among the training samples, and from test to training samples."""
-        known = len(self._features)
-        if self._among is None or not np.array_equal(features[:known], self._features):
-            known, self._among, self._across = 0, 0.0, 0.0
-        if known < len(features):
-            new = features[known:]
-            A, B = self.part.Z[:, new], self.part.Z_test[:, new]
-            self._among = self._among + self._values(A, A)
-            self._across = self._across + self._values(B, A)
-            self._features = features
-        return self._among, self._across
-
-    @abstractmethod
-    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """What some features contribute."""
+def _products(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return A @ B.T
 
 
-class _Products(_Growing):
-    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return A @ B.T
-
-
-class _Distances(_Growing):
-    def _values(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        found = A @ B.T
-        found *= -2.0
-        found += (A**2).sum(axis=1)[:, None]
-        found += (B**2).sum(axis=1)
-        return np.maximum(found, 0.0, out=found)
+def _distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    found = A @ B.T
+    found *= -2.0
+    found += (A**2).sum(axis=1)[:, None]
+    found += (B**2).sum(axis=1)
+    return np.maximum(found, 0.0, out=found)
 
 
 # -------------------------------------------------------------------------------- kernels
@@ -161,12 +139,13 @@ def _kernel(
     candidates: list[dict[str, Any]],
 ) -> Iterator[Reply]:
     linear = estimator.kernel == "linear"
-    source = _Products(part) if linear else _Distances(part)
+    between = _products if linear else _distances
     single = len(part.Z) >= _SINGLE_FROM and not linear
     dtype = np.dtype(np.float32 if single else np.float64)
     scheme, tol = estimator.multiclass, _FINE if linear and not single else _USUAL
     for place, features, wanted in questions:
-        among, across = source.of(features)
+        Z = part.Z[:, features]
+        among, across = between(Z, Z), between(part.Z_test[:, features], Z)
         settings = [_setting(estimator, candidates[c], features, part.Z) for c in wanted]
         for gamma in sorted({gamma for gamma, _ in settings}):
             K, Kx = among, across
@@ -232,8 +211,10 @@ def _forests(
     candidates: list[dict[str, Any]],
 ) -> Iterator[Reply]:
     every = np.unique(np.concatenate([question.features for question in questions]))
-    bins = Bins.of(part.Z[:, every])
-    codes, codes_test = bins.codes(part.Z[:, every]), bins.codes(part.Z_test[:, every])
+    Z = np.ascontiguousarray(part.Z[:, every])
+    bins = Bins.of(Z)
+    codes = bins.codes(Z)
+    codes_test = bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
     for place, features, wanted in questions:
         rows = np.searchsorted(every, features)
         for c in wanted:
@@ -244,10 +225,10 @@ def _forests(
                 part.codes,
                 part.weight,
                 n_classes=len(part.classes),
-                n_trees=given["n_estimators"],
+                n_trees=_n_trees(given["n_estimators"], part.inner),
                 n_tried=features_tried(given["max_features"], len(rows)),
                 min_leaf=given["min_samples_leaf"],
-                seed=part.seed,
+                seed=int(check_random_state(_seed(given, part)).randint(2**31 - 1)),
             )
             found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))
             decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
@@ -256,3 +237,32 @@ def _forests(
                 c,
                 Answers(part.classes, part.classes[found.argmax(axis=1)], decisions, found),
             )
+
+
+def _seed(params: dict[str, Any], part: Division) -> Any:
+    given = params["random_state"]
+    return part.seed if given is None else given
+
+
+def _n_trees(wanted: int, inner: bool) -> int:
+    """Fewer trees are enough to choose by."""
+    return max(1, 2 * wanted // 5) if inner else wanted
+
+
+def _trees(
+    estimator: CARTClassifier,
+    part: Division,
+    questions: list[Question],
+    candidates: list[dict[str, Any]],
+) -> Iterator[Reply]:
+    params = estimator.get_params(deep=False)  # asked for once: it is slower than a small tree
+    params["class_weight"] = None  # the weights of the samples have it
+    params["random_state"] = _seed(params, part)
+    for place, features, wanted in questions:
+        Z, Z_test = part.Z[:, features], part.Z_test[:, features]
+        for c in wanted:
+            tree = CARTClassifier(**{**params, **resolved(candidates[c], len(features))})
+            tree.fit(Z, part.codes, part.weight)
+            found = tree.predict_proba(Z_test)
+            decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
+            yield place, c, Answers(part.classes, tree.predict(Z_test), decisions, found)

@@ -73,14 +73,13 @@ def _per_feature(*values: float) -> list[PerFeature]:
     return [PerFeature(value) for value in values]
 
 
-_LEAVES = {"min_samples_leaf": [1, 5, 20]}
 JUDGES = {
     "linear": NamedJudge(
         LinearMachine,
         lambda: SVR(kernel="linear"),
         True,
         {"C": [0.001, 0.01, 0.1, 1.0, 10.0]},
-        {"C": _per_feature(0.1, 3.0)},
+        {"C": _per_feature(0.1, 2.0, 50.0)},
         {"C": _per_feature(0.1, 1.0, 10.0, 100.0)},
         "a plane, by the squared hinge loss",
         "n p² or n² p, whichever is less",
@@ -99,9 +98,9 @@ JUDGES = {
         CARTClassifier,
         CARTRegressor,
         False,
-        _LEAVES,
+        {"min_samples_leaf": [1, 5, 20]},
         {"min_samples_leaf": [5]},
-        _LEAVES,
+        {"min_samples_leaf": [2, 12]},
         "questions about one feature after the other",
         "n log n p",
     ),

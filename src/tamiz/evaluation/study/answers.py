@@ -49,8 +49,9 @@ class Recommendation:
         Honest error of the whole procedure that gives this answer, with its interval: method,
         judge, size and parameters were chosen inside each training part.
     mean : float
-        Mean error of just this method, judge and size over the splits. It was chosen by looking at
-        it, and so is a little too good.
+        Mean error of just this method, judge and size over the splits, smoothed over neighbouring
+        sizes and methods (:mod:`tamiz.evaluation.choice`). It was chosen by looking at it, and so
+        is a little too good.
     apparent : float
         What a careless estimate would have promised: features ranked on all data.
     agreement : float
@@ -280,6 +281,12 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
                 },
             )
         )
+    if one.answer == SMALLEST:
+        sizes = np.array([triple.size for triple in contest.triples])
+        worse = choice.near & ~choice.equal & (sizes < mine.size)
+        if worse.any():
+            least = int(sizes[worse].min())
+            reasons.append(Reason("not_far_worse", {"limit": contest.limit, "least_size": least}))
     if np.isfinite(one.agreement):
         low, high = AGREEMENT
         code = "stable" if one.agreement >= high else "fragile" if one.agreement < low else None

@@ -18,13 +18,14 @@ from joblib import effective_n_jobs
 from tamiz._blas import one_blas_thread
 from tamiz._parallel import limit_threads
 from tamiz.evaluation.compare import compare
-from tamiz.evaluation.judges import JUDGES, candidates_of, judge_name, make_judge
-from tamiz.evaluation.methods import METHODS
+from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
 
 #: Seconds that a study may take unless the user says otherwise.
 DEFAULT_BUDGET = 60.0
 #: The part of the budget that the plan fills; the rest is for what follows, and for surprises.
 _FILLED = 0.7
+#: More repeats and finer settings are worth this part of the budget.
+_EXTRAS = 0.18
 #: Methods in the order in which they are given up, last first.
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
 REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
@@ -43,6 +44,9 @@ _RADIAL_ROWS, _INNER_ROWS = 2000, 1500
 #: More columns than this are not for an elimination that asks a held-out part each time.
 _HOLD_OUT_COLUMNS = 60
 _PROBE_ROWS = 300
+#: What judges really take beside what they would take if no two methods selected the same features
+#: and no setting began where the one before had ended.
+_SHARED = 0.45
 #: How the time grows with the number of samples.
 _GROWTH = {"relieff": 2.0, "rrelieff": 2.0, "relief": 2.0, "rfe": 1.7, "ho-svm": 2.0, "rbf": 1.8}
 
@@ -125,7 +129,7 @@ class Costs:
 
     def of_judge(self, name: str, n: int, fraction: float) -> float:
         """A judge that learns from n samples, with a fraction of the settings probed."""
-        return fraction * self.judges[name] * _grown(self.n, n, _GROWTH.get(name, 1.15))
+        return _SHARED * fraction * self.judges[name] * _grown(self.n, n, _GROWTH.get(name, 1.15))
 
 
 def _grown(known: int, n: int, power: float) -> float:
@@ -200,6 +204,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
         sizes=_sizes(p) if fixed.sizes is None else sorted({min(int(s), p) for s in fixed.sizes}),
         cv=cv,
         repeats=repeats,
+        inner=5 if n < 200 else 3,
         limits={
             "judges": {judge: _RADIAL_ROWS for judge in judges if _is_radial(judge)},
             "methods": {name: _METHOD_ROWS[name] for name in methods if name in _METHOD_ROWS},
@@ -252,6 +257,8 @@ def _probe(
     def seconds(method: str, judge: str, sizes: list[int], tune: Any) -> tuple[float, float]:
         with one_blas_thread(), limit_threads(1):
             found = compare(few_X, few_y, [method], judge, sizes=sizes, tune=tune, **options)
+        if found.status == "interrupted":
+            raise KeyboardInterrupt
         return float(np.nanmean(found.select_seconds)), float(np.nanmean(found.judge_seconds))
 
     import warnings
@@ -324,29 +331,27 @@ def _fit_into(plan: Plan, costs: Costs, n: int, workers: int, budget: float, fix
         for level in ("fine", "coarse")
     }
     known["sizes"] = len(plan.sizes)  # type: ignore[assignment]
-    wanted = _FILLED * budget
 
     def seconds(plan: Plan) -> float:
         return _estimate(plan, costs, n, workers, known)
 
+    extras = [_coarser, *([] if fixed.repeats else [_fewer_repeats] * (plan.repeats - 1))]
     steps = [
-        *([] if fixed.repeats else [_fewer_repeats] * max(0, plan.repeats - 2)),
-        _coarser,
-        *([] if fixed.repeats else [_fewer_repeats]),
         _fewer_rows,
-        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        *([] if fixed.methods else [_drop_slowest(costs)]),
         *([] if fixed.sizes else [_fewer_sizes]),
         _no_apparent,
-        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        *([] if fixed.methods else [_drop_slowest(costs)]),
         _fewer_rows,
         *([] if fixed.cv else [_fewer_folds]),
-        *([] if fixed.methods else [_drop_slowest(costs)] * 1),
+        *([] if fixed.methods else [_drop_slowest(costs)]),
         _fewer_rows,
     ]
-    for step in steps:
-        if seconds(plan) <= wanted:
-            break
-        plan = step(plan)
+    for part, group in ((_EXTRAS, extras), (_FILLED, steps)):
+        for step in group:
+            if seconds(plan) <= part * budget:
+                break
+            plan = step(plan)
     plan.seconds = seconds(plan)
     return plan
 
@@ -370,6 +375,10 @@ def _fewer_rows(plan: Plan) -> Plan:
         "inner": max(400, round(0.6 * plan.limits["inner"])),
     }
     return replace(plan, limits=limits)
+
+
+def _less(most: int) -> int:
+    return max(400, round(0.6 * most))
 
 
 def _fewer_sizes(plan: Plan) -> Plan:
@@ -424,8 +433,3 @@ def _drop_slowest(costs: Costs) -> Callable[[Plan], Plan]:
         return replace(plan, methods=rest, left_out=left_out)
 
     return drop
-
-
-def known_method(name: str) -> bool:
-    """Whether the list of methods has it."""
-    return name in METHODS or name in JUDGES

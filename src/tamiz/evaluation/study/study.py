@@ -28,7 +28,7 @@ from tamiz.evaluation._compare_select import preparing_steps
 from tamiz.evaluation._compare_setting import Setting, StopSign
 from tamiz.evaluation._compare_text import BASELINES
 from tamiz.evaluation._intervals import check_count
-from tamiz.evaluation.choice import SMALLEST
+from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
 from tamiz.evaluation.compare import run_comparison
 from tamiz.evaluation.comparison import Comparison
 from tamiz.evaluation.judges import judge_name, make_judge
@@ -78,8 +78,11 @@ class Study:
         Whether all that was planned is there.
     card : ReportCard or None
         Predictions of the recommended procedure for samples that took no part.
-    predictions : Predictions or None
-        These predictions.
+    predictions, accurate_predictions : Predictions or None
+        These predictions, and those of the procedure that gives the most accurate answer.
+    classes : list of str or None
+        Names of the classes in the order of the codes that predictions hold; of two, the second is
+        the positive one.
     learning : LearningCurve or None
         The recommended answer with fewer samples.
     tuning : Tuning or None
@@ -112,6 +115,8 @@ class Study:
     status: str = "complete"
     card: Any = None
     predictions: Predictions | None = None
+    accurate_predictions: Predictions | None = None
+    classes: list[str] | None = None
     learning: LearningCurve | None = None
     tuning: Any = None
     stability: dict[str, Any] = field(default_factory=dict)
@@ -166,6 +171,20 @@ class Study:
         if self.params.get("class_weight") and "class_weight" in last.get_params():
             last.set_params(class_weight=self.params["class_weight"])
         return model
+
+    def out_of_fold(self, answer: str = SMALLEST) -> tuple[np.ndarray, np.ndarray] | None:
+        """Decision values of samples that took no part, and their labels, for probabilities.
+
+        Values are positive for the second of the sorted labels, or have a column for each label.
+        None if there are none.
+        """
+        made = self.predictions if answer == SMALLEST else self.accurate_predictions
+        if made is None or made.values is None or self.classes is None:
+            return None
+        labels = np.asarray(self.dataset.y)[made.rows]
+        names = self.dataset.target_names or [str(label) for label in np.unique(self.dataset.y)]
+        flipped = len(self.classes) == 2 and self.classes[0] != names[0]
+        return (-made.values if flipped else made.values), labels
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
@@ -236,6 +255,8 @@ def make_study(
     scoring: str | None = None,
     class_weight: Any = "auto",
     positive: Any = None,
+    tune: Any = "auto",
+    baselines: Sequence[str] = ("all",),
     permutations: int = 0,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -270,6 +291,10 @@ def make_study(
         Weights of the classes; "auto" balances them where the score is balanced.
     positive : label, optional
         The class that counts as positive; the second one by default.
+    tune : optional
+        As in :func:`tamiz.compare`; "auto" takes what the plan says.
+    baselines : list of str, default=("all",)
+        As in :func:`tamiz.compare`.
     permutations : int, default=0
         Number of label permutations that tell whether there is any signal; 0 for none.
     random_state : int, default=0
@@ -344,10 +369,11 @@ def make_study(
             repeats=plan.repeats,
             scoring=scoring,
             scale=scale,
-            tune=plan.tune,
+            tune=plan.tune if tune == "auto" else tune,
+            rule="1se",
             nested=plan.inner,
             apparent=True if plan.apparent else "rank",
-            baselines=("all",),
+            baselines=baselines,
             task=problem.task,
             groups=problem.groups,
             sample_weight=problem.weight,
@@ -558,8 +584,12 @@ def _answer(study: Study, setting: Setting, problem: _Problem) -> None:
         "n_splits": len(answers.contest.splits),
     }
     _add_agreement(study)
+    if found.status == "interrupted":
+        return
+    study.classes = problem.classes
     if problem.classes is not None:
         study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
+        study.accurate_predictions = nested_predictions(setting, answers.nested[MOST_ACCURATE])
         if study.predictions is not None:
             study.card = card_of(
                 study.predictions, problem.classes, problem.positive, found.confidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tamiz.reports._html import Markup, escape, tag
+from tamiz.reports.markup import Markup, escape, tag
 
 SHADES = 10
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, figure
-from tamiz.reports._chart_columns import draw_shuffles
-from tamiz.reports._chart_ranks import draw_ranks
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._page import Page, Section
-from tamiz.reports._tables import folded, table
+from tamiz.reports.charts.columns import draw_shuffles
+from tamiz.reports.charts.drawing import Drawing, figure
+from tamiz.reports.charts.ranks import draw_ranks
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section
+from tamiz.reports.tables import folded, table
 
 MOST_PAIRS = 60
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.reports._chart import TEXT, Drawing, mark
-from tamiz.reports._page import Style
-from tamiz.reports._scales import Linear, cut, text_width
+from tamiz.reports.charts.drawing import TEXT, Drawing, mark
+from tamiz.reports.charts.scales import Linear, cut, text_width
+from tamiz.reports.page import Style
 
 
 class Row(NamedTuple):

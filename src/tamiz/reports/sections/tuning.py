@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, figure
-from tamiz.reports._chart_cells import draw_grid
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._page import Page, Section
-from tamiz.reports._tables import table
+from tamiz.reports.charts.cells import draw_grid
+from tamiz.reports.charts.drawing import Drawing, figure
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section
+from tamiz.reports.tables import table
 
 MOST_CELLS = 900
 FIRST_CELLS = 10

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.reports._chart import TEXT, Drawing, path
-from tamiz.reports._html import tag
-from tamiz.reports._page import Page, style
-from tamiz.reports._scales import Linear, cut, nice_ticks, text_width
+from tamiz.reports.charts.drawing import TEXT, Drawing, path
+from tamiz.reports.charts.scales import Linear, Scale, cut, scale_of, text_width
+from tamiz.reports.markup import tag
+from tamiz.reports.page import Page, style
 
 WIDTH = 236.0
 BINS = 96
@@ -41,45 +42,46 @@ def groups_of(page: Page) -> Groups:
 
 
 def density(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """A smooth histogram: counts in bins, under a bell whose width follows Silverman's rule."""
+    """A smooth histogram: counts in bins, under a bell whose width follows Silverman's rule.
+
+    A bell is never so narrow that many equal values become a mere line.
+    """
     counts, _ = np.histogram(values, bins=BINS, range=(low, high))
     n = len(values)
-    spread = float(np.std(values))
+    inside = values[(values >= low) & (values <= high)]  # the far ones must not widen the bell
+    spread = float(np.std(inside)) if len(inside) else 0.0
     quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
-    width = 0.9 * (min(spread, quarter) if quarter > 0 else spread) * n**-0.2
-    bins = max(1.0, min(BINS / 8, width / (high - low) * BINS))
+    narrow = min(spread, quarter) if quarter > 0 else spread
+    width = 0.9 * max(narrow, 0.3 * spread) * n**-0.2
+    bins = max(1.5, min(BINS / 8, width / (high - low) * BINS))
     reach = np.arange(-BINS, BINS + 1)
     bell = np.exp(-0.5 * (reach / bins) ** 2)
     smooth = np.convolve(counts / n, bell / bell.sum(), mode="full")
     return smooth[BINS : 2 * BINS]
 
 
-def draw_numbers(drawing: Drawing, page: Page, column: np.ndarray, groups: Groups) -> None:
-    """A ridge for each class, its median marked."""
+def draw_numbers(
+    drawing: Drawing, page: Page, column: np.ndarray, groups: Groups, row: float = 40.0
+) -> Scale:
+    """A ridge for each class, its median marked; each has its own height."""
     there = np.isfinite(column)
-    inside = column[there]
-    left, right, row = 6.0, drawing.width - 6, 40.0
+    left, right = 6.0, drawing.width - 6
     top = 4.0
     bottom = top + row * len(groups.names)
     drawing.height = bottom + 22
-    low, high = _ends(inside)
-    x = Linear(low, high, left, right)
-    shapes = []
-    for k in range(len(groups.names)):
+    x = scale_of(column[there], left, right)
+    centres = left + (np.arange(BINS) + 0.5) / BINS * (right - left)
+    for k, name in enumerate(groups.names):
         part = column[there & (groups.code == k)]
-        shapes.append((part, density(part, low, high) if len(part) else np.zeros(BINS)))
-    peak = max(float(shape.max()) for _, shape in shapes) or 1.0
-    centres = low + (np.arange(BINS) + 0.5) / BINS * (high - low)
-    for k, (name, (part, shape)) in enumerate(zip(groups.names, shapes, strict=True)):
+        places = np.array([x.share(value) for value in part.tolist()])
+        shape = density(places, 0.0, 1.0) if len(part) else np.zeros(BINS)
         base = top + row * (k + 1)
         css = style(k).css
         drawing.line(left, base, right, base, "grid")
         if len(part):
-            own = float(shape.max()) or 1.0
-            tall = max(peak * 0.35, own)  # a flat class is not pressed to nothing
-            points = [
-                (x(c), base - (row - 15) * v / tall) for c, v in zip(centres, shape, strict=True)
-            ]
+            tall = float(shape.max()) or 1.0
+            heights = base - (row - 15) * shape / tall
+            points = list(zip(centres.tolist(), heights.tolist(), strict=True))
             shut = [(points[0][0], base), *points, (points[-1][0], base)]
             drawing.add(tag("path", d=path(shut, close=True), class_=f"area {css}"))
             drawing.add(tag("path", d=path(points), class_=f"edge {css}"))
@@ -94,21 +96,7 @@ def draw_numbers(drawing: Drawing, page: Page, column: np.ndarray, groups: Group
             (0.0, row),
         )
     _number_axis(drawing, page, x, bottom)
-
-
-def _ends(inside: np.ndarray) -> tuple[float, float]:
-    """Most of the range: a few far values would press the rest into a corner."""
-    if not len(inside):
-        return 0.0, 1.0
-    low, high = float(inside.min()), float(inside.max())
-    a, b = np.percentile(inside, [1, 99])
-    if b > a and high - low > 3 * (b - a):
-        low, high = float(max(low, a - 0.1 * (b - a))), float(min(high, b + 0.1 * (b - a)))
-    if low == high:
-        room = abs(low) * 0.1 or 0.5
-        low, high = low - room, high + room
-    room = 0.04 * (high - low)
-    return low - room, high + room
+    return x
 
 
 def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float | None]]:
@@ -129,10 +117,10 @@ def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float 
     return rows  # type: ignore[return-value]
 
 
-def _number_axis(drawing: Drawing, page: Page, x: Linear, bottom: float) -> None:
+def _number_axis(drawing: Drawing, page: Page, x: Scale, bottom: float) -> None:
     drawing.line(x.start, bottom, x.end, bottom, "axis")
     reach = float("-inf")
-    for value in nice_ticks(x.low, x.high, 4):
+    for value in x.ticks(4):
         text = page.lang.number(value, 3)
         half = text_width(text, 11) / 2
         at = x(value)
@@ -196,20 +184,33 @@ def draw_levels(
         drawing.stop(drawing.width / 2, top + row / 2, str(name), rows, (0.0, row))
 
 
-def draw_points(drawing: Drawing, page: Page, column: np.ndarray, target: np.ndarray) -> None:
-    """A regression: the target over the feature, a sample of the rows where there are many."""
+def draw_points(
+    drawing: Drawing,
+    page: Page,
+    column: np.ndarray,
+    target: np.ndarray,
+    predicted: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> None:
+    """A regression: the target over the feature, a sample of the rows where there are many.
+
+    ``predicted`` gives what a machine says at some values, which is drawn as a line.
+    """
     there = np.flatnonzero(np.isfinite(column) & np.isfinite(target))
     if len(there) > MOST_POINTS:
         there = np.random.default_rng(0).choice(there, MOST_POINTS, replace=False)
-    left, right, top, bottom = 40.0, drawing.width - 8, 8.0, 150.0
+    left, right, top, bottom = 40.0, drawing.width - 8, 8.0, 150.0 if drawing.width < 600 else 300.0
     drawing.height = bottom + 22
-    x = Linear(*_ends(column[there]), left, right)
-    y = Linear(*_ends(target[there]), bottom, top)
+    x, y = scale_of(column[there], left, right), scale_of(target[there], bottom, top)
     for value in y.ticks(4):
         drawing.line(left, y(value), right, y(value), "grid")
         drawing.text(left - 4, y(value) + 4, page.lang.number(value, 3), "tiny", "end")
     for k in there.tolist():
         drawing.add(tag("circle", cx=x(column[k]), cy=y(target[k]), r=2.2, class_="point c1"))
+    if predicted is not None:
+        values = [x.at(share) for share in np.linspace(0, 1, 121)]
+        heights = predicted(np.array(values))
+        points = [(x(a), y(b)) for a, b in zip(values, heights, strict=True)]
+        drawing.add(tag("path", d=path(points), class_="fitted"))
     _number_axis(drawing, page, x, bottom)
 
 

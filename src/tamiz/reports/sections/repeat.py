@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._page import Page, Section
-from tamiz.reports._tables import folded, pairs
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section
+from tamiz.reports.tables import folded, pairs
 
 LONG = 600
 
@@ -15,18 +15,23 @@ TERMS = (
     "selection",
     "ranking",
     "judge",
+    "combination",
+    "smoothed",
     "split",
     "honest",
     "apparent",
     "bias",
     "interval",
     "stability",
+    "redundancy",
     "permutation",
     "pvalue",
     "baseline",
     "sensitivity",
     "specificity",
     "roc",
+    "recall",
+    "balanced",
     "rank",
     "leak",
 )
@@ -35,7 +40,8 @@ TERMS = (
 def build(page: Page) -> Section:
     """Parameters, versions, seed and command."""
     study, lang = page.study, page.lang
-    parts: list[Markup] = [tag("p", lang.rich("repeat_intro"))]
+    key = "repeat_intro" if study.plan is None else "repeat_intro_plan"
+    parts: list[Markup] = [tag("p", lang.rich(key))]
     if study.command:
         code = tag("pre", tag("code", visible(study.command), id="command"), tabindex="0")
         button = tag(
@@ -57,11 +63,12 @@ def build(page: Page) -> Section:
     facts += [(visible(name), visible(number)) for name, number in (study.versions or {}).items()]
     if facts:
         parts.append(pairs(facts))
-    if study.params:
-        entries = [
-            (tag("code", visible(k)), tag("code", _short(v))) for k, v in study.params.items()
-        ]
-        parts += [tag("h3", lang("parameters")), pairs(entries)]
+    params = dict(study.params or {})
+    if study.plan is not None:
+        params |= {"inner": study.plan.inner, "tune": study.plan.tune}
+    if params:
+        entries = [(tag("code", visible(k)), tag("code", _short(v))) for k, v in params.items()]
+        parts.append(folded(lang("parameters"), pairs(entries)))
     own = {name: one.params for name, one in study.selections.items() if one.params}
     if own:
         inner = []

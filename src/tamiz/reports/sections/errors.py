@@ -1,4 +1,4 @@
-"""Errors: by number of features, and what ranking on all data would have promised."""
+"""Errors: by number of features, by number of rows, and what a careless estimate promises."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, figure, legend, mark
-from tamiz.reports._chart_curves import curves_figure
-from tamiz.reports._chart_intervals import Row, draw_rows
-from tamiz.reports._html import Markup, tag
-from tamiz.reports._page import Page, Section
-from tamiz.reports._section_summary import majority_error
-from tamiz.reports._tables import folded, table
+from tamiz.base import corrected_error
+from tamiz.reports.charts.curves import curves_figure, tradeoff_figure
+from tamiz.reports.charts.drawing import Drawing, figure, legend, mark, path, swatch
+from tamiz.reports.charts.intervals import Row, draw_rows
+from tamiz.reports.charts.scales import Linear
+from tamiz.reports.markup import Markup, tag
+from tamiz.reports.page import Page, Section, style
+from tamiz.reports.tables import folded, table
+
+
+def tradeoff(page: Page) -> Section | None:
+    """Error against number of features, for all combinations of method, judge and size."""
+    if page.answers is None or len(page.answers.contest.triples) < 2:
+        return None
+    intro = tag("p", page.lang.rich("tradeoff_intro"))
+    return Section("tradeoff", Markup(intro + tradeoff_figure(page)))
 
 
 def curves(page: Page) -> Section | None:
@@ -26,10 +35,9 @@ def curves(page: Page) -> Section | None:
         return None
     parts = [tag("p", page.lang.rich("curves_intro"))]
     for k, (judge, chart) in enumerate(shown):
-        assert chart is not None
-        parts.append(chart if k == 0 else folded(page.lang("judge_is", judge=judge), chart))
-        numbers = _numbers(page, judge)
-        parts.append(folded(page.lang("as_table_judge", judge=judge), numbers))
+        numbers = folded(page.lang("as_table_judge", judge=judge), _numbers(page, judge))
+        both = Markup(str(chart) + numbers)
+        parts.append(both if k == 0 else folded(page.lang("judge_is", judge=judge), both))
     return Section("curves", Markup("".join(parts)))
 
 
@@ -61,10 +69,10 @@ def bias(page: Page) -> Section | None:
     known = [one for one in known if one.method in page.methods] or known
     worst = max(known, key=lambda one: one.bias)
     ends = _ends(page, lines)
-    majority = majority_error(page)
+    without = page.honest.get("without_features", np.nan)
     marked = []
-    if majority is not None and ends[0] <= majority <= ends[1]:
-        marked.append((majority, page.lang("majority_mark")))
+    if ends[0] <= without <= ends[1]:
+        marked.append((without, page.lang("majority_mark")))
 
     def show(value: float) -> str:
         return page.lang.share(value, 0) if page.shares else page.lang.number(value)
@@ -82,7 +90,8 @@ def bias(page: Page) -> Section | None:
     )
     chart = figure(page, draw, page.lang("bias_title"), finding, above=_legend(page))
     intro = tag("p", page.lang.rich("bias_intro"))
-    return Section("bias", Markup("".join([intro, chart, _table(page)])))
+    numbers = folded(page.lang("as_table"), _table(page))
+    return Section("bias", Markup("".join([intro, chart, numbers])))
 
 
 def _legend(page: Page) -> Markup:
@@ -127,15 +136,6 @@ def _name(page: Page, one: Any) -> str:
     return page.lang("own_size", method=name) if twice and one.kind == "own" else name
 
 
-def _is_recommended(page: Page, one: Any) -> bool:
-    best = page.recommended
-    return best is not None and (best.method, best.judge, best.kind) == (
-        one.method,
-        one.judge,
-        one.kind,
-    )
-
-
 def _row(page: Page, one: Any) -> Row:
     lang = page.lang
     lines = [
@@ -155,7 +155,6 @@ def _row(page: Page, one: Any) -> Row:
         text,
         _name(page, one),
         lines,
-        _is_recommended(page, one),
     )
 
 
@@ -181,9 +180,10 @@ def _table(page: Page) -> Markup:
     ]
     lines = _estimates(page) + [one for one in found.estimates() if one.judge != page.judge]
     rows, mine = [], None
-    for k, one in enumerate(lines):
-        if _is_recommended(page, one):
-            mine = k
+    if page.honest:
+        mine = 0
+        rows.append(_procedure(page, several))
+    for one in lines:
         size = lang.whole(one.size) if np.isfinite(one.size) else "–"
         span = "–"
         if np.isfinite(one.size_low):
@@ -204,3 +204,111 @@ def _table(page: Page) -> Markup:
         )
     text = (0, 1) if several else (0,)
     return table(head, rows, lang("methods_caption"), text=text, mine=mine, css="even")
+
+
+def _procedure(page: Page, several: bool) -> list[str]:
+    """The line of the whole procedure, whose error is that of the summary."""
+    lang, honest = page.lang, page.honest
+    sizes = page.answers.nested["smallest"].sizes
+    span = "–"
+    if len(sizes):
+        low, high = lang.whole(np.min(sizes)), lang.whole(np.max(sizes))
+        span = low if low == high else f"{low} – {high}"
+    shown = page.answers.smallest
+    return [
+        lang("whole_procedure"),
+        *(["–"] if several else []),
+        lang.whole(shown.size),
+        page.error(honest["error"]),
+        page.between(honest["low"], honest["high"]),
+        page.error(shown.apparent),
+        page.short_points(honest["error"] - shown.apparent),
+        span,
+        "–",
+    ]
+
+
+# ------------------------------------------------------------------------------ learning curve
+
+
+def learning(page: Page) -> Section | None:
+    """The learning curve, if it was worked out."""
+    curve = getattr(page.study, "learning", None)
+    if curve is None or len(curve.n_train) < 2 or not np.isfinite(curve.error).all():
+        return None
+    lang = page.lang
+    entries: list[tuple[int | None, Markup, str]] = [
+        (0, swatch(style(0)), lang("learning_test")),
+        (1, swatch(style(1)), lang("learning_training")),
+    ]
+    chart = figure(
+        page,
+        lambda drawing: _draw_learning(drawing, page, curve),
+        lang("learning_title", metric=page.metric),
+        learning_finding(page, curve),
+        above=legend(entries),
+    )
+    intro = tag("p", lang.rich("learning_intro", size=lang.count("feature", page.shown.size)))
+    return Section("learning", Markup(intro + chart))
+
+
+def learning_finding(page: Page, curve: Any) -> str:
+    """What the last step of the curve says: no more than its standard error allows.
+
+    The difference of the last two points is paired over the folds, and its standard error is
+    corrected for training parts that overlap.
+    """
+    lang = page.lang
+    gain = curve.errors[:, -2] - curve.errors[:, -1]
+    mean = float(gain.mean())
+    values = {
+        "few": lang.whole(curve.n_train[-2]),
+        "many": lang.count("row", round(float(curve.n_train[-1]))),
+        "before": page.error(float(curve.error[-2])),
+        "after": page.error(float(curve.error[-1])),
+    }
+    if len(gain) < 2:
+        return lang("learning_unknown", **values)
+    n_test = page.found.n_samples / len(gain)
+    error = float(corrected_error(gain, n_test / float(curve.n_train[-1])))
+    values["standard_error"] = page.points(error)
+    if mean > error:
+        return lang("learning_helps", **values)
+    return lang("learning_rises" if mean < -error else "learning_hardly", **values)
+
+
+def _draw_learning(drawing: Drawing, page: Page, curve: Any) -> None:
+    left, right = 52.0, drawing.width - 16
+    top, bottom = (46.0, 240.0) if drawing.narrow else (32.0, 250.0)
+    drawing.height = bottom + 46
+    lines = [(0, "learning_test", curve.error), (1, "learning_training", curve.training_error)]
+    seen = [float(v) for _, _, values in lines for v in values if np.isfinite(v)]
+    folds = np.asarray(curve.errors, dtype=np.float64)
+    seen += [float(v) for v in folds[np.isfinite(folds)]]
+    y = Linear(*page.error_ends(seen, [float(v) for v in curve.error]), bottom, top)
+    x = Linear(0.0, float(curve.n_train[-1]), left, right)
+    drawing.y_axis(y, left, right, page.metric, page.tick(y), 28.0 if drawing.narrow else 12.0)
+    drawing.x_axis(x, bottom, page.lang("learning_axis"), page.lang.whole, curve.n_train.tolist())
+    spots = [
+        mark(0, x(n), y(float(v)), "faint", 2.4)
+        for row in folds
+        for n, v in zip(curve.n_train, row, strict=True)
+        if np.isfinite(v) and v <= y.high
+    ]
+    drawing.add(tag("g", spots, class_="c1"))
+    for k, _, values in lines:
+        places = [
+            (x(n), y(float(v)))
+            for n, v in zip(curve.n_train, values, strict=True)
+            if np.isfinite(v)
+        ]
+        look = style(k)
+        parts = [tag("path", d=path(places), class_="line")]
+        parts += [mark(look.shape, px, py) for px, py in places]
+        drawing.add(tag("g", parts, class_=f"series {look.css}", data_s=k))
+    for c, n in enumerate(curve.n_train):
+        rows: list[tuple[str, str, str, float | None]] = [
+            (style(k).css, page.lang(name), page.error(float(values[c])), y(float(values[c])))
+            for k, name, values in lines
+        ]
+        drawing.stop(x(n), (top + bottom) / 2, page.lang.count("row", round(float(n))), rows)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.reports._html import Markup, json_block, tag
-from tamiz.reports._language import NONE
-from tamiz.reports._page import Page, Section
-from tamiz.reports._tables import scrolling
+from tamiz.reports.language import NONE
+from tamiz.reports.markup import Markup, json_block, tag
+from tamiz.reports.page import Page, Section
+from tamiz.reports.tables import scrolling
 
 FIRST_ROWS = 25
 PAGES = (25, 50, 100)

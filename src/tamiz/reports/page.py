@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ from scipy import sparse
 
 from tamiz.base import Selection
 from tamiz.evaluation.study import Whole
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._language import NONE, Language
+from tamiz.reports.language import NONE, Language
+from tamiz.reports.markup import Markup, tag, visible
 
 BASELINES = ("random", "all")
 COLOURS = 8
+#: Errors are cut off beyond so many times the distance from the least to the upper quartile.
+_ZOOM = 2.5
 
 
 class Section(NamedTuple):
@@ -74,6 +76,33 @@ class Page:
     def recommended(self) -> Any:
         return self.study.recommended
 
+    @property
+    def answers(self) -> Any:
+        """Both answers and what they rest on, also if they are no better than no feature at all."""
+        return getattr(self.study, "answers", None)
+
+    @property
+    def shown(self) -> Any:
+        """The smallest answer, whether it is recommended or not."""
+        if self.recommended is not None or self.answers is None:
+            return self.recommended
+        return self.answers.smallest
+
+    @property
+    def honest(self) -> dict[str, Any]:
+        """The error of the whole procedure; empty if it is not known."""
+        return getattr(self.study, "honest", None) or {}
+
+    @property
+    def no_signal(self) -> bool:
+        """Whether nothing is better than no feature at all."""
+        return self.answers is not None and not self.answers.signal
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether not all that was planned is there."""
+        return getattr(self.study, "status", "complete") != "complete"
+
     @cached_property
     def whole(self) -> Whole:
         """All rows, of which the data may be a sample."""
@@ -96,7 +125,7 @@ class Page:
         if self.found is not None:
             known += [name for name in self.found.methods if name not in known]
         known = [name for name in known if name not in BASELINES]
-        lead = None if self.recommended is None else self.recommended.method
+        lead = None if self.shown is None else self.shown.method
         return sorted(known, key=lambda name: name != lead)
 
     @property
@@ -117,8 +146,8 @@ class Page:
     @property
     def judge(self) -> str | None:
         """The judge of the recommendation, or the first one."""
-        if self.recommended is not None:
-            return self.recommended.judge
+        if self.shown is not None:
+            return self.shown.judge
         return None if self.found is None else self.found.judges[0]
 
     def style(self, method: str) -> Style:
@@ -131,16 +160,37 @@ class Page:
 
     @cached_property
     def chosen(self) -> list[int]:
-        """Positions of the features that are recommended, or selected by the first method."""
+        """Positions of the features that are recommended, or selected by the first method.
+
+        There are none if features were compared and nothing can be recommended.
+        """
         if self.recommended is not None:
-            place: dict[str, list[int]] = {}
-            for j, name in enumerate(self.whole.feature_names):
-                place.setdefault(name, []).append(j)
-            return [place[name].pop(0) for name in self.recommended.features if place.get(name)]
+            return self.positions(self.recommended.features)
+        if self.found is not None:
+            return []
         selection = self.study.selections.get(self.lead)
         if selection is None:
             return []
         return selected(selection)
+
+    def positions(self, features: Sequence[str]) -> list[int]:
+        """Where features of these names are among all; of equal names the first comes first."""
+        place: dict[str, list[int]] = {}
+        for j, name in enumerate(self.whole.feature_names):
+            place.setdefault(name, []).append(j)
+        return [place[name].pop(0) for name in features if place.get(name)]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the cells are numbers or codes, and so can be drawn."""
+        X = self.data.X
+        return getattr(X, "dtype", None) is not None and X.dtype != object
+
+    def is_coded(self, j: int) -> bool:
+        """Whether a feature holds codes of categories."""
+        data = self.data
+        name = self.whole.feature_names[j]
+        return name in data.levels and bool(data.categorical[self.whole.place(j)])
 
     def column(self, j: int) -> np.ndarray:
         """One feature, dense."""
@@ -190,18 +240,56 @@ class Page:
             return NONE
         return self.lang("between", low=self.error(low), high=self.error(high))
 
-    def error_ends(self, values: Sequence[float]) -> tuple[float, float]:
-        """Ends of an axis of errors: shares start at nothing, others a little below the least."""
+    def error_ends(
+        self, values: Sequence[float], zoom: Sequence[float] | None = None
+    ) -> tuple[float, float]:
+        """Ends of an axis of errors.
+
+        Fractions start at zero, unless all are far from it; others a little below the least. With
+        ``zoom``, a few errors that are much larger than most are cut off, but none of those.
+        """
         low, high = min(values), max(values)
-        if self.shares:
+        if zoom is not None:
+            away = _ZOOM * (float(np.quantile(values, 0.75)) - low)
+            high = min(high, max([low + away, *zoom])) if away > 0 else high
+        if self.shares and low < 0.5 * high:
             return 0.0, min(1.0, max(1.04 * high, 0.02))
+        if self.shares:
+            room = 0.12 * (high - low) or 0.1 * high
+            return max(0.0, low - room), min(1.0, high + room)
         room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
         return (max(0.0, low - room) if low >= 0 else low - room), high + room
+
+    def known_metric(self) -> dict[str, str]:
+        """The name of the metric as a field of a sentence, unless it is the plain error."""
+        plain = self.found is None or self.found.metric == "error"
+        return {} if plain else {"metric": self.metric_inside}
+
+    def with_interval(self, value: float, low: float, high: float) -> str:
+        """An error with its interval in brackets; without, if that is not known or has no width."""
+        between = self.between(low, high)
+        if between == NONE or low == high:
+            return self.error(value)
+        return f"{self.error(value)} ({between})"
+
+    def tick(self, scale: Any) -> Callable[[float], str]:
+        """How errors at an upright axis are written: no more decimals than they need."""
+        ticks = scale.ticks(max(2, int(abs(scale.end - scale.start) / 40)))
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+        if self.shares:
+            digits = 0 if round(100 * step, 6) % 1 == 0 else 1
+            return lambda v: self.lang.share(v, digits)
+        return lambda v: self.lang.number(v, 3)
 
     @property
     def metric(self) -> str:
         """What the errors are."""
         return self.lang.of("metric", "error" if self.found is None else self.found.metric)
+
+    @property
+    def metric_inside(self) -> str:
+        """The same inside a sentence."""
+        return self.metric[:1].lower() + self.metric[1:]
 
     def level(self, confidence: float) -> str:
         """Confidence in per cent."""

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from tamiz.data.roles import perhaps_identifiers
-from tamiz.reports._chart import TEXT, Drawing, figure
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._page import Page, Section, style
-from tamiz.reports._scales import cut, text_width
-from tamiz.reports._tables import folded, pairs, table
+from tamiz.reports.charts.drawing import TEXT, Drawing, figure
+from tamiz.reports.charts.scales import cut, text_width
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section, style
+from tamiz.reports.tables import folded, pairs, table
 
 MOST_BARS = 12
 MOST_ASIDE = 200
@@ -73,10 +73,6 @@ def _warnings(page: Page) -> Markup | None:
     lang = page.lang
     sure, in_sample = _found_in_columns(page)
     items = [tag("li", text) for text in sure]
-    items += [
-        tag("li", visible(text), lang=None if lang.code == "en" else "en")
-        for text in getattr(page.study, "warnings", None) or []
-    ]
     where = _where_looked(page)
     if not items and not in_sample:
         return tag("p", lang("no_warnings"), where and f" {where}", class_="fine")
@@ -106,16 +102,19 @@ def _found_in_columns(page: Page) -> tuple[list[str], list[str]]:
     texts: list[str] = []
     in_sample: list[str] = []
     features = set(whole.feature_names)
+    said = {one["code"] for one in getattr(page.study, "warnings", None) or []}  # in the summary
     made = {name for names in _indicators(page).values() for name in names}
     for role in ("leak", "constant", "duplicate", "empty", "id", "text", "date"):
         for roles, told in ((data.roles, texts), (whole.compared, in_sample)):
+            if role in said and told is texts:
+                continue
             names = [n for n, its in roles.items() if its == role and n not in made]
             if names:
                 kept = role == "empty" and features.issuperset(names)
                 key = "warn_empty_kept" if kept else f"warn_{role}"
                 listed = lang.listed([visible(n) for n in names])
                 told.append(lang(key, n=lang.count("column", len(names)), names=listed))
-    doubtful = _doubtful(page)
+    doubtful = [] if "id" in said else _doubtful(page)
     if doubtful:
         n = lang.count("column", len(doubtful))
         told = in_sample if page.sampled else texts
@@ -127,7 +126,7 @@ def _found_in_columns(page: Page) -> tuple[list[str], list[str]]:
         name = visible(min(counts, key=lambda label: counts[label]))
         if small < 5:
             texts.append(lang("warn_small_class", name=name, n=lang.count("row", small)))
-        elif large > 9 * small:
+        elif large > 9 * small and "skew" not in said:
             texts.append(
                 lang(
                     "warn_unbalanced", name=name, share=lang.share(small / sum(counts.values()), 1)

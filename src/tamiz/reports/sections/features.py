@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, figure
-from tamiz.reports._chart_columns import (
+from tamiz.reports.charts.columns import (
     MOST_LEVELS,
     MOST_POINTS,
     WIDTH,
@@ -17,9 +16,10 @@ from tamiz.reports._chart_columns import (
     draw_points,
     groups_of,
 )
-from tamiz.reports._html import Markup, tag, visible
-from tamiz.reports._page import Page, Section, style
-from tamiz.reports._tables import folded
+from tamiz.reports.charts.drawing import Drawing, figure
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section, style
+from tamiz.reports.tables import folded
 
 FIRST, MOST = 9, 24
 
@@ -27,9 +27,8 @@ FIRST, MOST = 9, 24
 def build(page: Page) -> Section | None:
     """A panel for each selected feature, the best first."""
     data = page.data
-    numbers = getattr(data.X, "dtype", None) is not None and data.X.dtype != object
     chosen = page.chosen[:MOST]
-    if not chosen or not numbers or not data.n_samples:
+    if not chosen or not page.has_numbers or not data.n_samples:
         return None
     groups = groups_of(page)
     lang = page.lang
@@ -38,7 +37,7 @@ def build(page: Page) -> Section | None:
     values = {"sample": lang.whole(data.n_samples)} if page.sampled else {}
     if regression and data.n_samples > MOST_POINTS:
         key, values["n"] = "features_intro_points", lang.whole(MOST_POINTS)
-    parts = [tag("p", lang.rich(key, **values))]
+    parts: list[Markup] = [tag("p", lang.rich(key, **values))]
     note = page.sample_note()
     if note is not None:
         parts.append(note)
@@ -53,7 +52,7 @@ def build(page: Page) -> Section | None:
     if len(present) > len(groups.names):
         parts.append(tag("p", lang("largest_classes", n=lang.whole(len(groups.names)))))
     if len(groups.names) > 1:
-        parts.append(_legend(page, groups))
+        parts.append(class_legend(page, groups))
     panels = [_panel(page, j, groups, regression) for j in chosen]
     parts.append(tag("div", panels[:FIRST], class_="panels"))
     if len(panels) > FIRST:
@@ -63,7 +62,7 @@ def build(page: Page) -> Section | None:
     return Section("features", Markup("".join(parts)))
 
 
-def _legend(page: Page, groups: Groups) -> Markup:
+def class_legend(page: Page, groups: Groups) -> Markup:
     """The classes; of a sample with the rows of each, since a small class may have few in it."""
     rows = [page.lang.count("row", int((groups.code == k).sum())) for k in range(len(groups.names))]
     keys = [
@@ -84,18 +83,18 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     name = page.whole.feature_names[j]
     column = np.asarray(page.column(j), dtype=np.float64)
     draw: Callable[[Drawing], None]
-    coded = name in data.levels and bool(data.categorical[page.whole.place(j)])
+    coded = page.is_coded(j)
     few = None if coded or regression else _few_numbers(column)
     if few is not None:
         levels = [lang.number(value) for value in few.tolist()]
         codes = np.where(np.isfinite(column), np.searchsorted(few, column), np.nan)
-        title, finding = page.names[j], _levels_finding(page, codes, levels, groups)
+        title, finding = page.names[j], levels_finding(page, codes, levels, groups)
 
         def draw(drawing: Drawing) -> None:
             draw_levels(drawing, page, codes, levels, groups, by_count=False)
     elif coded:
         levels = [visible(level) for level in data.levels[name]]
-        title, finding = page.names[j], _levels_finding(page, column, levels, groups)
+        title, finding = page.names[j], levels_finding(page, column, levels, groups)
 
         def draw(drawing: Drawing) -> None:
             draw_levels(drawing, page, column, levels, groups)
@@ -136,7 +135,7 @@ def _medians(page: Page, column: np.ndarray, groups: Groups) -> str:
     return page.lang("medians_finding", medians=", ".join(parts))
 
 
-def _levels_finding(page: Page, column: np.ndarray, levels: list[str], groups: Groups) -> str:
+def levels_finding(page: Page, column: np.ndarray, levels: list[str], groups: Groups) -> str:
     parts = []
     for k, name in enumerate(groups.names):
         codes = column[(groups.code == k) & np.isfinite(column)].astype(int)

@@ -1,16 +1,17 @@
-"""Mean ranks of methods on a line, those that do not differ joined; and ROC curves."""
+"""Mean ranks of methods on a line, those that do not differ joined; and curves of two rates."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, path
-from tamiz.reports._html import tag, visible
-from tamiz.reports._page import Page, style
-from tamiz.reports._scales import Linear, cut
+from tamiz.reports.charts.drawing import Drawing, path
+from tamiz.reports.charts.scales import Linear, cut
+from tamiz.reports.markup import tag, visible
+from tamiz.reports.page import Page, style
 
 _LINE = 22.0
 _BAR = 9.0
@@ -122,10 +123,24 @@ def _lanes(bars: list[tuple[int, int]]) -> list[int]:
     return chosen
 
 
-def draw_roc(drawing: Drawing, page: Page, card: Any) -> None:
-    """True against false positives, one curve for each positive class."""
+class Rates(NamedTuple):
+    """A curve of two rates between 0 and 1, as a threshold moves."""
+
+    name: str
+    x: np.ndarray  # rising
+    y: np.ndarray
+    level: float  # what chance would reach: a level, or NaN for the diagonal
+
+
+def draw_rates(
+    drawing: Drawing, page: Page, curves: Sequence[Rates], labels: tuple[str, str], heading: str
+) -> None:
+    """One curve for each positive class, chance as a broken line.
+
+    ``heading`` is the key of the words for a place on the x axis.
+    """
     left, top = 48.0, 30.0
-    side = min(360.0, drawing.width - left - 24)
+    side = min(300.0, drawing.width - left - 24)
     bottom = top + side
     drawing.height = bottom + 46
     x, y = Linear(0.0, 1.0, left, left + side), Linear(0.0, 1.0, bottom, top)
@@ -133,26 +148,33 @@ def draw_roc(drawing: Drawing, page: Page, card: Any) -> None:
     def show(value: float) -> str:
         return page.lang.share(value, 0)
 
-    drawing.y_axis(y, left, left + side, page.lang("true_positives"), show)
-    drawing.x_axis(x, bottom, page.lang("false_positives"), show)
-    drawing.line(x(0), y(0), x(1), y(1), "chance")
-    for k, curve in enumerate(card.roc):
-        fpr, tpr = np.asarray(curve["fpr"], float), np.asarray(curve["tpr"], float)
-        if len(fpr) > 400:  # more points than a screen can show
-            kept = np.unique(np.linspace(0, len(fpr) - 1, 400).astype(int))
-            fpr, tpr = fpr[kept], tpr[kept]
-        points = [(x(a), y(b)) for a, b in zip(fpr, tpr, strict=True)]
+    drawing.y_axis(y, left, left + side, labels[1], show)
+    drawing.x_axis(x, bottom, labels[0], show)
+    for k, curve in enumerate(curves):
         css = style(k).css
-        drawing.add(
-            tag("g", tag("path", d=path(points), class_="line"), class_=f"series {css}", data_s=k)
-        )
-    grid = np.linspace(0, 1, 21)
-    for value in grid:
+        if np.isnan(curve.level):
+            drawing.line(x(0), y(0), x(1), y(1), "chance")
+        else:
+            drawing.line(x(0), y(curve.level), x(1), y(curve.level), f"level {css}")
+        points = [(x(a), y(b)) for a, b in zip(*_thinned(curve.x, curve.y), strict=True)]
+        line = tag("path", d=path(points), class_="line")
+        drawing.add(tag("g", line, class_=f"series {css}", data_s=k))
+    for value in np.linspace(0, 1, 21):
         rows: list[tuple[str, str, str, float | None]] = []
-        for k, curve in enumerate(card.roc):
-            fpr, tpr = np.asarray(curve["fpr"], float), np.asarray(curve["tpr"], float)
-            reached = tpr[fpr <= value + 1e-12]
+        for k, curve in enumerate(curves):
+            if np.isnan(curve.level):  # the most that is reached so far
+                reached = curve.y[curve.x <= value + 1e-12]
+            else:  # the best that is left from here on
+                reached = curve.y[curve.x >= value - 1e-12]
             height = float(reached.max()) if len(reached) else 0.0
-            rows.append((style(k).css, visible(curve["class"]), show(height), y(height)))
-        heading = page.lang("at_false_positives", share=show(float(value)))
-        drawing.stop(x(float(value)), (top + bottom) / 2, heading, rows)
+            rows.append((style(k).css, visible(curve.name), show(height), y(height)))
+        words = page.lang(heading, share=show(float(value)))
+        drawing.stop(x(float(value)), (top + bottom) / 2, words, rows)
+
+
+def _thinned(a: np.ndarray, b: np.ndarray, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """No more points than a screen can show."""
+    if len(a) <= most:
+        return a, b
+    kept = np.unique(np.linspace(0, len(a) - 1, most).astype(int))
+    return a[kept], b[kept]

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports._chart import Drawing, figure
-from tamiz.reports._chart_cells import draw_masks
-from tamiz.reports._chart_intervals import Row, draw_rows
-from tamiz.reports._html import Markup, tag
-from tamiz.reports._page import Page, Section
-from tamiz.reports._scales import cut
-from tamiz.reports._section_summary import AGREEMENT, agreement
-from tamiz.reports._tables import shaded
+from tamiz.reports.charts.cells import draw_choices, draw_masks
+from tamiz.reports.charts.drawing import Drawing, figure
+from tamiz.reports.charts.intervals import Row, draw_rows
+from tamiz.reports.charts.scales import cut
+from tamiz.reports.markup import Markup, tag
+from tamiz.reports.page import Page, Section
+from tamiz.reports.sections.summary import AGREEMENT, agreement
+from tamiz.reports.tables import folded, shaded
 
 MOST_ROWS = 25
 
@@ -21,18 +21,70 @@ MOST_ROWS = 25
 def build(page: Page) -> Section | None:
     """The section of stability, if it was measured for any method."""
     known = {m: s for m, s in (page.study.stability or {}).items() if s is not None}
+    parts = _choices(page)
+    if page.answers is not None:  # with all features selected, the index is not defined
+        known = {m: s for m, s in known.items() if np.isfinite(s.nogueira)}
     if not known:
-        return None
+        return Section("stability", Markup("".join(parts))) if parts else None
     first = page.lead
     lead = first if first is not None and first in known else next(iter(known))
-    parts = [tag("p", page.lang.rich("stability_intro"))]
+    size = {} if page.shown is None else {"size": page.lang.count("feature", page.shown.size)}
+    parts.append(tag("p", page.lang.rich("stability_intro", **size)))
     parts.append(_indices(page, known))
     rows = _rows(page, known, lead)
     if rows:
-        parts.append(_map(page, known, lead, rows))
+        maps = [_map(page, known, lead, rows)]
         if len(known) > 1:
-            parts.append(_by_method(page, known, rows))
+            maps.append(_by_method(page, known, rows))
+        inside = Markup("".join(maps))
+        parts.append(folded(page.lang("more_stability"), inside) if page.answers else inside)
     return Section("stability", Markup("".join(parts)))
+
+
+def _choices(page: Page) -> list[Markup]:
+    """Which features each split chose inside, with their numbers."""
+    if page.answers is None or page.recommended is None:
+        return []
+    nested, lang = page.answers.nested["smallest"], page.lang
+    found, contest = page.found, nested.contest
+    masks, splits = [], []
+    for split, place in zip(contest.splits.tolist(), nested.chosen.tolist(), strict=True):
+        if place < 0:
+            continue
+        triple = contest.triples[place]
+        kept = (found.selections if triple.own else found.orders)[triple.method][split]
+        features = kept if triple.own else kept[: triple.size]
+        masks.append(np.isin(np.arange(found.n_features), features))
+        by = lang("by_judge", method=page.method(triple.method), judge=triple.judge)
+        splits.append((lang.whole(len(features)), by))
+    if len(masks) < 2 or found.n_features != len(page.names):
+        return []
+    often = np.mean(masks, axis=0)
+    order = [int(j) for j in np.lexsort([_places(page), -often]) if often[j] > 0]
+    rows = order[:MOST_ROWS]
+    finding = lang(
+        "choices_finding",
+        always=lang.count("feature", int((often == 1).sum())),
+        ever=lang.whole(len(order)),
+        n=lang.whole(len(masks)),
+    )
+    if len(order) > MOST_ROWS:
+        finding += " " + lang("choices_first", n=lang.whole(MOST_ROWS))
+    chart = figure(
+        page,
+        lambda drawing: draw_choices(drawing, page, rows, np.array(masks), splits),
+        lang("choices_title"),
+        finding,
+    )
+    return [tag("p", lang.rich("choices_intro")), chart]
+
+
+def _places(page: Page) -> np.ndarray:
+    """Places of the features in the ranking of the leading method."""
+    selection = page.study.selections.get(page.lead)
+    if selection is None:
+        return np.arange(len(page.names))
+    return np.asarray(selection.ranking)
 
 
 def _indices(page: Page, known: dict[str, Any]) -> Markup:

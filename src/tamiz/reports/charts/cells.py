@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports._chart import TEXT, Drawing, mark
-from tamiz.reports._html import Markup, tag
-from tamiz.reports._page import Page
-from tamiz.reports._scales import cut, text_width
+from tamiz.reports.charts.drawing import TEXT, Drawing, mark
+from tamiz.reports.charts.scales import cut, text_width
+from tamiz.reports.markup import Markup, short, tag
+from tamiz.reports.page import Page
 
 MOST_SPLITS = 60
 
@@ -121,3 +121,83 @@ def draw_grid(
             drawing.text(at, bottom + 17, text, "tick", "middle")
             reach = at + half
     drawing.text(left + width * len(columns) / 2, bottom + 36, names[0], "label", "middle")
+
+
+def draw_correlations(
+    drawing: Drawing, page: Page, features: list[int], found: np.ndarray, mine: set[int]
+) -> None:
+    """A table of correlations: the stronger the darker, negative ones in another colour."""
+    names = [page.names[j] for j in features]
+    room = min(110.0 if drawing.narrow else 200.0, max(text_width(n, TEXT) for n in names) + 12)
+    left, top = room + 8, 6.0
+    width = min(26.0, (drawing.width - left - 6) / len(features))
+    height = max(width, 15.0) if drawing.narrow else max(width, 13.0)
+    drawing.height = top + height * len(features) + 24
+    shades: dict[tuple[bool, float], list[str]] = {}
+    for r, j in enumerate(features):
+        y = top + height * r
+        chosen = j in mine
+        css = "small strong" if chosen else "small"
+        dot = "● " if chosen else ""
+        drawing.text(left - 6, y + height / 2 + 4, cut(dot + names[r], room, 11), css, "end")
+        for c, i in enumerate(features):
+            value = float(found[r, c])
+            x = left + width * c
+            shade = (value < 0, round(0.05 + 0.95 * abs(value) ** 1.5, 1))
+            w, h = short(width - 0.8), short(height - 0.8)
+            shades.setdefault(shade, []).append(f"M{short(x)} {short(y)}h{w}v{h}h-{w}z")
+            if c < r:
+                text = page.lang.fixed(value, 2)
+                spot = (x + width / 2, y + height / 2)
+                heading = f"{names[r]} · {page.names[i]}"
+                drawing.stop(*spot, heading, [("", "", text, None)], (width, height))
+    for (against, strength), boxes in shades.items():
+        css = "cell against" if against else "cell"
+        drawing.add(tag("path", d="".join(boxes), class_=css, fill_opacity=strength))
+    drawing.text(left, drawing.height - 6, page.lang("chosen_mark"), "note")
+
+
+def draw_choices(
+    drawing: Drawing, page: Page, rows: list[int], masks: np.ndarray, splits: list[tuple[str, str]]
+) -> None:
+    """Features by splits, as each split chose them inside; numbers of features on top.
+
+    ``splits`` holds for each split the number of features and how they were found.
+    """
+    names = [page.names[j] for j in rows]
+    room = min(110.0 if drawing.narrow else 220.0, max(text_width(n, TEXT) for n in names))
+    left, right = room + 10, drawing.width - 48
+    n_splits = min(len(splits), MOST_SPLITS)
+    width = min(34.0, (right - left) / n_splits)
+    top, height = 34.0, 20.0
+    drawing.height = top + height * len(rows) + 6
+    words = page.lang("sizes_above")
+    if left + text_width(words, TEXT) < drawing.width:
+        drawing.text(left, 12, words, "label")
+    else:
+        drawing.text(drawing.width - 4, 12, words, "label", "end")
+    reach = float("-inf")
+    for s in range(n_splits):
+        at, half = left + width * (s + 0.5), text_width(splits[s][0], 11) / 2
+        if at - half > reach + 3:
+            drawing.text(at, top - 6, splits[s][0], "small", "middle")
+            reach = at + half
+        drawing.stop(at, (top + drawing.height) / 2, *_choice(page, s, splits[s]))
+    for k, j in enumerate(rows):
+        y = top + height * k
+        drawing.text(left - 8, y + 14, cut(names[k], room), "name", "end")
+        for s in range(n_splits):
+            strength = 0.85 if masks[s, j] else 0.07
+            drawing.add(cell(left + width * s, y + 1, width - 1, height - 2, strength))
+        share = page.lang.share(float(masks[:, j].mean()), 0)
+        drawing.text(left + width * n_splits + 6, y + 14, share, "tick")
+
+
+def _choice(
+    page: Page, s: int, split: tuple[str, str]
+) -> tuple[str, list[tuple[str, str, str, float | None]]]:
+    heading = page.lang("split_number", n=page.lang.whole(s + 1))
+    return heading, [
+        ("", page.lang("n_features"), split[0], None),
+        ("", page.lang("found_by"), split[1], None),
+    ]

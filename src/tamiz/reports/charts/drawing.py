@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tamiz.reports._html import Markup, escape, short, tag, visible
-from tamiz.reports._page import Page, Style
-from tamiz.reports._scales import Scale, text_width
+from tamiz.reports.charts.scales import Scale, text_width
+from tamiz.reports.markup import Markup, escape, short, tag, visible
+from tamiz.reports.page import Page, Style
 
 WIDE, NARROW = 720.0, 340.0
 TEXT = 12.0
@@ -25,10 +25,13 @@ class Drawing:
     ----------
     width : float
         Its width; a drawing function may lay things out by it.
+    name : str
+        What its parts are called after.
     """
 
-    def __init__(self, width: float):
+    def __init__(self, width: float, name: str = "drawing"):
         self.width = width
+        self.name = name
         self.height = 0.0
         self.parts: list[Markup] = []
         self.stops: list[list[Any]] = []
@@ -59,6 +62,17 @@ class Drawing:
         """A straight line."""
         d = f"M{short(x1)} {short(y1)}L{short(x2)} {short(y2)}"
         self.add(tag("path", d=d, class_=css))
+
+    def clipped(self, box: tuple[float, float, float, float], *parts: Markup) -> None:
+        """Put something on top that is seen inside a box only (x, y, width, height)."""
+        x, y, width, height = map(float, box)
+        name = f"{self.name}-c{len(self.parts)}"
+        frame = tag("rect", x=x, y=y, width=width, height=height)
+        edge = " ".join(map(short, (x, y, width, height)))
+        self.add(
+            tag("clipPath", frame, id=name),
+            tag("g", *parts, clip_path=f"url(#{name})", data_clip=edge),
+        )
 
     def stop(
         self,
@@ -121,7 +135,7 @@ def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
     return text + "Z" if close else text
 
 
-def mark(shape: int, x: float, y: float, css: str = "mark", r: float = 3.6) -> Markup:
+def mark(shape: int, x: float, y: float, css: str | None = "mark", r: float = 3.6) -> Markup:
     """One of eight marks, so that colour is never all that tells lines apart."""
     if shape == 0:
         return tag("circle", cx=float(x), cy=float(y), r=r, class_=css)
@@ -206,9 +220,9 @@ def figure(
     """A chart for each width, with a title, the finding in words, and its read-outs."""
     charts = []
     for k, width in enumerate(widths):
-        drawing = Drawing(width)
-        draw(drawing)
         name = page.next_id("chart")
+        drawing = Drawing(width, name)
+        draw(drawing)
         svg = tag(
             "svg",
             tag("title", title, id=f"{name}-t"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tamiz.reports import words_en, words_es
-from tamiz.reports._html import Markup, escape
+from tamiz.reports.markup import Markup, escape
 
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 _FIELD = re.compile(r"\{(\w+)\}")

@@ -1,0 +1,1 @@
+"""Drawings: axes, marks and charts in SVG."""

@@ -1,0 +1,442 @@
+"""What was found, in words for everybody: both answers, the honest error, and why."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from tamiz.evaluation.study import AGREEMENT
+from tamiz.reports.language import NONE
+from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.page import Page, Section
+from tamiz.reports.sections.reasons import reason
+from tamiz.reports.tables import folded, pairs
+
+FIRST_NAMES = 12
+MOST_WARNINGS = 6
+#: Reasons that the sentences and the answers themselves give already.
+TOLD = frozenset({"selection_bias", "boundary_linear", "boundary_curved", "boundary_rules"})
+
+
+def build(page: Page) -> Section:
+    """The first section."""
+    parts = [
+        tag("p", question(page), class_="lede"),
+        _sampled(page),
+        *(tag("div", tag("p", text), class_="warn") for text in first(page)),
+        _tiles(page),
+        _warned(page),
+        _answers(page),
+        _ranked(page),
+        *(tag("p", text) for text in sentences(page)),
+        _why(page),
+        _measured(page),
+    ]
+    return Section("summary", Markup("".join(str(part) for part in parts if part)))
+
+
+def agreement(value: float) -> str:
+    """Key of the words for a stability index."""
+    low, high = AGREEMENT
+    return (
+        "agreement_poor" if value < low else "agreement_fair" if value < high else "agreement_good"
+    )
+
+
+def question(page: Page) -> Markup:
+    """What was asked of the table."""
+    data, lang = page.data, page.lang
+    values = {
+        "features": tag("b", lang.count("feature", page.whole.n_features)),
+        "rows": tag("b", lang.count("row", page.whole.n_rows)),
+        "target": tag("bdi", data.target or "y"),
+    }
+    if page.only_tuned:
+        return lang.rich("question_tuning", **values)
+    if data.y is None:
+        return lang.rich("question_none", **values)
+    if page.whole.class_counts:
+        classes = tag("b", lang.count("class", len(page.whole.class_counts)))
+        return lang.rich("question_classes", classes=classes, **values)
+    return lang.rich("question_numbers", **values)
+
+
+def _sampled(page: Page) -> Markup | None:
+    """What comes from all rows, and what from a sample of them."""
+    lang, study = page.lang, page.study
+    told = page.told_of_lead
+    if not page.sampled and "sample" not in told:
+        return None
+    key = "ranked_sample" if "sample" in told else "ranked_cuts" if "cuts" in told else "ranked_all"
+    rows = tag("b", lang.count("row", page.whole.n_rows))
+    texts = [lang.rich(key, rows=rows, method=tag("b", page.lead))]
+    if page.sampled:
+        values: dict[str, Any] = {"sample": tag("b", lang.whole(page.data.n_samples))}
+        if study.seed is not None:
+            values["seed"] = visible(study.seed)
+        texts.append(lang.rich("sample_lede", **values))
+        if page.whole.class_counts:
+            texts.append(lang.rich("sample_classes"))
+    return tag("p", Markup(" ".join(texts)), class_="sample")
+
+
+def first(page: Page) -> list[Markup]:
+    """What must be read before anything else: cut short, or no signal."""
+    lang, found = page.lang, page.found
+    texts = []
+    if page.cut_short and found is not None:
+        n_splits = page.honest.get("n_splits", 0)
+        n_planned = len(found.repeat)
+        if not n_splits:
+            texts.append(lang.rich("cut_short_nothing", all=lang.whole(n_planned)))
+        else:
+            values = {"done": lang.whole(n_splits), "all": lang.whole(n_planned)}
+            rows = n_tested(page)
+            if rows is not None:
+                values["rows"] = lang.count("row", rows)
+            texts.append(lang.rich("cut_short", **values))
+    if page.no_signal:
+        best = page.answers.most_accurate
+        without = page.honest.get("without_features", np.nan)
+        values = {
+            "without": tag("b", page.error(without)),
+            "error": tag("b", page.error(best.error)),
+        }
+        less = best.error < without and page.error(best.error) != page.error(without)
+        if less and np.isfinite(page.answers.pvalue):
+            values["p"] = lang.pvalue(page.answers.pvalue)
+        texts.append(lang.rich("no_signal_chance" if less else "no_signal", **values))
+    return texts
+
+
+def n_tested(page: Page) -> int | None:
+    """How many rows took part in a test at least once; None if it is not known."""
+    made = getattr(page.study, "predictions", None)
+    return None if made is None else len(np.unique(made.rows))
+
+
+# ------------------------------------------------------------------------------------- tiles
+
+
+def _tiles(page: Page) -> Markup:
+    lang, honest = page.lang, page.honest
+    tiles = []
+    if honest:
+        tiles.append(_tile(lang("tile_error"), page.error(honest["error"]), interval(page)))
+        below = lang("tile_without_below")
+        tiles.append(_tile(lang("tile_without"), page.error(honest["without_features"]), below))
+        if page.recommended is not None:
+            of = lang("tile_of", n=lang.whole(page.whole.n_features))
+            tiles.append(_tile(lang("tile_features"), lang.whole(page.recommended.size), of))
+            if np.isfinite(page.recommended.agreement):
+                value = page.recommended.agreement
+                tiles.append(_tile(lang("stability"), lang.fixed(value, 2), lang(agreement(value))))
+    elif page.only_tuned:
+        tuning = page.study.tuning
+        cells = lang("tile_cells", n=lang.whole(len(tuning.cells)))
+        tiles.append(_tile(lang("tile_tuned"), lang.number(tuning.best_error, 3), cells))
+    elif page.found is None:
+        tiles.append(_tile(lang("tile_ranked"), lang.whole(page.whole.n_features), page.lead or ""))
+    test = page.study.permutation
+    if test is not None:
+        words = lang("signal_yes" if test.pvalue <= 0.05 else "signal_no")
+        tiles.append(_tile(lang("signal"), lang.pvalue(test.pvalue), words))
+    return tag("div", tiles, class_="tiles") if tiles else Markup("")
+
+
+def _tile(name: str, value: str, below: str) -> Markup:
+    return tag(
+        "div",
+        tag("p", name, class_="what"),
+        tag("p", value, class_="value"),
+        tag("p", below, class_="below") if below else None,
+        class_="tile",
+    )
+
+
+def interval(page: Page) -> str:
+    """The interval of the honest error in words; empty if it is not known."""
+    between = page.between(page.honest["low"], page.honest["high"])
+    if between == NONE:
+        return ""
+    level = page.level(page.found.confidence)
+    return page.lang("tile_interval", level=level, between=between)
+
+
+# ---------------------------------------------------------------------------------- warnings
+
+
+def _warned(page: Page) -> Markup | None:
+    items = warned(page)
+    if not items:
+        return None
+    shown = tag("ul", [_warning(page, *item) for item in items[:MOST_WARNINGS]])
+    rest = items[MOST_WARNINGS:]
+    more = None
+    if rest:
+        inner = tag("ul", [_warning(page, *item) for item in rest])
+        more = folded(page.lang("more_names", n=page.lang.whole(len(rest))), inner)
+    return tag("div", tag("h3", page.lang("warnings")), shown, more, class_="warn")
+
+
+def _warning(page: Page, text: str, own: bool) -> Markup:
+    return tag("li", text, lang=None if own or page.lang.code == "en" else "en")
+
+
+def warned(page: Page) -> list[tuple[str, bool]]:
+    """Warnings of the study, and whether they are in the language of the page."""
+    texts = []
+    for one in getattr(page.study, "warnings", None) or []:
+        own = _in_words(page, one["code"], [str(name) for name in one["columns"]])
+        texts.append((visible(one["text"]) if own is None else own, own is not None))
+    return texts
+
+
+def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
+    """The words for a warning; None if there are none for its code."""
+    lang, data, counts = page.lang, page.data, page.whole.class_counts
+    if code == "skew" and counts:
+        name = min(counts, key=lambda label: counts[label])
+        share = lang.share(counts[name] / sum(counts.values()), 1)
+        n, all_rows = lang.whole(counts[name]), lang.count("row", sum(counts.values()))
+        return lang("warning_skew", name=visible(name), n=n, all=all_rows, share=share)
+    used = set(columns) & set(data.feature_names)
+    key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
+    if not columns or code == "skew" or not lang.has(key):
+        return None
+    names = [visible(name) for name in columns]
+    return lang(key, names=lang.listed(names), n=lang.count("column", len(names)), first=names[0])
+
+
+# ----------------------------------------------------------------------------------- answers
+
+
+def same_answer(page: Page) -> bool:
+    """Whether the smallest answer is the most accurate one, too."""
+    a, b = page.recommended, page.study.most_accurate
+    return b is None or (a.method, a.judge, a.size, a.kind) == (b.method, b.judge, b.size, b.kind)
+
+
+def _answers(page: Page) -> Markup | None:
+    """Both answers side by side; one where they are the same."""
+    if page.recommended is None:
+        return None
+    if same_answer(page):
+        return tag("div", _answer(page, page.recommended, "answer_both"), class_="answers")
+    cards = [
+        _answer(page, page.recommended, "answer_smallest"),
+        _answer(page, page.study.most_accurate, "answer_most_accurate"),
+    ]
+    return tag("div", cards, class_="answers two")
+
+
+def _answer(page: Page, one: Any, key: str) -> Markup:
+    lang = page.lang
+    facts = [
+        (lang("method"), page.method(one.method)),
+        (lang("judge"), visible(one.judge)),
+        (lang("honest"), page.with_interval(one.error, one.low, one.high)),
+        (lang("mean_in_splits"), page.error(one.mean)),
+    ]
+    n = lang.count("feature", one.size)
+    return tag(
+        "div",
+        tag("h3", lang(key)),
+        tag("p", n, class_="value"),
+        pairs(facts),
+        _names(page, page.positions(one.features), one.answer),
+        class_="answer",
+    )
+
+
+def _names(page: Page, chosen: list[int], answer: str) -> Markup:
+    """Names, best first; buttons that copy them and save them."""
+    lang = page.lang
+    shown = tag("ol", [tag("li", page.feature(j)) for j in chosen[:FIRST_NAMES]], class_="names")
+    rest = chosen[FIRST_NAMES:]
+    more = None
+    if rest:
+        start = FIRST_NAMES + 1
+        items = [tag("li", page.feature(j)) for j in rest]
+        listed = tag("ol", items, class_="names", start=start)
+        more = folded(lang("more_names", n=lang.whole(len(rest))), listed)
+    words = {"data_done": lang("copied"), "type": "button"}
+    buttons = tag(
+        "p",
+        tag("button", lang("copy_names"), class_="copy-names", **words),
+        " ",
+        tag("button", lang("save_csv"), class_="save-names", type="button"),
+        class_="screen small",
+    )
+    listed = json.dumps([page.names[j] for j in chosen], ensure_ascii=False)
+    return tag("div", shown, more, buttons, class_="features", data_names=listed,
+               data_file=f"{answer.replace(' ', '-')}.csv", data_head=lang("feature"))  # fmt: skip
+
+
+def _ranked(page: Page) -> Markup | None:
+    """The features of a ranking that nothing was compared for."""
+    if page.recommended is not None or not page.chosen:
+        return None
+    words = page.lang.rich(
+        "advice_ranking",
+        n=tag("b", page.lang.count("feature", len(page.chosen))),
+        method=tag("b", page.lead),
+    )
+    return tag("div", tag("p", words), _names(page, page.chosen, "ranking"), class_="advice")
+
+
+# --------------------------------------------------------------------------------- sentences
+
+
+def sentences(page: Page) -> list[Markup]:
+    """What to expect, in sentences."""
+    return [
+        *_expected(page),
+        *_without(page),
+        *_promised(page),
+        *_boundary(page),
+        *_sizes(page),
+        *_signal(page),
+    ]
+
+
+def _expected(page: Page) -> list[Markup]:
+    lang, honest = page.lang, page.honest
+    if page.only_tuned:
+        return [lang.rich("only_tuned")]
+    if not honest or page.recommended is None:
+        return [lang.rich("no_comparison")] if page.found is None else []
+    error = honest["error"]
+    values = {"error": tag("b", page.error(error)), **page.known_metric()}
+    between = page.between(honest["low"], honest["high"])
+    if between != NONE:
+        values |= {"between": between, "level": page.level(page.found.confidence)}
+    if page.found.metric == "error" and 0 < error <= 1 / 3:
+        values["one_in"] = lang("one_in", n=lang.whole(1 / error))
+    texts = [lang.rich("expect", **values)]
+    n, level = n_tested(page), page.found.confidence
+    if page.found.metric == "error" and error == 0 and n:
+        bound = 1 - (1 - level) ** (1 / n)  # errors that would go unseen in n samples so often
+        shown = {"bound": lang.share(bound, 1), "level": page.level(level)}
+        texts.append(lang.rich("no_error_seen", rows=lang.whole(n), **shown))
+    return texts
+
+
+def _without(page: Page) -> list[Markup]:
+    """The error beside that without features: a claim only if it holds with a margin."""
+    honest, lang = page.honest, page.lang
+    if not honest or page.recommended is None:
+        return []
+    without, high, p = honest["without_features"], honest["high"], honest["pvalue"]
+    values = {"without": tag("b", page.error(without))}
+    if np.isfinite(high) and high < without and page.error(high) != page.error(without):
+        return [lang.rich("without_beaten", **values)]
+    if np.isfinite(p):
+        return [lang.rich("without_paired", p=lang.pvalue(p), **values)]
+    return [lang.rich("without_known", **values)]
+
+
+def _promised(page: Page) -> list[Markup]:
+    best = page.recommended
+    if best is None:
+        return []
+    return [reason(page, best, *one) for one in best.reasons if one[0] == "selection_bias"]
+
+
+def _boundary(page: Page) -> list[Markup]:
+    """Which kind of boundary the data want."""
+    best = page.recommended
+    if best is None:
+        return []
+    return [reason(page, best, *one) for one in best.reasons if one[0].startswith("boundary_")]
+
+
+def _sizes(page: Page) -> list[Markup]:
+    """How much the number of features varied where it was chosen inside the splits."""
+    if page.recommended is None or page.answers is None:
+        return []
+    sizes = page.answers.nested["smallest"].sizes
+    if len(sizes) < 2:
+        return []
+    low, high = int(np.min(sizes)), int(np.max(sizes))
+    n = page.lang.whole(len(sizes))
+    if low == high:
+        return [page.lang.rich("sizes_same", n=n, size=page.lang.count("feature", low))]
+    ends = {"low": page.lang.whole(low), "high": page.lang.count("feature", high)}
+    return [page.lang.rich("sizes_vary", n=n, **ends)]
+
+
+def _signal(page: Page) -> list[Markup]:
+    test, lang = page.study.permutation, page.lang
+    if test is None:
+        return []
+    key = "shuffled_signal" if test.pvalue <= 0.05 else "shuffled_no_signal"
+    counts = {"n": lang.whole(test.n_as_high), "all": lang.whole(test.n_permutations)}
+    return [lang.rich(key, p=lang.pvalue(test.pvalue), **counts)]
+
+
+# ------------------------------------------------------------------------------------ reasons
+
+
+def reasons_of(page: Page, best: Any) -> list[Markup]:
+    """The reasons of an answer that nothing above has given."""
+    return [reason(page, best, *one) for one in best.reasons if one[0] not in TOLD]
+
+
+def _why(page: Page) -> Markup | None:
+    best = page.recommended
+    if best is None or not best.reasons:
+        return None
+    parts = [tag("h3", page.lang("why"))]
+    parts.append(tag("ul", [tag("li", text) for text in reasons_of(page, best)]))
+    if not same_answer(page):
+        items = [tag("li", text) for text in reasons_of(page, page.study.most_accurate)]
+        parts.append(folded(page.lang("why_accurate"), tag("ul", items)))
+    return tag("div", parts, class_="why")
+
+
+def _measured(page: Page) -> Markup | None:
+    items = measured(page)
+    if not items:
+        return None
+    inner = tag("ul", [tag("li", text) for text in items])
+    return folded(page.lang("measured"), inner)
+
+
+def measured(page: Page) -> list[Markup]:
+    """How it was measured, where that is not what everybody would expect."""
+    study, lang, found = page.study, page.lang, page.found
+    params = study.params or {}
+    if found is None or not page.honest:
+        return []
+    texts = [
+        lang.rich(
+            "measured_splits",
+            n=lang.whole(page.honest["n_splits"]),
+            metric=page.metric_inside,
+        )
+    ]
+    if found.metric == "balanced error":
+        texts.append(lang.rich("measured_skewed" if params.get("skewed") else "measured_balanced"))
+    if params.get("class_weight"):
+        texts.append(lang.rich("measured_weights"))
+    limits = params.get("limits") or {}
+    n_train = float(np.max(found.n_train))
+    for kind in ("methods", "judges"):
+        for name, most in (limits.get(kind) or {}).items():
+            if name in getattr(found, kind) and most < n_train:
+                values = {"name": visible(name), "n": lang.count("row", most)}
+                texts.append(lang.rich(f"measured_{kind}_rows", **values))
+    inner = limits.get("inner")
+    if inner and inner < n_train:
+        texts.append(lang.rich("measured_inner_rows", n=lang.count("row", inner)))
+    plan = getattr(study, "plan", None)
+    for one in [] if plan is None else plan.left_out:
+        code = one["what"].replace(" ", "_")
+        words = lang.has(f"left_out_{code}")
+        text = lang.rich(f"left_out_{code}", name=visible(one["name"])) if words else one["why"]
+        flag = tag("code", visible(one["flag"])) if one.get("flag") else None
+        texts.append(Markup(tag("span", text) + (" " + flag if flag else "")))
+    return texts

@@ -1,0 +1,114 @@
+"""A random forest by its definition: every cut of a node is tried, and all is counted anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MASK = 2**64 - 1
+
+
+def cuts(column, most=63):
+    """Half-way between neighbouring values: all, or the first at or after each quantile."""
+    values = sorted(column)
+    n = len(values)
+    steps = [i for i in range(n - 1) if values[i + 1] > values[i]]
+    if len(steps) > most:
+        wanted = [(k + 1) * (n - 1) // (most + 1) for k in range(most)]
+        later = [[i for i in steps if i >= place] for place in wanted]
+        steps = sorted({those[0] for those in later if those})
+    found = []
+    for i in steps:
+        middle = values[i] + 0.5 * (values[i + 1] - values[i])
+        found.append(middle if middle < values[i + 1] else values[i])
+    return found
+
+
+def bins(X):
+    """How many cuts of its feature each value is above; features in rows."""
+    return np.array([[sum(c < x for c in cuts(column)) for x in column] for column in X.T])
+
+
+class Draws:
+    """The generator splitmix64."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def below(self, n):
+        """An integer from 0 to n - 1."""
+        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        z ^= z >> 31
+        return int((z >> 11) * 2.0**-53 * n)
+
+
+def gini(mass):
+    """Impurity times weight."""
+    total = sum(mass)
+    return total - sum(m * m for m in mass) / total if total else 0.0
+
+
+class Tree:
+    """One tree of a bootstrap sample, nodes opened level by level."""
+
+    def __init__(self, codes, y, weight, *, n_classes, n_tried, min_leaf, seed):
+        p, n = codes.shape
+        draws = Draws(seed)
+        self.codes, self.y, self.weight, self.n_classes = codes, y, weight, n_classes
+        self.copies = [0] * n
+        for _ in range(n):
+            self.copies[draws.below(n)] += 1
+        self.gains = np.zeros(p)
+        pool = list(range(p))
+        self.root = {"rows": [i for i in range(n) if self.copies[i]]}
+        whole = sum(self.mass(self.root["rows"]))
+        nodes = [self.root]
+        for node in nodes:  # grows on the way
+            rows = node["rows"]
+            mass = self.mass(rows)
+            node["share"] = [m / sum(mass) for m in mass]
+            if max(mass) == sum(mass) or self.heads(rows) < 2 * min_leaf:
+                continue
+            best, tried = None, 0
+            for draw in range(p):
+                if tried == n_tried:
+                    break
+                pick = draw + draws.below(p - draw)
+                pool[draw], pool[pick] = pool[pick], pool[draw]
+                there = sorted({int(codes[pool[draw], i]) for i in rows})
+                if len(there) < 2:
+                    continue
+                tried += 1
+                for cut in there[:-1]:
+                    left = [i for i in rows if codes[pool[draw], i] <= cut]
+                    right = [i for i in rows if codes[pool[draw], i] > cut]
+                    if min(self.heads(left), self.heads(right)) < min_leaf:
+                        continue
+                    gain = gini(mass) - gini(self.mass(left)) - gini(self.mass(right))
+                    if gain > 1e-9 and (best is None or gain > best[0] + 1e-9):
+                        best = (gain, pool[draw], cut, left, right)
+            if best is not None:
+                gain, feature, cut, left, right = best
+                self.gains[feature] += gain / whole
+                node.update(feature=feature, cut=cut, left={"rows": left}, right={"rows": right})
+                nodes += [node["left"], node["right"]]
+
+    def heads(self, rows):
+        """Number of samples, copies counted."""
+        return sum(self.copies[i] for i in rows)
+
+    def mass(self, rows):
+        """Weight of each class."""
+        found = [0.0] * self.n_classes
+        for i in rows:
+            found[self.y[i]] += self.copies[i] * self.weight[i]
+        return found
+
+    def share(self, sample):
+        """Class proportions of the leaf of a sample, given by the bins of its values."""
+        node = self.root
+        while "feature" in node:
+            node = node["left"] if sample[node["feature"]] <= node["cut"] else node["right"]
+        return node["share"]

@@ -1,0 +1,331 @@
+"""Pictures of the answers: trade-off, plane, near-duplicates, choices, learning, and rates."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from tamiz.reports import render
+from tamiz.reports.charts.plane import regions
+from tamiz.reports.charts.scales import Linear, Log, Symlog, scale_of
+from tamiz.reports.language import LANGUAGES
+from tamiz.reports.page import Page
+from tamiz.reports.sections.errors import learning_finding
+from tamiz.reports.sections.redundancy import correlations
+from tests.reports.studies import full_study, make_study, other_study, small_table
+from tests.reports.tree import Node, read
+
+
+@pytest.fixture(scope="module")
+def tree() -> Node:
+    return read(render(full_study()))
+
+
+def stops(node: Node) -> list:
+    return json.loads(node.attributes["data-stops"])
+
+
+def wide(tree: Node, section: str) -> Node:
+    return tree.one(section).of_class("wide")[0]
+
+
+# ------------------------------------------------------------------------------------ trade-off
+
+
+def test_the_trade_off_has_a_dot_for_every_combination_and_joins_the_best(tree):
+    contest = full_study().answers.contest
+    chart = wide(tree, "tradeoff")
+    cut = re.search(r"lie above the picture: (\d+)", tree.one("tradeoff").text)
+    n_cut = int(cut[1]) if cut else 0
+    assert len(chart.of_class("faint")) == len(contest.triples) - n_cut
+    assert len(chart.of_class("equal")) == int(contest.choice.equal.sum())
+    line = chart.of_class("front")[0].attributes["d"]
+    assert len(re.findall("[ML]", line)) == len(contest.pareto())
+    heights = [float(y) for y in re.findall(r"[ML]\S+ ([\d.]+)", line)]
+    assert heights == sorted(heights)  # errors fall, and the picture counts downwards
+    assert len(chart.of_class("ring")) == 2
+    words = [text.text for text in chart.all("text")]
+    assert {"Smallest", "Most accurate"} <= set(words)
+
+
+def test_what_lies_far_outside_is_named_at_the_edge(tree):
+    without = f"no features: {100 * full_study().honest['without_features']:.1f}%"
+    words = [text.text for text in wide(tree, "tradeoff").all("text")]
+    assert any(text.startswith(without) and text.endswith("↑") for text in words)
+
+
+def test_a_zoom_keeps_what_it_must():
+    page = Page(full_study(), LANGUAGES["en"])
+    values = [0.02, 0.021, 0.022, 0.025, 0.03, 0.9]
+    assert page.error_ends(values)[1] > 0.9
+    assert page.error_ends(values, [])[1] < 0.1
+    assert page.error_ends(values, [0.5])[1] >= 0.5
+    assert page.error_ends([0.3, 0.31], [])[0] > 0.25  # far from zero: the axis starts there
+    assert page.error_ends([0.2] * 4, [])[1] > 0.2
+
+
+# ---------------------------------------------------------------------------------------- axes
+
+
+def test_values_that_span_decades_get_a_logarithmic_axis():
+    rng = np.random.default_rng(0)
+    income = np.exp(rng.normal(8, 2, 500))
+    assert isinstance(scale_of(income, 0, 100), Log)
+    assert isinstance(scale_of(np.append(np.zeros(300), income), 0, 100), Symlog)
+    for plain in (rng.normal(size=500), rng.uniform(1, 50, 500), rng.normal(0, 1e6, 500), [3.0]):
+        assert isinstance(scale_of(plain, 0, 100), Linear)
+    assert isinstance(scale_of([], 0, 100), Linear)
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [Linear(-2, 6, 10, 90), Log(0.1, 1000, 90, 10), Symlog(-1, 5000, 10, 90, 2.0),
+     Symlog(-500, 5000, 0, 1, 1.0)],
+)  # fmt: skip
+def test_an_axis_finds_the_value_at_a_place(scale):
+    shares = np.linspace(0, 1, 11)
+    assert [scale.share(scale.at(u)) for u in shares] == pytest.approx(shares, abs=1e-9)
+    assert scale.at(0) == pytest.approx(scale.low) and scale.at(1) == pytest.approx(scale.high)
+    ticks = scale.ticks(5)
+    assert ticks == sorted(ticks) and all(scale.low <= tick <= scale.high for tick in ticks)
+    assert scale.beyond(scale.low) == pytest.approx(scale(scale.low))
+
+
+# --------------------------------------------------------------------------------------- plane
+
+
+def inside(path: str, x: float, y: float) -> bool:
+    """Whether a point is in one of the polygons of a path, by crossings."""
+    path = re.sub(r"M(\S+) (\S+?)H(\S+?)V(\S+?)H(\S+?)Z", r"M\1 \2L\3 \2L\3 \4L\5 \4Z", path)
+    for part in path.split("Z"):
+        points = [(float(a), float(b)) for a, b in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", part)]
+        odd = False
+        for (a, b), (c, d) in zip(points, points[1:] + points[:1], strict=True):
+            if (b > y) != (d > y) and x < a + (y - b) / (d - b) * (c - a):
+                odd = not odd
+        if odd:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("kind", ["plane", "circle", "steps", "three"])
+def test_regions_hold_the_places_where_the_class_is_named(kind):
+    def ask(places):
+        a, b = places.T
+        if kind == "three":
+            scores = np.column_stack([a, b, 1.2 - a - b])
+            return scores.argmax(axis=1), scores
+        value = {"plane": a - 0.6 * b - 0.2, "circle": 0.1 - (a - 0.5) ** 2 - (b - 0.5) ** 2,
+                 "steps": np.where((a > 0.4) & (b > 0.3), 1.0, -1.0)}[kind]  # fmt: skip
+        codes = (value > 0).astype(int)
+        return codes, None if kind == "steps" else np.column_stack([-value, value])
+
+    x, y = Linear(0, 1, 0, 300), Linear(0, 1, 200, 0)
+    found = {k: fill for k, fill, _ in regions(x, y, ask)}
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0.03, 0.97, size=(300, 2))
+    codes = ask(places)[0]
+    right = [
+        inside(found[code], x(a), y(b))
+        for code, (a, b) in zip(codes.tolist(), places.tolist(), strict=True)
+    ]
+    assert np.mean(right) > 0.97
+    wrong = [
+        inside(found[other], x(a), y(b))
+        for code, (a, b) in zip(codes.tolist(), places.tolist(), strict=True)
+        for other in found
+        if other != code
+    ]
+    assert np.mean(wrong) < 0.03
+
+
+def test_the_plane_draws_every_row_by_colour_and_shape(tree):
+    study = full_study()
+    chart = wide(tree, "plane")
+    groups = chart.of_class("spots")
+    counts = sorted(len(group.children) for group in groups)
+    assert counts == sorted(study.dataset.class_counts.values())
+    assert {group.attributes["class"].split()[-1] for group in groups} == {"c1", "c2"}
+    assert {group.children[0].name for group in groups} == {"circle", "path"}
+    labels = [text.text for text in chart.of_class("label")]
+    assert set(labels) <= set(study.recommended.features) and len(set(labels)) == 2
+    assert len(chart.of_class("region")) == 2
+
+
+def test_the_plane_of_many_rows_shows_some_of_them():
+    data = small_table(500)
+    study = make_study(data.take(np.tile(np.arange(500), 2)), ["fisher"], "linear", sizes=[2],
+                       cv=2, repeats=1)  # fmt: skip
+    part = read(render(study)).one("plane")
+    drawn = sum(len(group.children) for group in part.of_class("wide")[0].of_class("spots"))
+    assert 500 <= drawn <= 600 and f"{drawn} rows are drawn" in part.text
+
+
+def test_one_feature_is_shown_with_the_threshold_of_the_judge():
+    study = other_study("one numeric feature")
+    part = read(render(study)).one("plane")
+    said = part.text.replace(",", "")
+    numbers = re.search(r"changes its answer (?:at|\d+ times first at) ([\d. ]+)\.", said)[1]
+    values = [float(number) for number in numbers.split()]
+    area = study.dataset.X[:, 0]
+    machine = study.pipeline()
+    machine.fit(area[:, None], study.dataset.y)
+    for value in values:
+        below, above = machine.predict([[value * 0.97], [value * 1.03]])
+        assert below != above
+    assert part.of_class("area") and part.of_class("chosen")
+
+
+def test_one_category_is_shown_with_the_class_of_each_level():
+    study = other_study("one category")
+    part = read(render(study)).one("plane")
+    shown = [text.text for text in part.of_class("wide")[0].of_class("small")]
+    assert {text.partition(" → ")[0] for text in shown} == {"red", "green", "blue"}
+    assert all(text.partition(" → ")[2] in ("malignant", "benign") for text in shown)
+
+
+def test_a_regression_is_shown_with_the_line_of_the_judge():
+    part = read(render(other_study("regression"))).one("plane")
+    assert part.of_class("fitted") and part.of_class("point")
+
+
+# ---------------------------------------------------------------------------------- redundancy
+
+
+def test_correlations_are_those_of_spearman():
+    page = Page(full_study(), LANGUAGES["en"])
+    rows = np.arange(page.data.n_samples)
+    ours = correlations(page, [0, 3], [1, 3, 5], rows)
+    X = page.data.X
+    for k, a in enumerate((0, 3)):
+        for c, b in enumerate((1, 3, 5)):
+            if a != 3 and b != 3:
+                theirs = stats.spearmanr(X[:, a], X[:, b]).statistic
+                assert ours[k, c] == pytest.approx(theirs, abs=1e-9)
+    assert ours[1, 1] == pytest.approx(1.0)
+
+
+def test_near_duplicates_of_the_chosen_features_are_listed(tree):
+    study, X = full_study(), full_study().dataset.X
+    names = study.dataset.feature_names
+    rows = tree.one("redundancy").all("tbody")[0].all("tr")
+    told = {row.all("th")[0].text: row.all("td")[0].text for row in rows}
+    assert set(told) == set(study.recommended.features) - {"colour"}
+    for name, text in told.items():
+        j = names.index(name)
+        for i in range(12):
+            if i in (j, 3):  # itself, and the one with missing values
+                continue
+            r = stats.spearmanr(X[:, j], X[:, i]).statistic
+            if abs(r) >= 0.7:
+                assert f"{names[i]} ({r:.2f})".replace("-", "−") in text or "more" in text
+            else:
+                assert names[i] not in text
+    assert "categories have no order: 1 feature" in tree.one("redundancy").text
+
+
+def test_features_without_duplicates_are_said_to_have_none():
+    rng = np.random.default_rng(0)
+    data = small_table()
+    data.X[:, :12] = rng.standard_normal((len(data.X), 12))
+    data.X[:, 0] += 4 * data.y
+    data.X[:, 1] -= 4 * data.y
+    data.X[:, 12] = 0
+    study = make_study(data, ["fisher"], "linear", sizes=[1, 12], cv=3, repeats=1)
+    study.recommended.features[:] = ["mean perimeter", "mean area"]
+    part = read(render(study)).one("redundancy")
+    assert "No feature has a rank correlation of 0.7 or more" in part.text
+    assert not part.all("table")
+
+
+# ------------------------------------------------------------------------------------- choices
+
+
+def test_the_map_of_choices_fills_what_each_split_chose(tree):
+    study = full_study()
+    nested = study.answers.nested["smallest"]
+    chart = wide(tree, "stability")
+    filled = [node for node in chart.of_class("cell") if node.attributes["fill-opacity"] == "0.85"]
+    assert len(filled) == nested.sizes.sum()
+    told = stops(chart)
+    assert [stop[5][0][2] for stop in told] == [f"{size:.0f}" for size in nested.sizes]
+    chosen = [nested.contest.triples[t] for t in nested.chosen]
+    names = {"all": "all features"}
+    assert [stop[5][1][2] for stop in told] == [
+        f"{names.get(one.method, one.method)}, judge {one.judge}" for one in chosen
+    ]
+
+
+# ------------------------------------------------------------------------------------ learning
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [(0.1, "would probably help"), (0.0, "would hardly help"), (-0.1, "no sign")],
+)
+def test_the_learning_curve_says_no_more_than_its_last_step(step, words):
+    page = Page(full_study(), LANGUAGES["en"])
+    curve = full_study().learning
+    errors = np.array(curve.errors)
+    noise = np.array([0.01, -0.01, 0.02, -0.02])[: len(errors)]
+    errors[:, -1] = errors[:, -2] - step + noise
+    made = curve._replace(errors=errors, error=errors.mean(axis=0))
+    assert words in learning_finding(page, made)
+
+
+def test_the_learning_curve_reads_out_its_errors(tree):
+    curve = full_study().learning
+    told = stops(wide(tree, "learning"))
+    assert [stop[5][0][2] for stop in told] == [f"{100 * e:.1f}%" for e in curve.error]
+    assert [stop[5][1][2] for stop in told] == [f"{100 * e:.1f}%" for e in curve.training_error]
+
+
+# --------------------------------------------------------------------------------------- rates
+
+
+def test_the_areas_are_those_of_the_predictions(tree):
+    made = full_study().predictions
+    part = tree.one("card")
+    legends = [node.text for node in part.of_class("key")]
+    positive = made.truth == 1
+    area = roc_auc_score(positive, made.values[:, 0])
+    precision = average_precision_score(positive, made.values[:, 0])
+    assert legends == [f"benign ({area:.3f})", f"benign ({precision:.3f})"]
+
+
+def test_the_positive_class_is_the_one_that_was_asked_for():
+    study = make_study(small_table(), ["fisher"], "linear", sizes=[2, 12], cv=3, repeats=1,
+                       positive="malignant")  # fmt: skip
+    part = read(render(study)).one("card")
+    assert "The positive class is “malignant”" in part.text
+    assert all(node.text.startswith("malignant (") for node in part.of_class("key"))
+    sensitivity = study.card.metrics["sensitivity"].value
+    assert f"{sensitivity:.3f}" in part.text
+
+
+def test_several_classes_have_a_curve_each():
+    part = read(render(other_study("three classes"))).one("card")
+    names = [node.text.partition(" (")[0] for node in part.of_class("key")]
+    assert names == ["malignant", "benign", "third"] * 2
+    made = other_study("three classes").predictions
+    areas = [float(node.text.partition(" (")[2].rstrip(")")) for node in part.of_class("key")][:3]
+    for k, area in enumerate(areas):
+        assert area == pytest.approx(roc_auc_score(made.truth == k, made.values[:, k]), abs=5e-4)
+
+
+def test_repeats_are_counted_as_predictions_not_as_rows():
+    study = make_study(small_table(), ["fisher"], "linear", sizes=[2], cv=3, repeats=2)
+    n = study.dataset.n_samples
+    said = read(render(study)).one("card").text
+    assert f"{2 * n} predictions of {n} rows" in said
+    assert f"{n} rows were predicted once" in read(render(full_study())).one("card").text
+    short = other_study("cut short")
+    card = replace(short.card, confusion=np.array([[10, 2], [3, len(short.predictions.rows) - 15]]))
+    left = n - len(short.predictions.rows)
+    assert f"Not tested: {left} rows" in read(render(replace(short, card=card))).one("card").text

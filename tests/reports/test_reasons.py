@@ -1,0 +1,201 @@
+"""The reasons of a recommendation as sentences: each is true of the errors it is made from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tamiz.evaluation.study import Study
+from tamiz.evaluation.study.answers import find_answers
+from tamiz.reports import reason_text, render, summary
+from tamiz.reports.language import LANGUAGES
+from tests.reports.studies import full_study
+from tests.reports.tree import read
+
+KINDS = ("noise", "equal", "clear", "bent", "coarse")
+
+
+def random_study(seed: int, kind: str) -> Study:
+    """The comparison of a small study with errors that were drawn at random."""
+    study = full_study()
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    found = replace(study.comparison)
+    shape = found.errors.shape
+    level = {"noise": 0.3, "equal": 0.1, "clear": 0.05, "bent": 0.2, "coarse": 0.2}[kind]
+    spread = 0.0 if kind == "equal" and seed % 2 else 0.04
+    errors = level + spread * rng.standard_normal(shape)
+    errors += np.linspace(0.2, 0.0, shape[-1]) if kind in ("clear", "bent") else 0.0
+    if kind == "bent":
+        errors[:, 0] += rng.uniform(0, 0.2)  # the linear judge
+    if kind == "coarse":
+        errors = np.round(10 * errors) / 10
+    found.errors = np.where(np.isfinite(found.errors), errors.clip(0, 1), np.nan)
+    own = errors[..., -1] + rng.normal(0, 0.02, shape[:-1])
+    found.own_errors = np.where(np.isfinite(found.own_errors), own.clip(0, 1), np.nan)
+    noise = rng.standard_normal(found.inner_errors.shape)
+    found.inner_errors = np.where(
+        np.isfinite(found.inner_errors), (level + 0.1 * noise).clip(0, 1), np.nan
+    )
+    found.apparent_errors = (found.errors - rng.uniform(-0.05, 0.1)).clip(0, 1)
+    found.own_apparent_errors = (found.own_errors - 0.02).clip(0, 1)
+    constant = rng.uniform(0.2, 0.6, len(found.repeat))
+    answers = find_answers(found, constant)
+    assert answers is not None
+    best = answers.smallest
+    honest = {
+        "error": best.error, "low": best.low, "high": best.high, "metric": found.metric,
+        "without_features": float(constant.mean()), "pvalue": answers.pvalue,
+        "n_splits": len(answers.contest.splits),
+    }  # fmt: skip
+    return replace(
+        study, comparison=found, answers=answers, recommended=best if answers.signal else None,
+        most_accurate=answers.most_accurate, honest=honest, learning=None,
+    )  # fmt: skip
+
+
+def differences(contest, a: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean differences of all triples from one, and their corrected standard errors, one by one."""
+    found, splits = contest.comparison, contest.splits
+    ratio = np.mean(found.n_test[splits] / found.n_train[splits])
+    means, errors = [], []
+    for t in range(len(contest.triples)):
+        away = contest.smooth[:, t] - contest.smooth[:, a]
+        means.append(sum(away) / len(away))
+        variance = sum((one - means[-1]) ** 2 for one in away) / (len(away) - 1)
+        errors.append(((1 / len(away) + ratio) * variance) ** 0.5)
+    return np.array(means), np.array(errors)
+
+
+def is_true(study: Study, best, code: str, values: dict) -> bool:
+    """Whether what a sentence claims holds, worked out anew."""
+    contest = study.answers.contest
+    sizes = np.array([triple.size for triple in contest.triples])
+    means = contest.smooth.mean(axis=0)
+    mine = next(
+        t for t, one in enumerate(contest.triples)
+        if (one.method, one.judge, one.own) == (best.method, best.judge, best.kind == "own")
+        and (one.own or one.size == best.size)
+    )  # fmt: skip
+    tiny = 1e-9
+    away, spread = differences(contest, int(np.flatnonzero(means <= means.min() + tiny)[0]))
+    if code == "least_error":
+        return means[mine] <= means.min() + tiny and values["n_triples"] == len(sizes)
+    if code == "none_smaller":
+        near, error = differences(contest, mine)
+        return int((near <= error + tiny).sum()) > 1 and sizes[near <= error - tiny].min() >= (
+            best.size
+        )
+    if code == "ties":
+        tied = (np.abs(means - means[mine]) < tiny) & (sizes == best.size)
+        return values["n_tied"] == tied.sum() - 1
+    if code == "fewest_within_error":
+        lesser = sizes < best.size
+        least = contest.choice.best
+        away, spread = differences(contest, least)
+        return (
+            not (away[lesser] <= spread[lesser] - tiny).any()
+            and away[mine] <= spread[mine] + tiny
+            and values["best_size"] == sizes[least]
+        )
+    if code in ("all_features_better", "better_than_all", "near_all"):
+        everything = [
+            t for t in range(len(sizes))
+            if contest.triples[t].judge == best.judge and sizes[t] == contest.comparison.n_features
+        ]  # fmt: skip
+        full = min(everything, key=lambda t: means[t])
+        away, spread = differences(contest, full)
+        d, e = away[mine], spread[mine]
+        claims = {"all_features_better": d > e, "better_than_all": d < -e, "near_all": abs(d) <= e}
+        return bool(claims[code]) or abs(abs(d) - e) < tiny
+    if code.startswith("boundary_"):
+        by_judge = {
+            judge: min((t for t in range(len(sizes)) if contest.triples[t].judge == judge),
+                       key=lambda t: means[t])
+            for judge in {one.judge for one in contest.triples}
+        }  # fmt: skip
+        winner = min(by_judge.values(), key=lambda t: means[t])
+        away, spread = differences(contest, winner)
+        d, e = away[by_judge["linear"]], spread[by_judge["linear"]]
+        return bool((d <= e + tiny) if code == "boundary_linear" else (d >= e - tiny))
+    if code in ("stable", "fairly_stable", "fragile"):
+        masks = study.comparison.masks(best.method, "own" if best.kind == "own" else best.size)
+        from tamiz.evaluation.stability import nogueira_index
+
+        index = nogueira_index(masks)
+        bounds = {"fragile": (-2, 0.4), "fairly_stable": (0.4, 0.75), "stable": (0.75, 1.01)}
+        low, high = bounds[code]
+        return low <= index < high
+    if code == "all_features":
+        return best.size == study.dataset.n_features
+    return code == "selection_bias"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_every_reason_is_true_and_has_a_sentence(kind, seed):
+    study = random_study(seed, kind)
+    for best in (study.answers.smallest, study.answers.most_accurate):
+        assert best.reasons
+        for one in best.reasons:
+            assert is_true(study, best, one.code, one.values), one
+            for lang in LANGUAGES:
+                said = reason_text(study, best, one, lang)
+                assert said.endswith(".") and one.code not in said
+                assert not re.search(r"[{}\[\]<>]|nan|None", said), said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_the_summary_claims_holds_of_the_honest_error(kind, seed):
+    study = random_study(seed, kind)
+    honest, said = study.honest, " ".join(summary(study))
+    part = read(render(study)).one("summary").text
+    below = honest["high"] < honest["without_features"]
+    if study.recommended is None:
+        assert "Nothing is recommended" in said and "expect an error" not in said
+        assert "Nothing is recommended" in part
+        return
+    assert "Nothing is recommended" not in said
+    assert ("whole interval is below" in said) == below
+    assert f"expect an error of about {100 * honest['error']:.1f}%" in said
+    assert f"{100 * honest['error']:.1f}%" in part
+    best = study.recommended
+    promised = f"{100 * best.apparent:.1f}"
+    if "too good" in said:
+        assert best.error > best.apparent and f"would have promised {promised}%" in said
+    sizes = study.answers.nested["smallest"].sizes
+    assert (f"chose from {sizes.min():.0f} to {sizes.max():.0f}" in said) == (np.ptp(sizes) > 0)
+    assert len(summary(study)) <= 34
+
+
+def test_a_claim_needs_a_margin_that_can_be_seen():
+    study = full_study()
+    honest = {**study.honest, "high": 0.34996, "without_features": 0.35004}
+    said = " ".join(summary(replace(study, honest=honest)))
+    assert "35.0%" in said and "below that" not in said
+
+
+def test_a_single_combination_is_not_the_least_of_all():
+    study = full_study()
+    best = replace(study.most_accurate, reasons=[])
+    said = reason_text(study, best, ("least_error", {"mean": 0.1, "n_triples": 1}))
+    assert "only combination" in said and "Of all" not in said
+
+
+def test_an_unknown_reason_is_shown_as_it_is():
+    best = replace(full_study().recommended, reasons=[("brand_new", {"n": 3, "who": "<me>"})])
+    said = read(render(replace(full_study(), recommended=best))).of_class("why")[0].text
+    assert "brand_new: n = 3, who = <me>" in said
+    assert reason_text(full_study(), best, best.reasons[0]) == "brand_new: n = 3, who = <me>"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_names_of_a_reason_are_escaped(lang):
+    values = {"best": "<b>", "difference": 0.2, "standard_error": 0.1}
+    best = replace(full_study().recommended, reasons=[("boundary_curved", values)])
+    text = render(replace(full_study(), recommended=best), lang)
+    assert "&lt;b&gt;" in text
+    assert "<b>" in reason_text(full_study(), best, best.reasons[0], lang)
