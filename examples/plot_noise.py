@@ -7,7 +7,7 @@ Still, if the features are ranked on all samples before the cross-validation, a 
 of them seems to work. ``compare`` ranks inside the training part and shows both errors.
 """
 
-# sphinx_gallery_thumbnail_number = 1
+# sphinx_gallery_thumbnail_number = 2
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -171,6 +171,10 @@ def _threads(
                     ended = True
                     news.notify_all()
                     return
+                except BaseException as error:  # of who makes the jobs
+                    ready[given], given, ended = (False, error), given + 1, True
+                    news.notify_all()
+                    return
                 number, given = given, given + 1
             try:
                 result = (True, function(value, *job))

@@ -100,7 +100,7 @@ def same_answers(name, estimator, part, weight=None, grid="coarse"):
     candidates = candidates_of(grid, name, estimator)
     features = subsets(part.Z.shape[1])
     found = fast(estimator, part, features, candidates)
-    n_clear = n_asked = 0
+    agree = []
     for (place, c), answers in found.items():
         columns = features[place]
         machine = plain(estimator, part, columns, candidates[c], weight)
@@ -110,19 +110,20 @@ def same_answers(name, estimator, part, weight=None, grid="coarse"):
             np.testing.assert_allclose(answers.predict_proba(None), machine.predict_proba(Z_test))
             np.testing.assert_array_equal(answers.predict(None), machine.predict(Z_test))
             continue
-        # solvers end within their tolerance: samples at the border may go either way
+        # solvers end within their tolerance: samples at the border may go either way, and with
+        # them a vote of one class against another
         atol = (1e-4 if name == "linear" else 0.03) * (1 + np.abs(expected).max())
-        away = np.abs(answers.decision_function(None) - expected)
-        assert away.max() < atol and away.mean() < 0.1 * atol + 1e-6, (place, c)
+        away = np.abs(answers.decision_function(None) - expected).reshape(len(expected), -1)
+        near = away.max(axis=1) < atol
+        assert near.mean() > 0.95 and away[near].mean() < 0.1 * atol + 1e-6, (place, c)
         values = expected if expected.ndim == 2 else np.column_stack([-expected, expected])
         second, first = np.sort(values, axis=1)[:, -2:].T
-        clear = first - second > 2 * atol
-        np.testing.assert_array_equal(
-            answers.predict(None)[clear], machine.predict(Z_test)[clear], err_msg=f"{place}, {c}"
-        )
-        n_clear += clear.sum()
-        n_asked += len(clear)
-    assert n_clear >= 0.5 * n_asked
+        clear = near & (first - second > 2 * atol)
+        same = answers.predict(None) == machine.predict(Z_test)
+        assert same[clear].all(), (place, c)
+        agree.append(same.mean())
+    # with one feature that says little, all values may be equal within the tolerance
+    assert name in ("tree", "forest") or np.median(agree) > 0.97
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -138,7 +139,7 @@ def test_finer_grids_and_other_parameters(name):
         estimator.set_params(multiclass="ovr", C=3.0)
     if name == "forest":
         estimator.set_params(max_features=3, min_samples_leaf=4)
-    same_answers(name, estimator, division("four classes"), grid="fine")
+    same_answers(name, estimator, division("digits"), grid="fine")
     same_answers(name, estimator, division("two classes"), grid=True)
 
 

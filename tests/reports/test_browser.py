@@ -392,9 +392,8 @@ def test_a_figure_is_saved_as_svg_with_its_colours(visit, scheme):
     assert all("class" not in node.attrib for node in root.iter())
     back = root.find(f"{space}rect").attrib["fill"]
     assert back == page.evaluate("getComputedStyle(document.body).backgroundColor")
-    front = [
-        node for node in root.iter(f"{space}path") if node.attrib.get("stroke-width") == "1.6px"
-    ]
+    paths = root.iter(f"{space}path")
+    front = [node for node in paths if node.attrib.get("stroke-width") == "1.6px"]
     assert front and front[0].attrib["stroke"] not in ("none", back)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tamiz.evaluation.stability import nogueira_index
 from tamiz.evaluation.study import Study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.reports import reason_text, render, summary
@@ -57,77 +58,72 @@ def random_study(seed: int, kind: str) -> Study:
 
 
 def differences(contest, a: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean differences of all triples from one, and their corrected standard errors, one by one."""
+    """How much worse all triples are than one, and the corrected standard errors, one by one."""
     found, splits = contest.comparison, contest.splits
     ratio = np.mean(found.n_test[splits] / found.n_train[splits])
-    means, errors = [], []
+    worse, errors = [], []
     for t in range(len(contest.triples)):
-        away = contest.smooth[:, t] - contest.smooth[:, a]
-        means.append(sum(away) / len(away))
-        variance = sum((one - means[-1]) ** 2 for one in away) / (len(away) - 1)
+        smooth = contest.smooth[:, t] - contest.smooth[:, a]
+        worse.append(sum(smooth) / len(smooth))
+        away = contest.errors[:, t] - contest.errors[:, a]
+        variance = sum((one - sum(away) / len(away)) ** 2 for one in away) / (len(away) - 1)
         errors.append(((1 / len(away) + ratio) * variance) ** 0.5)
-    return np.array(means), np.array(errors)
+    return np.array(worse), np.array(errors)
 
 
 def is_true(study: Study, best, code: str, values: dict) -> bool:
     """Whether what a sentence claims holds, worked out anew."""
-    contest = study.answers.contest
+    contest, tiny = study.answers.contest, 1e-9
     sizes = np.array([triple.size for triple in contest.triples])
+    judges = [triple.judge for triple in contest.triples]
     means = contest.smooth.mean(axis=0)
     mine = next(
         t for t, one in enumerate(contest.triples)
         if (one.method, one.judge, one.own) == (best.method, best.judge, best.kind == "own")
         and (one.own or one.size == best.size)
     )  # fmt: skip
-    tiny = 1e-9
-    away, spread = differences(contest, int(np.flatnonzero(means <= means.min() + tiny)[0]))
+    first = next(
+        t for t in range(len(sizes))
+        if (contest.triples[t].method, judges[t], sizes[t])
+        == (values.get("best_method"), values.get("best_judge"), values.get("best_size"))
+    ) if code == "fewest_within_error" else mine  # fmt: skip
+    worse, spread = differences(contest, first)
+    near = worse <= spread - tiny
+    equal = near & (worse <= contest.limit - tiny)
+    fewer = sizes < best.size
     if code == "least_error":
         return means[mine] <= means.min() + tiny and values["n_triples"] == len(sizes)
     if code == "none_smaller":
-        near, error = differences(contest, mine)
-        return int((near <= error + tiny).sum()) > 1 and sizes[near <= error - tiny].min() >= (
-            best.size
-        )
+        return not equal[fewer].any()
+    if code == "fewest_within_error":
+        good = worse[mine] <= min(spread[mine], contest.limit) + tiny
+        return means[first] <= means.min() + tiny and good and not equal[fewer].any()
+    if code == "not_far_worse":
+        worse, spread = differences(contest, contest.choice.best)
+        those = (sizes == values["least_size"]) & (worse <= spread + tiny)
+        return values["least_size"] < best.size and bool((worse[those] > contest.limit).any())
     if code == "ties":
         tied = (np.abs(means - means[mine]) < tiny) & (sizes == best.size)
         return values["n_tied"] == tied.sum() - 1
-    if code == "fewest_within_error":
-        lesser = sizes < best.size
-        least = contest.choice.best
-        away, spread = differences(contest, least)
-        return (
-            not (away[lesser] <= spread[lesser] - tiny).any()
-            and away[mine] <= spread[mine] + tiny
-            and values["best_size"] == sizes[least]
-        )
     if code in ("all_features_better", "better_than_all", "near_all"):
-        everything = [
-            t for t in range(len(sizes))
-            if contest.triples[t].judge == best.judge and sizes[t] == contest.comparison.n_features
-        ]  # fmt: skip
-        full = min(everything, key=lambda t: means[t])
-        away, spread = differences(contest, full)
-        d, e = away[mine], spread[mine]
+        those = [t for t in range(len(sizes)) if judges[t] == best.judge]
+        everything = [t for t in those if sizes[t] == contest.comparison.n_features]
+        worse, spread = differences(contest, min(everything, key=lambda t: means[t]))
+        d, e = worse[mine], spread[mine]
         claims = {"all_features_better": d > e, "better_than_all": d < -e, "near_all": abs(d) <= e}
         return bool(claims[code]) or abs(abs(d) - e) < tiny
     if code.startswith("boundary_"):
-        by_judge = {
-            judge: min((t for t in range(len(sizes)) if contest.triples[t].judge == judge),
-                       key=lambda t: means[t])
-            for judge in {one.judge for one in contest.triples}
-        }  # fmt: skip
-        winner = min(by_judge.values(), key=lambda t: means[t])
-        away, spread = differences(contest, winner)
-        d, e = away[by_judge["linear"]], spread[by_judge["linear"]]
-        return bool((d <= e + tiny) if code == "boundary_linear" else (d >= e - tiny))
+        linear = [t for t in range(len(sizes)) if judges[t] == "linear"]
+        lowest = min(means[linear])
+        worse, spread = differences(contest, int(means.argmin()))
+        tied = [t for t in linear if means[t] <= lowest + tiny]  # any of these may be meant
+        enough = [worse[t] <= spread[t] + tiny for t in tied]
+        return any(enough) if code == "boundary_linear" else not all(enough)
     if code in ("stable", "fairly_stable", "fragile"):
         masks = study.comparison.masks(best.method, "own" if best.kind == "own" else best.size)
-        from tamiz.evaluation.stability import nogueira_index
-
-        index = nogueira_index(masks)
         bounds = {"fragile": (-2, 0.4), "fairly_stable": (0.4, 0.75), "stable": (0.75, 1.01)}
         low, high = bounds[code]
-        return low <= index < high
+        return low <= nogueira_index(masks) < high
     if code == "all_features":
         return best.size == study.dataset.n_features
     return code == "selection_bias"

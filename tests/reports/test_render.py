@@ -350,7 +350,7 @@ def test_spanish_numbers_have_a_comma():
 
 def test_what_the_sentences_say_is_not_said_again(page):
     said = page.of_class("why")[0].text
-    assert "No combination with fewer features" in said
+    assert "It has the fewest features of all combinations" in said
     assert "linear model" not in said and "careless" not in said
     above = page.one("summary").text.partition("Why these features")[0]
     assert "linear model is enough" in above and "careless" in above

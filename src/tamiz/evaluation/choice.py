@@ -9,17 +9,18 @@ split k of J, the standard error of the mean difference is corrected for trainin
 
     \mathrm{se}^2 = \Bigl(\frac1J + \frac{n_{test}}{n_{train}}\Bigr) s_d^2
 
-Two answers follow. The *most accurate* triple has the least mean error. The *smallest* has the
-fewest features among those that are not worse than the most accurate one by more than one such
-error, and by no more than 1.5 points: in a small table one standard error may be five points, which
-nobody would give away. Ties go to the smaller error, then to fewer features, then to the steadier
-selection.
+Two answers follow. The *most accurate* triple has the least mean error; of several it is the one
+with most features. The *smallest* has the fewest features among those that are not worse than the
+most accurate one by more than one such error, and by no more than 1.5 points: in a small table one
+standard error may be five points, which nobody would give away. Further ties go to the smaller
+error, then to the steadier selection.
 
-The least of some hundred means is often low by luck. Mean errors are therefore smoothed before
-anything is chosen: the error of a triple is averaged with those of the next smaller and the next
-larger number of features, then drawn towards the mean over the methods before the same judge with
-the same number. Luck strikes one triple; what is real, its neighbours have too. (Standard errors of
-differences are those of the errors as they are.)
+The least of some hundred means is often low by luck. Two things are therefore done to the means
+before anything is chosen (:func:`smoothed`). Along the numbers of features of one method and judge,
+a mean is replaced by the median of itself and its two neighbours, which takes out single dips and
+keeps steps. And the best method before a judge, with a number of features, is believed only as far
+as the second best: luck strikes one, what is real shows in two. Standard errors of differences are
+those of the errors as they are.
 
 The error of the best of many triples is too good to be true. The honest error of the procedure is
 that of choosing inside every training part, by the inner cross-validation there, and looking at the
@@ -49,8 +50,6 @@ SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
 _TIE = 1e-12
 #: No more than this is given away for fewer features, where errors lie between 0 and 1.
 POINTS = 0.015
-#: How much of an error comes from the next sizes, and how much from the other methods.
-_FROM_SIZES, _FROM_METHODS = 0.5, 0.3
 
 
 class Triple(NamedTuple):
@@ -74,17 +73,16 @@ class Choice(NamedTuple):
     equal: np.ndarray  # which of these are not worse by more than the limit either
 
 
-def smoothing(triples: Sequence[Triple]) -> np.ndarray:
-    """The matrix that averages errors over neighbouring triples: ``smooth = errors @ matrix.T``.
+def smoothed(means: np.ndarray, triples: Sequence[Triple]) -> np.ndarray:
+    """Mean errors without the luck of single triples.
 
     Examples
     --------
-    >>> curve = [Triple("fisher", "linear", size) for size in (1, 2, 5)]
-    >>> smoothing(curve).tolist()
-    [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]]
+    >>> curve = [Triple("fisher", "linear", size) for size in (1, 2, 3, 5, 8)]
+    >>> smoothed(np.array([0.40, 0.20, 0.20, 0.12, 0.20]), curve).tolist()
+    [0.4, 0.2, 0.2, 0.2, 0.2]
     """
-    n = len(triples)
-    by_size, by_method = np.eye(n), np.eye(n)
+    found = means.copy()
     curves: dict[tuple[str, str], list[int]] = {}
     rows: dict[tuple[str, int], list[int]] = {}
     for t, triple in enumerate(triples):
@@ -93,15 +91,16 @@ def smoothing(triples: Sequence[Triple]) -> np.ndarray:
         rows.setdefault((triple.judge, triple.size), []).append(t)
     for curve in curves.values():
         curve.sort(key=lambda t: triples[t].size)
-        for k, t in enumerate(curve):
-            beside = [curve[i] for i in (k - 1, k + 1) if 0 <= i < len(curve)]
-            if beside:
-                by_size[t, t] -= _FROM_SIZES
-                by_size[t, beside] += _FROM_SIZES / len(beside)
+        values = means[curve]
+        for k in range(1, len(curve) - 1):
+            found[curve[k]] = np.median(values[k - 1 : k + 2])
+        if len(curve) > 1:  # nothing stands behind the last: a dip there is believed half-way
+            found[curve[-1]] = max(values[-1], 0.5 * (values[-1] + values[-2]))
     for row in rows.values():
-        by_method[np.ix_(row, row)] = _FROM_METHODS / len(row)
-        by_method[row, row] += 1.0 - _FROM_METHODS
-    return by_method @ by_size
+        if len(row) > 1:
+            first, second = np.argsort(found[row], kind="stable")[:2]
+            found[row[first]] = found[row[second]]
+    return found
 
 
 def choose(
@@ -109,7 +108,7 @@ def choose(
     sizes: np.ndarray,
     ratio: float,
     *,
-    smooth: np.ndarray | None = None,
+    means: np.ndarray | None = None,
     limit: float = np.inf,
     steadiness: np.ndarray | None = None,
 ) -> Choice:
@@ -123,8 +122,8 @@ def choose(
         Numbers of features.
     ratio : float
         Test samples for each training sample.
-    smooth : array of shape (n_splits, n_triples), optional
-        Smoothed errors, whose means decide; the errors themselves by default.
+    means : array of shape (n_triples,), optional
+        The means that decide; those of the errors by default.
     limit : float, optional
         No triple that is worse than the best by more than this is taken.
     steadiness : array of shape (n_triples,), optional
@@ -138,11 +137,12 @@ def choose(
     >>> found.best, found.smallest
     (2, 1)
     """
-    means = (errors if smooth is None else smooth).mean(axis=0)
+    if means is None:
+        means = errors.mean(axis=0)
     steady = np.zeros(len(means)) if steadiness is None else np.nan_to_num(steadiness, nan=-1.0)
     least = means.min()
     tied = means <= least + _TIE * (1.0 + abs(least))
-    best = int(np.lexsort((-steady, sizes, ~tied))[0])
+    best = int(np.lexsort((-steady, errors.mean(axis=0), -np.asarray(sizes), ~tied))[0])
     difference = means - means[best]
     error = corrected_error(errors - errors[:, [best]], ratio)
     near = difference <= error + _TIE
@@ -165,8 +165,8 @@ class Contest:
         Their places in the arrays of the comparison: method, judge, and size (-1: own).
     splits : int array
         The splits that are used.
-    errors, smooth : arrays of shape (n_splits, n_triples)
-        Honest errors, as they are and smoothed.
+    errors : array of shape (n_splits, n_triples)
+        Honest errors.
     inner : array of shape (n_splits, n_inner, n_triples)
         Errors of the inner cross-validations.
     split_sizes : array of shape (n_splits, n_triples)
@@ -180,7 +180,6 @@ class Contest:
     places: np.ndarray
     splits: np.ndarray
     errors: np.ndarray
-    smooth: np.ndarray
     inner: np.ndarray
     split_sizes: np.ndarray
     choice: Choice
@@ -237,14 +236,12 @@ class Contest:
         steady = None
         if steadiness is not None:
             steady = np.array([steadiness(triple) for triple in chosen], dtype=np.float64)
-        table = errors[np.ix_(splits, which)]
         contest = cls(
             found,
             chosen,
             np.array(places)[which],
             splits,
-            table,
-            table @ smoothing(chosen).T,
+            errors[np.ix_(splits, which)],
             insides[splits][:, :, which],
             np.array(sizes).T[np.ix_(splits, which)],
             None,  # type: ignore[arg-type]
@@ -253,7 +250,7 @@ class Contest:
             contest.errors,
             np.array([triple.size for triple in chosen]),
             contest.ratio,
-            smooth=contest.smooth,
+            means=smoothed(contest.errors.mean(axis=0), chosen),
             limit=contest.limit,
             steadiness=steady,
         )
@@ -288,11 +285,9 @@ class Contest:
                 continue
             which = np.flatnonzero(usable)
             table = table[rows][:, which]
-            smooth = table @ smoothing([self.triples[t] for t in which]).T
+            means = smoothed(table.mean(axis=0), [self.triples[t] for t in which])
             ratio = 1.0 / max(1, int(rows.sum()) - 1)
-            found = choose(
-                table, self.split_sizes[k, which], ratio, smooth=smooth, limit=self.limit
-            )
+            found = choose(table, self.split_sizes[k, which], ratio, means=means, limit=self.limit)
             place = which[found.smallest if answer == SMALLEST else found.best]
             chosen[k] = place
             errors[k] = self.errors[k, place]

@@ -260,6 +260,11 @@ class Page:
         room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
         return (max(0.0, low - room) if low >= 0 else low - room), high + room
 
+    def limit(self) -> dict[str, str]:
+        """The most that is given away for fewer features, as a field of a sentence, if any."""
+        limit = np.inf if self.answers is None else self.answers.contest.limit
+        return {"limit": self.points(limit)} if np.isfinite(limit) else {}
+
     def known_metric(self) -> dict[str, str]:
         """The name of the metric as a field of a sentence, unless it is the plain error."""
         plain = self.found is None or self.found.metric == "error"

@@ -219,14 +219,20 @@ WORDS: dict[str, str] = {
         "smoothed error: {mean}."
     ),
     "reason_none_smaller": (
-        "Others are within one standard error of it, but none of those has fewer than {features}."
+        "Others are not worse by more than one standard error[[, nor by more than {limit}]], but "
+        "none of those has fewer than {features}."
+    ),
+    "reason_not_far_worse": (
+        "Others come within one standard error with as few as {least_size}, but are worse by more "
+        "than {limit}."
     ),
     "reason_ties": "{n_tied} of the same size have the same smoothed error.",
     "reason_ties_one": "{n_tied} of the same size has the same smoothed error.",
     "reason_fewest_within_error": (
-        "No combination with fewer features comes within one standard error of the least smoothed "
-        "error, {best_mean} ({best_method}, judge {best_judge}, size {best_size}). This one has "
-        "{mean}: the difference is {difference}, its standard error {standard_error}."
+        "It has the fewest features of all combinations that are not worse than the best one by "
+        "more than one standard error[[, nor by more than {limit}]]. The best one is {best_method} "
+        "with {best_size}, judge {best_judge}: its smoothed error is {best_mean}, that of this one "
+        "{mean}. The difference is {difference}, its standard error {standard_error}."
     ),
     "reason_stable": (
         "With {features}, {method} selects much the same in all splits (index {nogueira}; 1 is "
@@ -348,7 +354,8 @@ WORDS: dict[str, str] = {
         "Every point is a combination of method, judge and number of features. Its error is the "
         "mean over the splits, smoothed: averaged with those of the next numbers of features and "
         "of the other methods, so that luck counts less. Strong points are not worse than the best "
-        "one by more than one standard error; the smallest of them is the first answer."
+        "one by more than one standard error[[, nor by more than {limit}]]; the smallest of them "
+        "is the first answer."
     ),
     "tradeoff_title": "{metric} (smoothed) against number of features",
     "tradeoff_finding": (
@@ -703,11 +710,11 @@ WORDS: dict[str, str] = {
     "means_roc_area": "chance that a positive case scores above a negative one",
     "means_macro_precision": "mean of the precision over the classes",
     "roc_title": "ROC curve",
-    "true_positives": "Found among the positive (sensitivity)",
+    "true_positives": "Positive cases found (sensitivity)",
     "false_positives": "False alarms among the negative",
     "at_false_positives": "with {share} false alarms",
     "at_true_positives": "with {share} found",
-    "precise": "Right among those called positive (precision)",
+    "precise": "Precision: right among those called positive",
     "roc_finding": "The area under the curve is {area}; 0.5 would be chance, 1 perfect.",
     "roc_finding_several": (
         "Each class against the others, its area in brackets; the least is {area}, of “{name}”. "

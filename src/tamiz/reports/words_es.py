@@ -219,15 +219,20 @@ WORDS: dict[str, str] = {
         "menor error suavizado: {mean}."
     ),
     "reason_none_smaller": (
-        "Otras están a menos de un error estándar de ella, pero ninguna de esas tiene menos de "
-        "{features}."
+        "Otras no son peores en más de un error estándar[[, ni en más de {limit}]], pero ninguna "
+        "de esas tiene menos de {features}."
+    ),
+    "reason_not_far_worse": (
+        "Otras quedan a un error estándar o menos con solo {least_size}, pero son peores en más de "
+        "{limit}."
     ),
     "reason_ties": "{n_tied} del mismo tamaño tienen el mismo error suavizado.",
     "reason_ties_one": "{n_tied} del mismo tamaño tiene el mismo error suavizado.",
     "reason_fewest_within_error": (
-        "Ninguna combinación con menos características queda a un error estándar o menos del menor "
-        "error suavizado, {best_mean} ({best_method}, juez {best_judge}, tamaño {best_size}). Esta "
-        "tiene {mean}: la diferencia es {difference}, y su error estándar, {standard_error}."
+        "Tiene el menor número de características de todas las combinaciones que no son peores que "
+        "la mejor en más de un error estándar[[, ni en más de {limit}]]. La mejor es {best_method} "
+        "con {best_size}, juez {best_judge}: su error suavizado es {best_mean}; el de esta, "
+        "{mean}. La diferencia es {difference}, y su error estándar, {standard_error}."
     ),
     "reason_stable": (
         "Con {features}, {method} selecciona casi lo mismo en todas las particiones (índice "
@@ -354,8 +359,8 @@ WORDS: dict[str, str] = {
         "Cada punto es una combinación de método, juez y número de características. Su error es la "
         "media en las particiones, suavizada: promediada con las de los números vecinos de "
         "características y las de los otros métodos, para que la suerte cuente menos. Los puntos "
-        "intensos no son peores que el mejor en más de un error estándar; el menor de ellos es la "
-        "primera respuesta."
+        "intensos no son peores que el mejor en más de un error estándar[[, ni en más de "
+        "{limit}]]; el menor de ellos es la primera respuesta."
     ),
     "tradeoff_title": "{metric} (suavizado) frente al número de características",
     "tradeoff_finding": (
@@ -721,11 +726,11 @@ WORDS: dict[str, str] = {
     "means_roc_area": "probabilidad de que un caso positivo puntúe más que uno negativo",
     "means_macro_precision": "promedio de la precisión en las clases",
     "roc_title": "Curva ROC",
-    "true_positives": "Encontrados entre los positivos (sensibilidad)",
+    "true_positives": "Positivos encontrados (sensibilidad)",
     "false_positives": "Falsas alarmas entre los negativos",
     "at_false_positives": "con {share} de falsas alarmas",
     "at_true_positives": "con {share} encontrados",
-    "precise": "Aciertos entre los llamados positivos (precisión)",
+    "precise": "Aciertos al llamar positivo (precisión)",
     "roc_finding": "El área bajo la curva es {area}; 0,5 sería azar y 1 perfecto.",
     "roc_finding_several": (
         "Cada clase frente a las demás, con su área entre paréntesis; la menor es {area}, de "

@@ -49,9 +49,9 @@ class Recommendation:
         Honest error of the whole procedure that gives this answer, with its interval: method,
         judge, size and parameters were chosen inside each training part.
     mean : float
-        Mean error of just this method, judge and size over the splits, smoothed over neighbouring
-        sizes and methods (:mod:`tamiz.evaluation.choice`). It was chosen by looking at it, and so
-        is a little too good.
+        Mean error of just this method, judge and size over the splits, without the luck of a
+        single triple (:func:`tamiz.evaluation.choice.smoothed`). It was chosen by looking at it,
+        and so is a little too good.
     apparent : float
         What a careless estimate would have promised: features ranked on all data.
     agreement : float

@@ -78,14 +78,14 @@ def _finding(page: Page, curves: dict[str, Any], judge: str) -> str:
 def _draw(drawing: Drawing, page: Page, curves: dict[str, Any], everything: float | None) -> None:
     found = page.found
     left, right = 52.0, drawing.width - 14
-    top, bottom = (50.0, 276.0) if drawing.narrow else (34.0, 320.0)
+    top, bottom = (54.0, 280.0) if drawing.narrow else (50.0, 336.0)
     drawing.height = bottom + 46
     seen = _seen(page, curves)
     y = Linear(*page.error_ends(seen, _kept(page, curves)), bottom, top)
     sizes = found.sizes
     x = _size_axis(sizes, left + 8, right)
     tick = page.tick(y)
-    drawing.y_axis(y, left, right, page.metric, tick, 28.0 if drawing.narrow else 12.0)
+    drawing.y_axis(y, left, right, page.metric, tick, 30.0)
     drawing.x_axis(x, bottom, page.lang("n_features"), page.lang.whole, [float(s) for s in sizes])
     if everything is not None and y.low <= everything <= y.high:
         drawing.line(left, y(everything), right, y(everything), "level c0")

@@ -20,7 +20,7 @@ def tradeoff(page: Page) -> Section | None:
     """Error against number of features, for all combinations of method, judge and size."""
     if page.answers is None or len(page.answers.contest.triples) < 2:
         return None
-    intro = tag("p", page.lang.rich("tradeoff_intro"))
+    intro = tag("p", page.lang.rich("tradeoff_intro", **page.limit()))
     return Section("tradeoff", Markup(intro + tradeoff_figure(page)))
 
 

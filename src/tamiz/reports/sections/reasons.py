@@ -14,7 +14,8 @@ from tamiz.reports.page import Page
 
 #: How the values of reasons are written; others are names or counts.
 _ERRORS = frozenset({"mean", "best_mean", "all_mean", "apparent"})
-_DIFFERENCES = frozenset({"difference", "standard_error", "bias"})
+_DIFFERENCES = frozenset({"difference", "standard_error", "bias", "limit"})
+_COUNTS = {"n_tied": "combination", "best_size": "feature", "least_size": "feature"}
 
 
 def reason(page: Page, best: Any, code: str, values: dict[str, Any]) -> Markup:
@@ -38,9 +39,10 @@ def reason(page: Page, best: Any, code: str, values: dict[str, Any]) -> Markup:
     shown["features"] = page.lang.count("feature", int(values.get("size", best.size)))
     if "bias" in values:
         shown["bias"] = page.points(abs(float(values["bias"])))
-    for name, what in (("n_tied", "combination"), ("n_equal", "combination")):
+    for name, what in _COUNTS.items():
         if name in values:
             shown[name] = page.lang.count(what, int(values[name]))
+    shown |= page.limit()
     return page.lang.rich(key, **shown)
 
 

@@ -1,0 +1,127 @@
+"""Workers that are threads: results in order, errors passed on, and an end without waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import closing
+
+import pytest
+from joblib import parallel_config
+
+from tamiz._crew import Alone, Local, Shared, crew_of
+
+LONG = {"prefer": "threads", "no_more_than_needed": True}
+
+
+def late_first(shared, number):
+    """The first jobs take longest."""
+    time.sleep(0.02 * max(0, 3 - number))
+    return shared * number
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_the_order_of_the_jobs(workers):
+    jobs = ((k,) for k in range(12))
+    found = Local(workers).results(late_first, Shared(10), jobs, **LONG)
+    assert list(found) == [10 * k for k in range(12)]
+
+
+def test_the_same_as_the_caller_alone():
+    jobs = [(k,) for k in range(5)]
+    alone = list(Alone().results(late_first, Shared(2), jobs))
+    assert list(Local(3).results(late_first, Shared(2), jobs, **LONG)) == alone
+    assert list(Local(3).results(late_first, Shared(2), [], **LONG)) == []
+
+
+def test_no_more_jobs_at_a_time_than_workers():
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def job(_, number):
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        time.sleep(0.01)
+        with lock:
+            at_work -= 1
+        return number
+
+    assert len(list(Local(3).results(job, Shared(None), [(k,) for k in range(12)], **LONG))) == 12
+    assert most == 3
+    most = 0
+    few = Local(3).results(job, Shared(None), [(k,) for k in range(6)], at_once=1, **LONG)
+    assert len(list(few)) == 6 and most == 1
+
+
+def test_an_error_comes_in_its_turn_and_ends_the_work():
+    begun = []
+
+    def job(_, number):
+        begun.append(number)
+        if number == 2:
+            raise ArithmeticError("two")
+        time.sleep(0.01)
+        return number
+
+    found = Local(2).results(job, Shared(None), ((k,) for k in range(50)), **LONG)
+    assert [next(found), next(found)] == [0, 1]
+    with pytest.raises(ArithmeticError, match="two"):
+        next(found)
+    n_begun = len(begun)
+    time.sleep(0.05)
+    assert len(begun) <= n_begun + 1 and n_begun < 10
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_the_list_of_jobs_is_passed_on(workers):
+    def jobs():
+        yield (1,)
+        raise LookupError("no more jobs")
+
+    found = Local(workers).results(late_first, Shared(1), jobs(), **LONG)
+    assert next(found) == 1
+    with pytest.raises(LookupError, match="no more jobs"):
+        next(found)
+
+
+def test_closing_early_begins_no_job_and_waits_for_none():
+    begun, go_on = [], threading.Event()
+
+    def job(_, number):
+        begun.append(number)
+        if number > 0:
+            go_on.wait(10)
+        return number
+
+    jobs = ((k,) for k in range(100))
+    began = time.monotonic()
+    with closing(Local(2).results(job, Shared(None), jobs, **LONG)) as results:
+        assert next(results) == 0
+        while len(begun) < 3:  # both workers are busy
+            time.sleep(0.001)
+    assert time.monotonic() - began < 2
+    go_on.set()
+    time.sleep(0.05)
+    assert begun == [0, 1, 2]
+
+
+def test_a_result_that_is_not_asked_for_yet_does_not_hold_back_the_workers():
+    done = []
+    results = Local(2).results(
+        lambda _, k: done.append(k), Shared(None), [(k,) for k in range(4)], **LONG
+    )
+    with closing(results):
+        next(results)
+        for _ in range(200):
+            if len(done) == 4:
+                break
+            time.sleep(0.005)
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_another_backend_is_respected():
+    with parallel_config(backend="threading"):
+        assert list(crew_of(2).results(late_first, Shared(1), [(4,), (5,)], **LONG)) == [4, 5]
+    with parallel_config(backend="sequential"):
+        assert crew_of(2).alone
