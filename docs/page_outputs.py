@@ -4,8 +4,8 @@
 
 The ``python`` blocks of a page are run one after the other, in a folder that is removed afterwards
 unless you name one. What a block prints is written into the ``text`` block that follows it, and one
-is made where there is none. A ``sh`` block is run only if a ``text`` block follows. A page whose
-code fails is left as it is.
+is made where there is none. A ``sh`` block is run only if a ``text`` block follows; so is the
+command of a comment, ``<!-- run: COMMAND -->``. A page whose code fails is left as it is.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import warnings
 from pathlib import Path
 
 BLOCK = re.compile(r"(```(?:python|sh)\n)(.*?)(```\n)(\n```text\n.*?```\n)?", re.DOTALL)
+COMMENT = re.compile(r"(<!-- run: )(.*?)( -->\n)(\n```text\n.*?```\n)", re.DOTALL)
 
 
 def with_outputs(text: str, name: str) -> str:
@@ -30,7 +31,7 @@ def with_outputs(text: str, name: str) -> str:
     space: dict[str, object] = {"__name__": name}
 
     def run(found: re.Match[str]) -> str:
-        if "sh" not in found[1]:
+        if "python" in found[1]:
             printed = run_python(found[2], name, space)
         elif found[4]:
             printed = run_shell(found[2])
@@ -41,7 +42,7 @@ def with_outputs(text: str, name: str) -> str:
         shown = f"\n```text\n{lines}\n```\n" if lines else ""
         return found[1] + found[2] + found[3] + shown
 
-    return BLOCK.sub(run, text)
+    return COMMENT.sub(run, BLOCK.sub(run, text))
 
 
 def run_python(code: str, name: str, space: dict[str, object]) -> str:

@@ -361,7 +361,10 @@ def test_warnings_are_counted_whatever_python_would_show():
         ({"repeats": 0}, "repeats=0"),
         ({"scoring": "beauty"}, "scoring='beauty' is no metric"),
         ({"scoring": ["accuracy", "f1"]}, "has one metric"),
-        ({"scale": "robust"}, "scale='robust' is not understood; use 'standard', 'auto', 'minmax' or None"),
+        (
+            {"scale": "robust"},
+            "scale='robust' is not understood; use 'standard', 'auto', 'minmax' or None",
+        ),
         ({"tune": {"D": [1]}}, "tune names 'D', which is no parameter of the judge"),
         ({"tune": 3}, "tune=3 is not understood"),
         ({"nested": 1}, "nested=1 is not understood"),

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -64,6 +65,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     pages = {
         "en": (full_study(), "en"),
         "es": (full_study(), "es"),
+        "paper": (replace(full_study(), tuning=None, permutation=None), "en"),
         "three": (other_study("three classes"), "en"),
         "colour": (other_study("one category"), "es"),
         "no signal": (other_study("no signal"), "es"),
@@ -427,7 +429,7 @@ def test_paper(visit):
 
 
 def test_a_study_is_printed_on_few_pages_with_details_folded_away(visit):
-    page = visit("en")
+    page = visit("paper")
     page.emulate_media(media="print")
     assert not page.locator("details").first.is_visible()
     document = page.pdf(format="A4", print_background=True)

@@ -63,8 +63,7 @@ def differences(contest, a: int) -> tuple[np.ndarray, np.ndarray]:
     ratio = np.mean(found.n_test[splits] / found.n_train[splits])
     worse, errors = [], []
     for t in range(len(contest.triples)):
-        smooth = contest.smooth[:, t] - contest.smooth[:, a]
-        worse.append(sum(smooth) / len(smooth))
+        worse.append(contest.choice.means[t] - contest.choice.means[a])
         away = contest.errors[:, t] - contest.errors[:, a]
         variance = sum((one - sum(away) / len(away)) ** 2 for one in away) / (len(away) - 1)
         errors.append(((1 / len(away) + ratio) * variance) ** 0.5)
@@ -76,7 +75,7 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
     contest, tiny = study.answers.contest, 1e-9
     sizes = np.array([triple.size for triple in contest.triples])
     judges = [triple.judge for triple in contest.triples]
-    means = contest.smooth.mean(axis=0)
+    means = contest.choice.means
     mine = next(
         t for t, one in enumerate(contest.triples)
         if (one.method, one.judge, one.own) == (best.method, best.judge, best.kind == "own")

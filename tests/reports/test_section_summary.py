@@ -22,8 +22,8 @@ def test_equal_answers_are_shown_once():
     both = replace(study, most_accurate=replace(study.recommended, answer="most accurate"))
     cards = read(render(both)).of_class("answer")
     assert len(cards) == 1 and "Smallest, and most accurate too" in cards[0].text
-    assert sum("honest error" in line for line in summary(both)) == 1
-    assert sum("honest error" in line for line in summary(study)) == 2
+    assert sum("; honest error" in line for line in summary(both)) == 1
+    assert sum("; honest error" in line for line in summary(study)) == 2
 
 
 @pytest.mark.parametrize("lang", ["en", "es"])

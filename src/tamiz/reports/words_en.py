@@ -352,10 +352,10 @@ WORDS: dict[str, str] = {
     ),
     "tradeoff_intro": (
         "Every point is a combination of method, judge and number of features. Its error is the "
-        "mean over the splits, smoothed: averaged with those of the next numbers of features and "
-        "of the other methods, so that luck counts less. Strong points are not worse than the best "
-        "one by more than one standard error[[, nor by more than {limit}]]; the smallest of them "
-        "is the first answer."
+        "mean over the splits, smoothed: the next numbers of features and the other methods count "
+        "too, so that a single lucky result does not win. Strong points are not worse than the "
+        "best one by more than one standard error[[, nor by more than {limit}]]; the smallest of "
+        "them is the first answer."
     ),
     "tradeoff_title": "{metric} (smoothed) against number of features",
     "tradeoff_finding": (
@@ -787,9 +787,9 @@ WORDS: dict[str, str] = {
     "gloss_combination": "A method, a judge and a number of features: all of them compete.",
     "term_smoothed": "Smoothed error",
     "gloss_smoothed": (
-        "The mean error of a combination over the splits, averaged with those of the next numbers "
-        "of features and of the other methods, so that luck counts less; it decides between "
-        "combinations."
+        "The mean error of a combination over the splits, in which the next numbers of features "
+        "and the other methods count too, so that a single lucky result does not win; it decides "
+        "between combinations."
     ),
     "term_split": "Split",
     "gloss_split": (

@@ -357,9 +357,9 @@ WORDS: dict[str, str] = {
     ),
     "tradeoff_intro": (
         "Cada punto es una combinación de método, juez y número de características. Su error es la "
-        "media en las particiones, suavizada: promediada con las de los números vecinos de "
-        "características y las de los otros métodos, para que la suerte cuente menos. Los puntos "
-        "intensos no son peores que el mejor en más de un error estándar[[, ni en más de "
+        "media en las particiones, suavizada: cuentan también los números vecinos de "
+        "características y los otros métodos, para que no gane un resultado afortunado suelto. Los "
+        "puntos intensos no son peores que el mejor en más de un error estándar[[, ni en más de "
         "{limit}]]; el menor de ellos es la primera respuesta."
     ),
     "tradeoff_title": "{metric} (suavizado) frente al número de características",
@@ -811,9 +811,9 @@ WORDS: dict[str, str] = {
     "gloss_combination": "Un método, un juez y un número de características: todas compiten.",
     "term_smoothed": "Error suavizado",
     "gloss_smoothed": (
-        "El error medio de una combinación en las particiones, promediado con los de los números "
-        "vecinos de características y los de los otros métodos, para que la suerte cuente menos; "
-        "decide entre combinaciones."
+        "El error medio de una combinación en las particiones, en el que cuentan también los "
+        "números vecinos de características y los otros métodos, para que no gane un resultado "
+        "afortunado suelto; decide entre combinaciones."
     ),
     "term_split": "Partición",
     "gloss_split": (

@@ -3,11 +3,13 @@ r"""Random forests on binned features: many trees, each of a bootstrap sample, a
 A feature is cut into at most 64 bins at quantiles of the training samples, once. A node then finds
 the best cut of a feature from the class counts of its bins, without sorting; among a few features
 drawn at random the cut with the largest decrease of Gini's impurity is taken. Trees are grown to
-the end and their class proportions averaged.
+the end and their class proportions averaged. Extremely randomised trees differ in two things: each
+feature offers one cut, drawn at random, and every tree sees all samples.
 
 References
 ----------
 .. [1] L. Breiman (2001). Random forests. Machine Learning 45.
+.. [2] P. Geurts, D. Ernst, L. Wehenkel (2006). Extremely randomized trees. Machine Learning 63.
 """
 
 from __future__ import annotations
@@ -81,17 +83,17 @@ def grow_forest(
     n_trees: int,
     n_tried: int,
     min_leaf: int,
+    random_cuts: bool,
     seed: int,
 ) -> Forest:
     """Grow all trees; ``codes`` has features in rows, ``y`` holds class codes."""
+    shape = (n_classes, n_tried, min_leaf, random_cuts)
     seeds = np.random.SeedSequence(seed).generate_state(n_trees).astype(np.int64)
     grown: list[Any] = [None] * n_trees
 
     def tile(start: int, stop: int) -> None:
         for t in range(start, stop):
-            grown[t] = _grow(
-                codes, n_bins, y, weight, n_classes, n_tried, min_leaf, int(seeds[t] % 2**31)
-            )
+            grown[t] = _grow(codes, n_bins, y, weight, shape, int(seeds[t] % 2**31))
 
     run_tiles(tile, n_trees, min_items=4)
     sizes = [len(tree[0]) for tree in grown]
@@ -126,6 +128,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         Number of trees.
     max_features : int or "sqrt", default="sqrt"
         Number of features drawn at each node.
+    splits : {"best", "random"}, default="best"
+        The best cut of each feature and a bootstrap sample for each tree, or one random cut and all
+        samples (extremely randomised trees).
     min_samples_leaf : int, default=1
         Least number of samples, bootstrap copies counted, on either side of a split.
     class_weight : dict, "balanced" or None, default=None
@@ -162,6 +167,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), StrOptions({"sqrt"})],
+        "splits": [StrOptions({"best", "random"})],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "n_jobs": N_JOBS,
@@ -173,6 +179,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         n_estimators: int = 100,
         *,
         max_features: int | str = "sqrt",
+        splits: str = "best",
         min_samples_leaf: int = 1,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -180,6 +187,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     ):
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.splits = splits
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -224,6 +232,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 n_trees=self.n_estimators,
                 n_tried=features_tried(self.max_features, X.shape[1]),
                 min_leaf=self.min_samples_leaf,
+                random_cuts=self.splits == "random",
                 seed=seed,
             )
         self.classes_ = labels.classes
@@ -317,22 +326,16 @@ def _code_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any, out: An
 
 
 @njit(cache=True, nogil=True)
-def _grow(
-    codes: Any,
-    n_bins: Any,
-    y: Any,
-    weight: Any,
-    n_classes: Any,
-    n_tried: Any,
-    min_leaf: Any,
-    seed: Any,
-) -> Any:
-    """One tree of a bootstrap sample: nodes in the order in which they were opened."""
+def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -> Any:
+    """One tree: nodes in the order in which they were opened."""
+    n_classes, n_tried, min_leaf, random_cuts = shape
     p, n = codes.shape
     state = np.array([seed], dtype=np.uint64)
-    copies = np.zeros(n, dtype=np.int64)
-    for _ in range(n):
-        copies[_below(state, n)] += 1
+    copies = np.ones(n, dtype=np.int64)
+    if not random_cuts:
+        copies[:] = 0
+        for _ in range(n):
+            copies[_below(state, n)] += 1
     rows = np.flatnonzero(copies)
     m = len(rows)
     most = 2 * m
@@ -389,7 +392,10 @@ def _grow(
                 n_left, sum_left, square_left, square_right = 0, 0.0, 0.0, squares
                 for k in range(n_classes):
                     below[k] = 0.0
+                only = _below(state, n_used - 1) if random_cuts else -1
                 for u in range(n_used - 1):
+                    if only >= 0 and u > only:
+                        break
                     c = places[u]
                     n_left += heads[c]
                     for k in range(n_classes):
@@ -400,7 +406,7 @@ def _grow(
                             square_right -= more * (2.0 * rest - more)
                             below[k] += more
                             sum_left += more
-                    if n_left < min_leaf or n_here - n_left < min_leaf:
+                    if u < only or n_left < min_leaf or n_here - n_left < min_leaf:
                         continue
                     rest_sum = total - sum_left
                     if sum_left <= 0.0 or rest_sum <= 0.0:

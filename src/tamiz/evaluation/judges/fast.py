@@ -228,6 +228,7 @@ def _forests(
                 n_trees=_n_trees(given["n_estimators"], part.inner),
                 n_tried=features_tried(given["max_features"], len(rows)),
                 min_leaf=given["min_samples_leaf"],
+                random_cuts=given["splits"] == "random",
                 seed=int(check_random_state(_seed(given, part)).randint(2**31 - 1)),
             )
             found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))

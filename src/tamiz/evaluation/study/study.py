@@ -51,6 +51,10 @@ _RARE, _RARE_SHARE = 0.2, 0.8
 _COMPARING = 0.85
 
 
+#: Trees of the forest that is kept.
+_FINAL_TREES = 300
+
+
 @dataclass(repr=False)
 class Study:
     """What is known about a table after a study.
@@ -168,6 +172,8 @@ class Study:
         )
         last = model["judge"]
         last.set_params(**best.params)
+        if judge_name(best.judge) == "forest":  # more trees than it was judged with: only better
+            last.set_params(n_estimators=_FINAL_TREES)
         if self.params.get("class_weight") and "class_weight" in last.get_params():
             last.set_params(class_weight=self.params["class_weight"])
         return model

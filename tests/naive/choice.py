@@ -1,0 +1,88 @@
+"""The choice among triples by its definition: one triple after the other, in plain loops."""
+
+from __future__ import annotations
+
+import math
+
+TINY = 1e-12
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def corrected_error(differences, ratio):
+    """Standard error of a mean over splits whose training parts overlap (Nadeau, Bengio)."""
+    J = len(differences)
+    if J < 2:
+        return 0.0
+    middle = mean(differences)
+    variance = sum((d - middle) ** 2 for d in differences) / (J - 1)
+    return math.sqrt((1 / J + ratio) * variance)
+
+
+def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None):
+    """Places of the most accurate and the smallest triple, and of those that are near."""
+    columns = [[row[t] for row in errors] for t in range(len(sizes))]
+    raw = [mean(column) for column in columns]
+    means = raw if means is None else list(means)
+    steady = [0.0] * len(sizes) if steadiness is None else list(steadiness)
+    best = None
+    for t in range(len(sizes)):
+        if means[t] > min(means) + TINY * (1 + abs(min(means))):
+            continue
+        key = (-sizes[t], raw[t], -steady[t], t)
+        if best is None or key < best[0]:
+            best = (key, t)
+    best = best[1]
+    near, smallest = [], None
+    for t in range(len(sizes)):
+        away = [a - b for a, b in zip(columns[t], columns[best], strict=True)]
+        worse = means[t] - means[best]
+        if t != best and worse > corrected_error(away, ratio) + TINY:
+            continue
+        near.append(t)
+        if worse > limit + TINY:
+            continue
+        key = (sizes[t], round(means[t], 12), -steady[t], t)
+        if smallest is None or key < smallest[0]:
+            smallest = (key, t)
+    return best, smallest[1], near
+
+
+def smoothed(means, triples):
+    """Medians along the sizes of a method and judge; the best method as far as the second."""
+    found = list(means)
+    for t, (method, judge, size, own) in enumerate(triples):
+        if own:
+            continue
+        curve = [
+            (s, u) for u, (m, j, s, o) in enumerate(triples) if (m, j) == (method, judge) and not o
+        ]
+        before = [u for s, u in sorted(curve) if s < size][-1:]
+        after = [u for s, u in sorted(curve) if s > size][:1]
+        if before and after:
+            found[t] = sorted([means[before[0]], means[t], means[after[0]]])[1]
+        elif before:
+            found[t] = max(means[t], mean([means[t], means[before[0]]]))
+    for judge, size in {(j, s) for _, j, s, _ in triples}:
+        row = [u for u, (_, j, s, _) in enumerate(triples) if (j, s) == (judge, size)]
+        if len(row) > 1:
+            first, second = sorted(row, key=lambda u: found[u])[:2]
+            found[first] = found[second]
+    return found
+
+
+def nested(inner, sizes, test_errors, triples, limit, smallest):
+    """The error in each test part of what the errors inside its training part choose."""
+    found = []
+    for table, numbers, tested in zip(inner, sizes, test_errors, strict=True):
+        rows = [row for row in table if any(math.isfinite(e) for e in row)]
+        usable = [t for t in range(len(triples)) if all(math.isfinite(row[t]) for row in rows)]
+        few = [[row[t] for t in usable] for row in rows]
+        means = smoothed([mean([row[k] for row in few]) for k in range(len(usable))],
+                         [triples[t] for t in usable])  # fmt: skip
+        ratio = 1 / max(1, len(rows) - 1)
+        best, least, _ = choose(few, [numbers[t] for t in usable], ratio, means, limit)
+        found.append(tested[usable[least if smallest else best]])
+    return found
