@@ -246,6 +246,19 @@ def test_nested_errors_are_those_of_plain_loops(comparison, answer):
     assert found.sizes.tolist() == sizes
 
 
+@pytest.mark.parametrize("shares", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_nested_errors_of_any_inner_errors(comparison, seed, shares):
+    rng = np.random.default_rng(seed)
+    contest = Contest.of(replace(comparison, shares=shares))
+    contest = replace(contest, inner=0.3 + 0.1 * rng.random(contest.inner.shape))
+    tables = [table.tolist() for table in (contest.inner, contest.split_sizes, contest.errors)]
+    limit = POINTS if shares else np.inf
+    for answer in (SMALLEST, MOST_ACCURATE):
+        expected = naive.nested(*tables, contest.triples, limit, answer == SMALLEST)
+        np.testing.assert_allclose(contest.nested(answer).errors, expected)
+
+
 def test_better_than_a_constant_by_a_corrected_test(comparison):
     found = Contest.of(comparison).nested(MOST_ACCURATE)
     constant = np.full(8, 0.5)

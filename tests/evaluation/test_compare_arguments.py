@@ -246,14 +246,14 @@ def test_rfe_drops_a_tenth_at_a_time_from_wide_tables():
 
 def test_a_time_budget_ends_a_unit_in_the_middle():
     X, y = data()
-    sizes = list(range(1, 13))  # one unit: 12 sizes in 1 + 3 parts, 0.05 s each, 2.4 s
+    sizes = list(range(1, 13))  # in each part of a unit 12 sizes, of 0.05 s
     began = time.monotonic()
     found = compare(
-        X, y, ["fisher"], Witness(seconds=0.05), sizes=sizes, time_budget=0.4, n_jobs=1, **SHORT
+        X, y, ["fisher"], Witness(seconds=0.05), sizes=sizes, time_budget=0.3, n_jobs=1, **SHORT
     )
     assert time.monotonic() - began < 1.5
     assert found.status == "time budget" and np.isnan(found.errors).all()
-    assert 2 <= len(Witness.seen) < 48
+    assert 2 <= len(Witness.seen) < 12  # in the first of the parts
 
 
 @pytest.mark.parametrize(

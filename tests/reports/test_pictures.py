@@ -292,13 +292,50 @@ def test_the_learning_curve_reads_out_its_errors(tree):
 # --------------------------------------------------------------------------------------- rates
 
 
+def comparable(study) -> np.ndarray:
+    """Decision values; ranks within each split if they come from different judges."""
+    nested, made = study.answers.nested["smallest"], study.predictions
+    if len({nested.contest.triples[t].judge for t in nested.chosen}) == 1:
+        return made.values
+    ends = np.cumsum(study.comparison.n_test[nested.contest.splits])
+    values = made.values.copy()
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        for c in range(values.shape[1]):
+            values[start:end, c] = stats.rankdata(values[start:end, c]) / (end - start + 1)
+    return values
+
+
+def test_values_of_different_judges_are_compared_within_splits_only():
+    study = full_study()
+    nested = study.answers.nested["smallest"]
+    contest = nested.contest
+    other = next(t for t, one in enumerate(contest.triples) if one.judge == "tree")
+    chosen = nested.chosen.copy()
+    chosen[0] = other
+    chosen[1:] = contest.choice.smallest
+    nest = {**study.answers.nested, "smallest": replace(nested, chosen=chosen)}
+    values = study.predictions.values.copy()
+    n = int(study.comparison.n_test[0])
+    values[:n] = values[:n] / 1000 + 50  # of another scale
+    mixed = replace(
+        study, answers=replace(study.answers, nested=nest),
+        predictions=study.predictions._replace(values=values),
+    )  # fmt: skip
+    part = read(render(mixed)).one("card")
+    area = float(part.of_class("key")[0].text.partition("(")[2].rstrip(")"))
+    wanted = roc_auc_score(study.predictions.truth == 1, comparable(mixed)[:, 0])
+    assert area == pytest.approx(wanted, abs=5e-4)
+    assert area > roc_auc_score(study.predictions.truth == 1, values[:, 0]) + 0.02
+    assert "compared within each split" in part.text
+    assert "Area under the ROC curve" not in part.text
+
+
 def test_the_areas_are_those_of_the_predictions(tree):
     made = full_study().predictions
     part = tree.one("card")
     legends = [node.text for node in part.of_class("key")]
-    positive = made.truth == 1
-    area = roc_auc_score(positive, made.values[:, 0])
-    precision = average_precision_score(positive, made.values[:, 0])
+    positive, values = made.truth == 1, comparable(full_study())[:, 0]
+    area, precision = roc_auc_score(positive, values), average_precision_score(positive, values)
     assert legends == [f"benign ({area:.3f})", f"benign ({precision:.3f})"]
 
 
@@ -319,7 +356,8 @@ def test_several_classes_have_a_curve_each():
     made = other_study("three classes").predictions
     areas = [float(node.text.partition(" (")[2].rstrip(")")) for node in part.of_class("key")][:3]
     for k, area in enumerate(areas):
-        assert area == pytest.approx(roc_auc_score(made.truth == k, made.values[:, k]), abs=5e-4)
+        values = comparable(other_study("three classes"))[:, k]
+        assert area == pytest.approx(roc_auc_score(made.truth == k, values), abs=5e-4)
 
 
 def test_repeats_are_counted_as_predictions_not_as_rows():

@@ -38,3 +38,10 @@ def test_an_indicator_is_drawn_as_bars_in_the_order_of_its_values():
 def test_other_numbers_keep_their_density(column):
     assert _few_numbers(column) is None
     assert _panel(column).of_class("area")
+
+
+def test_counts_that_are_mostly_zero_are_bars():
+    column = np.concatenate([np.zeros(60), np.arange(12.0), np.arange(12.0)])
+    assert _few_numbers(column) is not None
+    assert _panel(column).of_class("bar")
+    assert _few_numbers(np.arange(84.0) % 12) is None

@@ -12,7 +12,7 @@ from tamiz.data import Dataset
 from tamiz.evaluation.methods import METHODS
 from tamiz.evaluation.study import Study, make_pipeline_for, rank_all
 from tamiz.reports import reason_text, summary
-from tests.reports.studies import full_study, make_study, other_study
+from tests.reports.studies import full_study, make_study, other_study, small_table
 
 
 def test_the_honest_error_is_that_of_choosing_inside_every_training_part():

@@ -83,11 +83,12 @@ def test_integer_weights_equal_repeated_samples(shape):
     assert weighted.objective_ == pytest.approx(repeated.objective_)
 
 
-def test_weights_may_leave_out_a_class():
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_weights_may_leave_out_a_class(gone):
     X, y = named("wine")
-    machine = LinearMachine(0.1).fit(X, y, sample_weight=(y != 1).astype(float))
-    two = LinearMachine(0.1).fit(X[y != 1], y[y != 1])
-    assert machine.classes_.tolist() == [0, 2]
+    machine = LinearMachine(0.1).fit(X, y, sample_weight=(y != gone).astype(float))
+    two = LinearMachine(0.1).fit(X[y != gone], y[y != gone])
+    assert machine.classes_.tolist() == two.classes_.tolist()
     np.testing.assert_allclose(machine.coef_, two.coef_, atol=1e-10)
 
 

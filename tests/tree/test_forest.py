@@ -43,7 +43,9 @@ def xor(n=400, p=8, seed=0):
 
 # ----------------------------------------------------------------------------------------- bins
 
-numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, 1.0, 1e-300, 1.0 + 2**-52, -1e308, 1e308])
+#: Among them neighbours with no number between, and two whose difference is infinite.
+ODD = [0.0, 1e-300, 1.0, 1.0 + 2**-52, 1.0 + 2**-51, -1e308, 1e308]
+numbers = st.floats(-1e6, 1e6) | st.sampled_from(ODD)
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 200), st.integers(1, 3)), elements=numbers))
@@ -71,6 +73,13 @@ def test_bins_keep_the_order_and_separate_neighbours(X):
     if n_values <= 64:
         assert bins.counts[0] == n_values
     assert len(np.unique(code)) == bins.counts[0]  # none is empty
+
+
+def test_no_two_values_share_a_bin_because_of_rounding():
+    for pair in zip(sorted(ODD), sorted(ODD)[1:], strict=False):
+        X = np.array(pair)[:, None]
+        bins = Bins.of(X)
+        assert bins.codes(X)[0].tolist() == [0, 1] and pair[0] <= bins.cuts[0, 0] < pair[1]
 
 
 def test_many_values_give_bins_of_like_size():
@@ -201,9 +210,14 @@ def test_weights_of_zero_leave_samples_out():
     weighted = ForestClassifier(10, random_state=0).fit(X, y, weight)
     fewer = ForestClassifier(10, random_state=0).fit(X[some], y[some])
     np.testing.assert_array_equal(weighted.predict_proba(X), fewer.predict_proba(X))
-    forest = ForestClassifier(10, random_state=0).fit(X, y, np.where(y == 1, 0.0, weight))
-    assert forest.classes_.tolist() == [0, 2]
-    np.testing.assert_allclose(forest.predict_proba(X).sum(axis=1), 1.0)
+    for gone in range(3):
+        forest = ForestClassifier(10, random_state=0).fit(X, y, np.where(y == gone, 0.0, 1.0))
+        assert forest.classes_.tolist() == sorted({0, 1, 2} - {gone})
+        fewer = ForestClassifier(10, random_state=0).fit(X[y != gone], y[y != gone])
+        np.testing.assert_array_equal(forest.predict_proba(X), fewer.predict_proba(X))
+        weights = {label: float(label != gone) for label in range(3)}
+        by_class = ForestClassifier(10, class_weight=weights, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(by_class.predict(X), fewer.predict(X))
 
 
 def test_weights_move_the_proportions():

@@ -344,6 +344,8 @@ class Nested:
             return interval
         mean = float(np.average(self.errors[there], weights=found.n_test[splits][there]))
         shift = mean - interval.mean
+        if not np.isfinite(interval.low):  # one split says nothing about its neighbours
+            return interval._replace(mean=mean)
         low, high = max(0.0, interval.low + shift), min(1.0, interval.high + shift)
         return interval._replace(mean=mean, low=low, high=high)
 

@@ -437,6 +437,7 @@
       looks.forEach(function (key) {
         to[k].setAttribute(key, style.getPropertyValue(key));
       });
+      if (style.display === "none") to[k].setAttribute("display", "none");
       to[k].removeAttribute("class");
     });
     var box = svg.viewBox.baseVal;
@@ -467,6 +468,7 @@
     var kind = part.tagName.toLowerCase();
     if (kind === "title" || kind === "desc" || kind === "clippath") return;
     var style = window.getComputedStyle(part);
+    if (style.display === "none") return;
     strength *= Number(style.opacity);
     pen.save();
     if (part.dataset.clip) {

@@ -333,8 +333,8 @@ WORDS: dict[str, str] = {
         "not, leave it out: --drop {first}."
     ),
     "warning_skew": (
-        "The class “{name}” is rare: {n} of {all} ({share}). So errors are not simply counted: "
-        "look at sensitivity and balanced accuracy."
+        "The class “{name}” is rare: {n} of {all} ({share}). Sensitivity and balanced accuracy say "
+        "more here than plain accuracy."
     ),
     "warning_id": "Not used, since they look like identifiers: {names}.",
     "warning_id_used": (
@@ -728,9 +728,9 @@ WORDS: dict[str, str] = {
         "Each class against the others, its average precision in brackets; the least is {area}, of "
         "“{name}”, where chance would reach {chance} (dotted)."
     ),
-    "curves_pooled": (
-        "The splits chose different judges ({judges}), whose decision values are not on one scale: "
-        "read these curves as rough ones."
+    "curves_within": (
+        "The splits chose different judges ({judges}), whose decision values have no common scale. "
+        "They are compared within each split only, as ranks."
     ),
     # ------------------------------------------------------------------------------ tuning
     "tuning_intro": "Chosen: {params}, with a cross-validated error of {error}.",

@@ -338,8 +338,8 @@ WORDS: dict[str, str] = {
         "exclúyala: --drop {first}."
     ),
     "warning_skew": (
-        "La clase «{name}» es rara: {n} de {all} ({share}). Por eso los errores no se cuentan sin "
-        "más: fíjese en la sensibilidad y la exactitud equilibrada."
+        "La clase «{name}» es rara: {n} de {all} ({share}). La sensibilidad y la exactitud "
+        "equilibrada dicen aquí más que la exactitud simple."
     ),
     "warning_id": "No se usan porque parecen identificadores: {names}.",
     "warning_id_used": (
@@ -745,9 +745,9 @@ WORDS: dict[str, str] = {
         "Cada clase frente a las demás, con su precisión media entre paréntesis; la menor es "
         "{area}, de «{name}», donde el azar alcanzaría {chance} (línea de puntos)."
     ),
-    "curves_pooled": (
-        "Las particiones eligieron jueces distintos ({judges}), cuyos valores de decisión no están "
-        "en una misma escala: tome estas curvas como aproximadas."
+    "curves_within": (
+        "Las particiones eligieron jueces distintos ({judges}), cuyos valores de decisión no "
+        "tienen una escala común. Se comparan solo dentro de cada partición, como rangos."
     ),
     # ------------------------------------------------------------------------------ tuning
     "tuning_intro": "Elegido: {params}, con un error de validación cruzada de {error}.",

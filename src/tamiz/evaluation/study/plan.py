@@ -40,7 +40,8 @@ _METHOD_ROWS = {
     "forest": 5000,
     "l1-svm": 4000,
 }
-_RADIAL_ROWS, _INNER_ROWS = 2000, 1500
+_JUDGE_ROWS = {"svc-rbf": 2000, "svc-linear": 2000, "knn": 4000, "forest": 8000, "tree": 20000}
+_INNER_ROWS = 1500
 #: More columns than this are not for an elimination that asks a held-out part each time.
 _HOLD_OUT_COLUMNS = 60
 _PROBE_ROWS = 300
@@ -206,16 +207,16 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
         repeats=repeats,
         inner=5 if n < 200 else 3,
         limits={
-            "judges": {judge: _RADIAL_ROWS for judge in judges if _is_radial(judge)},
+            "judges": {
+                judge: _JUDGE_ROWS[judge_name(judge)]
+                for judge in judges
+                if judge_name(judge) in _JUDGE_ROWS
+            },
             "methods": {name: _METHOD_ROWS[name] for name in methods if name in _METHOD_ROWS},
             "inner": _INNER_ROWS,
         },
         left_out=left_out,
     )
-
-
-def _is_radial(judge: str) -> bool:
-    return judge_name(judge) in ("svc-rbf", "svc-linear", "knn")
 
 
 def _sizes(p: int) -> list[int]:
@@ -346,6 +347,11 @@ def _fit_into(plan: Plan, costs: Costs, n: int, workers: int, budget: float, fix
         *([] if fixed.cv else [_fewer_folds]),
         *([] if fixed.methods else [_drop_slowest(costs)]),
         _fewer_rows,
+        _fewer_rows,
+        *([] if fixed.judges else [_without_judge("forest")]),
+        _fewer_rows,
+        *([] if fixed.judges else [_without_judge("rbf")]),
+        _fewer_rows,
     ]
     for part, group in ((_EXTRAS, extras), (_FILLED, steps)):
         for step in group:
@@ -413,6 +419,25 @@ def _no_apparent(plan: Plan) -> Plan:
 
 def _fewer_folds(plan: Plan) -> Plan:
     return replace(plan, cv=min(plan.cv, 3))
+
+
+def _without_judge(name: str) -> Callable[[Plan], Plan]:
+    def drop(plan: Plan) -> Plan:
+        if name not in plan.judges:
+            return plan
+        left_out = [
+            *plan.left_out,
+            {
+                "what": "judge",
+                "name": name,
+                "why": "the plan would not fit into the time",
+                "flag": f"--judge {','.join(plan.judges)}",
+            },
+        ]
+        rest = [judge for judge in plan.judges if judge != name]
+        return replace(plan, judges=rest, left_out=left_out)
+
+    return drop
 
 
 def _drop_slowest(costs: Costs) -> Callable[[Plan], Plan]:

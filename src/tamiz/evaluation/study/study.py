@@ -358,8 +358,9 @@ def make_study(
             )
         say(f"plan: {plan.describe()}")
         for one in plan.left_out:
-            if one["what"] == "method":
-                say(f"left out: {one['name']}, since {one['why']}; {one['flag']} includes it")
+            if one["what"] in ("method", "judge"):
+                what = "" if one["what"] == "method" else "the judge "
+                say(f"left out: {what}{one['name']}, since {one['why']}; {one['flag']} includes it")
         free = fixed == Fixed(time_budget=time_budget)
         budget = time_budget or (1.4 * DEFAULT_BUDGET if free else None)
         if budget is not None:

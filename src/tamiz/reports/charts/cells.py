@@ -128,7 +128,7 @@ def draw_correlations(
 ) -> None:
     """A table of correlations: the stronger the darker, negative ones in another colour."""
     names = [page.names[j] for j in features]
-    room = min(110.0 if drawing.narrow else 200.0, max(text_width(n, TEXT) for n in names) + 12)
+    room = min(120.0 if drawing.narrow else 200.0, max(text_width(n, TEXT) for n in names) + 22)
     left, top = room + 8, 6.0
     width = min(26.0, (drawing.width - left - 6) / len(features))
     height = max(width, 15.0) if drawing.narrow else max(width, 13.0)

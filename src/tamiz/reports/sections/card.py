@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from tamiz.reports.charts.drawing import Drawing, figure, legend, swatch
@@ -94,6 +95,8 @@ def _metrics(page: Page, card: Any) -> Markup:
     lang = page.lang
     rows = []
     for name, metric in card.metrics.items():
+        if name == "roc_area" and _is_mixed(page):
+            continue  # it is of values that have no common scale
         low, high = metric.interval
         span = (
             "–"
@@ -154,10 +157,11 @@ def _scored(page: Page, card: Any) -> list[tuple[str, np.ndarray, np.ndarray]]:
     made = getattr(page.study, "predictions", None)
     if made is None or made.values is None:
         return []
+    values = _within_splits(page, made) if _is_mixed(page) else made.values
     if made.values.shape[1] == 1:
-        return [(class_name(page, card.positive), made.truth == 1, made.values[:, 0])]
+        return [(class_name(page, card.positive), made.truth == 1, values[:, 0])]
     names = [visible(name) for name in page.data.target_names or np.unique(page.data.y).tolist()]
-    found = [(name, made.truth == k, made.values[:, k]) for k, name in enumerate(names)]
+    found = [(name, made.truth == k, values[:, k]) for k, name in enumerate(names)]
     return [one for one in found if 0 < one[1].sum() < len(one[1])][:MOST_CURVES]
 
 
@@ -185,10 +189,25 @@ def _curves(page: Page, card: Any) -> Markup | None:
             found.append(Rates(name, recall[::-1], precision[::-1], float(positive.mean())))
             precise.append(float(average_precision_score(positive, values)))
         parts.append(_rates(page, found, precise, "recall", ("true_positives", "precise")))
-    kinds = _judges_chosen(page)
-    note = tag("p", lang("curves_pooled", judges=", ".join(kinds)), class_="fine")
+    judges = ", ".join(_judges_chosen(page))
+    note = tag("p", lang("curves_within", judges=judges), class_="fine")
     both = tag("div", parts, class_="beside")
-    return Markup(both + (note if scored and len(kinds) > 1 else ""))
+    return Markup(both + (note if scored and _is_mixed(page) else ""))
+
+
+def _is_mixed(page: Page) -> bool:
+    """Whether the predictions come from judges of several kinds."""
+    return len(_judges_chosen(page)) > 1
+
+
+def _within_splits(page: Page, made: Any) -> np.ndarray:
+    """Decision values as ranks within each test part: those of different judges have no scale."""
+    nested = page.answers.nested["smallest"]
+    sizes = page.found.n_test[nested.contest.splits[nested.chosen >= 0]]
+    if sizes.sum() != len(made.values):
+        return made.values
+    parts = np.split(made.values, np.cumsum(sizes)[:-1])
+    return np.concatenate([rankdata(part, axis=0) / (len(part) + 1) for part in parts])
 
 
 def _judges_chosen(page: Page) -> list[str]:

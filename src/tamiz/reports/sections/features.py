@@ -120,10 +120,16 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
 
 
 def _few_numbers(column: np.ndarray) -> np.ndarray | None:
-    """The values of a column that has a few whole numbers only: a density would invent others."""
-    values = np.unique(column[np.isfinite(column)])
-    few = 0 < len(values) <= MOST_LEVELS and bool((values == np.floor(values)).all())
-    return values if few and int(np.isfinite(column).sum()) >= 3 * len(values) else None
+    """The values of a column of a few integers: a density would invent others.
+
+    They may be some more if most rows have the same value, since a density would be a mere spike.
+    """
+    there = column[np.isfinite(column)]
+    values, counts = np.unique(there, return_counts=True)
+    if not len(values) or not (values == np.floor(values)).all():
+        return None
+    most = MOST_LEVELS if counts.max() <= 0.4 * len(there) else 3 * MOST_LEVELS
+    return values if len(values) <= most and len(there) >= 3 * len(values) else None
 
 
 def _medians(page: Page, column: np.ndarray, groups: Groups) -> str:

@@ -1,0 +1,279 @@
+"""What a study answers, on tables whose answer is known."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from tamiz.data import Dataset, load
+from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
+from tamiz.evaluation.study import make_study
+
+QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
+
+
+def dataset(X, y, **more):
+    names = [str(label) for label in np.unique(y)]
+    return Dataset(
+        np.asarray(X, dtype=float), np.asarray(y), task="classification", target_names=names, **more
+    )
+
+
+def nominal(columns, y, levels):
+    """Columns of codes, each with the same levels."""
+    X = np.column_stack(columns).astype(float)
+    names = [f"c{j}" for j in range(X.shape[1])]
+    return dataset(
+        X,
+        y,
+        feature_names=names,
+        categorical=np.ones(X.shape[1], dtype=bool),
+        levels={name: levels for name in names},
+    )
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    """The study of the demonstration, without its slowest methods."""
+    return make_study(
+        load("breast_cancer"),
+        ["fisher", "mrmr", "rfe"],
+        ["linear", "rbf", "tree"],
+        positive="malignant",
+        **QUICK,
+    )
+
+
+# ------------------------------------------------------------------------------ two answers
+
+
+def test_few_features_are_recommended_where_few_are_enough(cancer):
+    small, accurate = cancer.recommended, cancer.most_accurate
+    assert small.size <= 12 and small.size <= accurate.size
+    assert small.error < 0.06 and accurate.error < 0.05
+    assert small.features == [
+        cancer.comparison.names[j]
+        for j in cancer.comparison.whole_orders[small.method][: small.size]
+    ]
+
+
+def test_the_honest_error_is_that_of_choosing_inside_the_training_parts(cancer):
+    contest = cancer.answers.contest
+    nested = cancer.answers.nested[SMALLEST]
+    for k, place in enumerate(nested.chosen):
+        assert nested.errors[k] == contest.errors[k, place]
+    weights = cancer.comparison.n_test[contest.splits]
+    assert cancer.honest["error"] == pytest.approx(np.average(nested.errors, weights=weights))
+    assert cancer.honest["error"] == cancer.recommended.error
+    assert cancer.honest["low"] <= cancer.honest["error"] <= cancer.honest["high"]
+
+
+def test_report_card_table_and_headline_agree_on_one_number(cancer):
+    made = cancer.predictions
+    assert np.mean(made.predicted != made.truth) == pytest.approx(cancer.honest["error"])
+    assert 1 - cancer.card.metrics["accuracy"].value == pytest.approx(cancer.honest["error"])
+    assert sorted(made.rows.tolist()) == list(range(569))
+    assert cancer.card.positive == "malignant" and cancer.classes[1] == "malignant"
+
+
+def test_the_smallest_answer_is_within_its_own_rule(cancer):
+    choice = cancer.answers.contest.choice
+    away = choice.differences[choice.smallest]
+    assert away <= choice.errors_of_difference[choice.smallest] + 1e-12
+    assert away <= 0.015 + 1e-12
+    sizes = np.array([triple.size for triple in cancer.answers.contest.triples])
+    assert sizes[choice.smallest] == sizes[choice.equal].min()
+
+
+def test_json_has_the_published_names(cancer):
+    found = json.loads(json.dumps(cancer.to_dict(), default=float))
+    for key in ("recommended", "most_accurate"):
+        assert {"method", "judge", "size", "features", "error", "low", "high", "reasons"} <= set(
+            found[key]
+        )
+    assert {"error", "low", "high", "metric"} <= set(found["honest"])
+    assert found["status"] == "complete" and found["plan"]["methods"] == ["fisher", "mrmr", "rfe"]
+    sizes = [one["size"] for one in found["front"]]
+    errors = [one["error"] for one in found["front"]]
+    assert sizes == sorted(sizes) and errors == sorted(errors, reverse=True)
+
+
+def test_the_pipeline_of_an_answer_fits_its_columns(cancer):
+    for answer, best in ((SMALLEST, cancer.recommended), (MOST_ACCURATE, cancer.most_accurate)):
+        kept = cancer.dataset.keep(best.features)
+        model = cancer.pipeline(answer).fit(kept.X, kept.y)
+        assert model.score(kept.X, kept.y) > 0.94
+        assert model["judge"].get_params()["C"] == pytest.approx(best.params["C"])
+
+
+def test_decision_values_out_of_fold_follow_the_sorted_labels(cancer):
+    values, labels = cancer.out_of_fold()
+    second = np.unique(labels)[1]
+    assert values[labels == second].mean() > values[labels != second].mean()
+
+
+# ------------------------------------------------------------------------------ boundaries
+
+
+def test_a_rule_among_nominal_columns_is_found_by_a_judge_that_can():
+    rng = np.random.default_rng(0)
+    A = rng.integers(0, 3, (260, 6))
+    y = np.where((A[:, 0] == A[:, 1]) | (A[:, 2] == 1), "good", "bad")
+    data = nominal(A.T, y, ["red", "green", "blue"])
+    study = make_study(data, ["relieff", "forest"], ["linear", "rbf", "forest"], **QUICK)
+    assert study.honest["error"] < 0.06
+    assert set(study.recommended.features) >= {"c0", "c1", "c2"}
+    assert study.answers.boundary["kind"] in ("curved", "rules")
+    assert study.recommended.judge != "linear"
+
+
+def test_two_columns_that_only_tell_together_are_both_found():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, (450, 12)).astype(float)
+    y = ((X[:, 3] + X[:, 7]) % 3).astype(int)
+    study = make_study(
+        dataset(X, y), ["fisher", "relieff", "forest"], ["linear", "rbf"], sizes=[1, 2, 3, 5, 12],
+        **QUICK,
+    )  # fmt: skip
+    assert set(study.recommended.features) >= {"x3", "x7"} and study.recommended.size <= 3
+    assert study.honest["error"] < 0.05
+    assert study.answers.boundary["kind"] == "curved"
+
+
+def test_a_plane_is_said_to_be_enough_where_it_is():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((240, 6))
+    y = np.where(X[:, 0] + X[:, 1] + 0.3 * rng.standard_normal(240) > 0, 1, 0)
+    study = make_study(dataset(X, y), ["fisher"], ["linear", "tree"], sizes=[1, 2, 6], **QUICK)
+    assert study.answers.boundary["kind"] == "linear"
+    assert study.recommended.features == ["x0", "x1"] or study.recommended.features == ["x1", "x0"]
+
+
+# ------------------------------------------------------------------------------ skew, signal
+
+
+def test_nothing_is_recommended_without_signal_however_rare_a_class():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((400, 6))
+    y = np.where(rng.random(400) < 0.05, "yes", "no")
+    study = make_study(dataset(X, y), ["fisher", "mrmr"], ["linear", "tree"], **QUICK)
+    assert study.recommended is None and study.no_signal
+    assert study.honest["metric"] == "balanced error"
+    assert study.honest["without_features"] == pytest.approx(0.5)
+    assert study.params["class_weight"] == "balanced"
+    with pytest.raises(ValueError, match="recommends nothing"):
+        study.pipeline()
+
+
+def test_noise_is_called_noise_with_even_classes_too():
+    rng = np.random.default_rng(4)
+    called = 0
+    for _ in range(6):
+        X = rng.standard_normal((80, 30))
+        y = np.arange(80) % 2
+        study = make_study(dataset(X, y), ["fisher"], ["linear"], sizes=[1, 5, 30], **QUICK)
+        called += study.no_signal
+    assert called >= 5
+
+
+def test_a_rare_class_is_found_by_balanced_error_and_weights():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((500, 5))
+    score = X[:, 0] + X[:, 1] + 0.2 * rng.standard_normal(500)
+    y = np.where(score > np.quantile(score, 0.93), "yes", "no")
+    study = make_study(dataset(X, y), ["fisher"], ["linear"], positive="yes", **QUICK)
+    assert study.honest["metric"] == "balanced error" and study.honest["error"] < 0.12
+    assert study.card.metrics["sensitivity"].value > 0.85
+    plain = make_study(
+        dataset(X, y), ["fisher"], ["linear"], scoring="accuracy", class_weight=None, **QUICK
+    )
+    assert plain.honest["metric"] == "error" and plain.params["class_weight"] is None
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "f1", "average_precision", "balanced_accuracy"])
+def test_any_score_of_two_classes_works_with_either_positive_class(scoring):
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((160, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(160) > 0, "no", "yes")
+    for positive in ("yes", "no"):
+        study = make_study(
+            dataset(X, y), ["fisher"], ["linear", "forest"], scoring=scoring, positive=positive,
+            sizes=[1, 4], **QUICK,
+        )  # fmt: skip
+        assert study.honest["error"] < 0.35
+        assert study.card.positive == positive
+    with pytest.raises(ValueError, match="is no class"):
+        make_study(dataset(X, y), positive="maybe")
+
+
+def test_groups_stay_together_and_weights_count():
+    rng = np.random.default_rng(7)
+    groups = np.repeat(np.arange(40), 4)
+    X = rng.standard_normal((160, 5))
+    X[:, 4] = groups  # a table that remembers who is who
+    y = rng.integers(0, 2, 40)[groups]
+    data = dataset(X, y, extras={"groups": groups, "weights": rng.uniform(0.5, 2.0, 160)})
+    study = make_study(data, ["forest"], ["forest"], sizes=[1, 5], **QUICK)
+    assert study.no_signal  # the groups of the test part were never seen
+    loose = make_study(dataset(X, y), ["forest"], ["forest"], sizes=[1, 5], **QUICK)
+    assert not loose.no_signal
+
+
+# ------------------------------------------------------------------------------ plan and time
+
+
+def test_slow_methods_are_left_out_by_name_with_the_flag_that_includes_them():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((60, 80))
+    y = np.arange(60) % 2
+    said = []
+    study = make_study(dataset(X, y), None, ["linear"], sizes=[1, 5], cv=3, repeats=1, n_jobs=1,
+                       tell=said.append)  # fmt: skip
+    out = [one for one in study.plan.left_out if one["what"] == "method"]
+    assert [one["name"] for one in out] == ["ho-svm"]
+    assert "ho-svm" in out[0]["flag"] and out[0]["flag"].startswith("--methods")
+    assert any("left out: ho-svm" in line for line in said)
+    assert any(line.startswith("plan: ") and "about" in line for line in said)
+
+
+def test_a_run_that_was_cut_short_says_so_and_invents_no_interval():
+    rng = np.random.default_rng(9)
+    X = rng.standard_normal((700, 30))
+    y = np.where(X[:, 0] > 0, 1, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = make_study(
+            dataset(X, y), ["fisher", "mrmr", "relieff"], ["linear", "rbf", "forest"], repeats=20,
+            cv=10, time_budget=4.0, n_jobs=1,
+        )  # fmt: skip
+    assert study.comparison.status == "time budget"
+    done = np.isfinite(study.comparison.select_seconds).all(axis=0).sum()
+    assert done < 200
+    if study.answers is not None:
+        assert study.honest["n_splits"] <= done + 1
+        if study.honest["n_splits"] == 1:
+            assert np.isnan(study.honest["low"])
+
+
+def test_the_same_seed_gives_the_same_answer_for_any_number_of_workers():
+    data = load("iris")
+    options = {"cv": 3, "repeats": 2, "sizes": [1, 2, 4]}
+    one = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=1, **options)
+    two = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=2, **options)
+    np.testing.assert_array_equal(one.comparison.errors, two.comparison.errors)
+    assert one.recommended.to_dict() == two.recommended.to_dict()
+
+
+def test_a_numeric_target_is_studied_too():
+    study = make_study(load("diabetes"), ["pearson"], ["linear"], sizes=[1, 3, 10], **QUICK)
+    assert study.recommended.features[0] in ("bmi", "s5")
+    assert study.card is None and study.honest["error"] < study.honest["without_features"]
+
+
+def test_the_learning_curve_ends_at_the_error_of_the_answer(cancer):
+    curve = cancer.learning
+    assert curve.error[0] >= curve.error[-1] - 0.02
+    assert curve.n_train[-1] == pytest.approx(569 * 3 / 4, rel=0.01)
