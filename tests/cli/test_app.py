@@ -99,11 +99,16 @@ def test_rows_without_the_target_are_not_counted_as_wrong(capsys):
     assert code == 0 and "error" not in err
 
 
-def test_a_budget_that_allows_nothing_fails_and_a_model_is_not_forgotten(capsys, monkeypatch):
-    code, out, err = run(capsys, "select", "t.csv", *QUICK, "--time-budget", "1e-9")
-    assert (code, out) == (1, "") and "ended before any split was finished" in err
-    monkeypatch.setattr("tamiz.reports.study.recommend", lambda study: None)
-    code, out, err = run(capsys, "select", "t.csv", *QUICK, "--save", "none.tamiz")
+def test_a_budget_ends_a_run_without_failure_and_noise_gives_no_model(capsys):
+    many = ["-m", "fisher", "--repeats", "3000", "--cv", "2", "-j", "1", "--sizes", "1,2"]
+    code, out, err = run(capsys, "select", "t.csv", *many, "--time-budget", "1", "--json")
+    found = valid("select", out)
+    assert code == 0 and found["comparison"]["status"] == "time budget"
+    assert found["honest"]["n_splits"] < 6000
+    with open("noise.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,y\n" + "\n".join(f"{k * 7 % 11},{k * 5 % 13},{k % 2}" for k in range(60)))
+    code, out, err = run(capsys, "select", "noise.csv", *QUICK, "--save", "none.tamiz", "--json")
+    assert valid("select", out)["recommended"] is None
     assert code == 1 and "no model for none.tamiz" in err and not os.path.exists("none.tamiz")
 
 
@@ -166,7 +171,7 @@ def narrowed(monkeypatch):
 def test_a_terminal_without_the_signs_gets_others(monkeypatch):
     narrow = narrowed(monkeypatch)
     assert _run(["select", "t.csv", *QUICK]) == 0
-    assert "Recommended" in narrow.text()
+    assert "Smallest" in narrow.text()
 
 
 def test_json_is_exact_in_any_encoding(monkeypatch):

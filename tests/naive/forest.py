@@ -51,14 +51,14 @@ def gini(mass):
 
 
 class Tree:
-    """One tree of a bootstrap sample, nodes opened level by level."""
+    """One tree of a bootstrap sample, or of all samples with random cuts, level by level."""
 
-    def __init__(self, codes, y, weight, *, n_classes, n_tried, min_leaf, seed):
+    def __init__(self, codes, y, weight, *, n_classes, n_tried, min_leaf, random_cuts, seed):
         p, n = codes.shape
         draws = Draws(seed)
         self.codes, self.y, self.weight, self.n_classes = codes, y, weight, n_classes
-        self.copies = [0] * n
-        for _ in range(n):
+        self.copies = [int(random_cuts)] * n
+        for _ in range(0 if random_cuts else n):
             self.copies[draws.below(n)] += 1
         self.gains = np.zeros(p)
         pool = list(range(p))
@@ -81,7 +81,10 @@ class Tree:
                 if len(there) < 2:
                     continue
                 tried += 1
-                for cut in there[:-1]:
+                offered = there[:-1]
+                if random_cuts:
+                    offered = [offered[draws.below(len(offered))]]
+                for cut in offered:
                     left = [i for i in rows if codes[pool[draw], i] <= cut]
                     right = [i for i in rows if codes[pool[draw], i] > cut]
                     if min(self.heads(left), self.heads(right)) < min_leaf:

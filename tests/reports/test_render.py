@@ -328,7 +328,8 @@ def test_the_summary_says_what_was_found(page):
     cards = page.one("summary").of_class("answer")
     assert [card.all("h3")[0].text for card in cards] == ["Smallest", "Most accurate"]
     for card, best in zip(cards, (study.recommended, study.most_accurate), strict=True):
-        assert [li.text for li in card.all("li")] == best.features
+        listed = [li.text for li in card.all("li")]
+        assert listed == best.features if best.size < 13 else "nothing is left out" in card.text
         assert f"{best.size} features" in card.text and f"{100 * best.error:.1f}%" in card.text
 
 

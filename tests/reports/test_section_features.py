@@ -9,7 +9,7 @@ from tamiz.base import Selection
 from tamiz.data import Dataset
 from tamiz.evaluation.study import Study
 from tamiz.reports import render
-from tamiz.reports.sections.features import _few_numbers
+from tamiz.reports.sections.features import few_numbers
 from tests.reports.tree import Node, read
 
 
@@ -36,12 +36,12 @@ def test_an_indicator_is_drawn_as_bars_in_the_order_of_its_values():
     [np.linspace(0, 1, 30), np.arange(30.0) % 7, np.array([0.5, 1.5] * 10), np.array([1.0, 2, 3])],
 )
 def test_other_numbers_keep_their_density(column):
-    assert _few_numbers(column) is None
+    assert few_numbers(column) is None
     assert _panel(column).of_class("area")
 
 
 def test_counts_that_are_mostly_zero_are_bars():
     column = np.concatenate([np.zeros(60), np.arange(12.0), np.arange(12.0)])
-    assert _few_numbers(column) is not None
+    assert few_numbers(column) is not None
     assert _panel(column).of_class("bar")
-    assert _few_numbers(np.arange(84.0) % 12) is None
+    assert few_numbers(np.arange(84.0) % 12) is None

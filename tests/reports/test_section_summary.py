@@ -138,3 +138,9 @@ def test_a_study_with_both_is_one_of_features():
     page = read(render(full_study()))
     assert page.all("h1")[0].text.startswith("Feature selection")
     assert "With which parameters" not in page.one("summary").text
+
+
+def test_names_stay_as_they_are_in_plain_text():
+    study = full_study()
+    one = {"code": "leak", "columns": ["a<b> &lt;"], "text": ""}
+    assert "a<b> &lt;" in " ".join(summary(replace(study, warnings=[one])))

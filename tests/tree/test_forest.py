@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import tamiz
@@ -96,16 +96,22 @@ def test_values_of_new_samples_beyond_all_cuts():
 # ---------------------------------------------------------------------------------- the oracle
 
 
+@pytest.mark.parametrize("random_cuts", [False, True])
 @pytest.mark.parametrize("n_tried", [1, 2, 6])
 @pytest.mark.parametrize("min_leaf", [1, 4])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried):
+def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried, random_cuts):
     X, y = table(50, n_classes=n_classes, seed=n_tried)
     X[:, 4] = 1.0  # nothing to cut
     weight = np.random.default_rng(1).integers(1, 4, size=50).astype(float)
     bins = Bins.of(X)
     codes = bins.codes(X)
-    options = {"n_classes": n_classes, "n_tried": n_tried, "min_leaf": min_leaf}
+    options = {
+        "n_classes": n_classes,
+        "n_tried": n_tried,
+        "min_leaf": min_leaf,
+        "random_cuts": random_cuts,
+    }
     forest = grow_forest(codes, bins.counts, y, weight, n_trees=3, seed=11, **options)
     seeds = np.random.SeedSequence(11).generate_state(3)
     trees = [naive.Tree(codes, y, weight, seed=int(s) % 2**31, **options) for s in seeds]
@@ -131,6 +137,7 @@ def test_a_single_split_is_the_best_of_all():
         n_trees=1,
         n_tried=2,
         min_leaf=1,
+        random_cuts=False,
         seed=0,
     )
     assert forest.feature.tolist() == [0, -1, -1] and forest.threshold[0] == 1
@@ -141,14 +148,17 @@ def test_a_single_split_is_the_best_of_all():
 # ------------------------------------------------------------------------------- the estimator
 
 
-def test_errors_are_like_those_of_scikit_learn():
+@pytest.mark.parametrize(
+    ("splits", "peer"), [("best", RandomForestClassifier), ("random", ExtraTreesClassifier)]
+)
+def test_errors_are_like_those_of_scikit_learn(splits, peer):
     differences = []
     for load, n_folds in ((load_breast_cancer, 5), (load_wine, 5), (load_digits, 3)):
         X, y = load(return_X_y=True)
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
         ours, theirs = (
-            cross_val_score(kind(100, random_state=0), X, y, cv=folds).mean()
-            for kind in (ForestClassifier, RandomForestClassifier)
+            cross_val_score(forest, X, y, cv=folds).mean()
+            for forest in (ForestClassifier(splits=splits, random_state=0), peer(random_state=0))
         )
         differences.append(theirs - ours)
     assert np.mean(differences) < 0.01 and max(differences) < 0.025
@@ -254,6 +264,7 @@ def test_a_failed_fit_changes_nothing():
     [
         ({"n_estimators": 0}, "n_estimators"),
         ({"max_features": "all"}, "max_features"),
+        ({"splits": "worst"}, "splits"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"class_weight": "even"}, "class_weight"),
     ],
@@ -281,7 +292,8 @@ def test_estimator_checks():
         "from tamiz.embedded import ForestImportance\n"
         "from tamiz.tree import ForestClassifier\n"
         "not_met = eval(sys.argv[1])\n"
-        "for model in (ForestClassifier(10), ForestImportance(n_estimators=10)):\n"
+        "forests = ForestClassifier(10), ForestClassifier(10, splits='random')\n"
+        "for model in (*forests, ForestImportance(n_estimators=10)):\n"
         "    found = check_estimator(model, on_fail=None)\n"
         "    assert len(found) > 40\n"
         "    bad = {a['check_name'] for a in found if a['status'] != 'passed'}\n"

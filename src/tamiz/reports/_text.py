@@ -8,9 +8,10 @@ from typing import Any
 from tamiz.reports.language import find_language
 from tamiz.reports.page import Page
 from tamiz.reports.sections import summary as words
+from tamiz.reports.sections.data import warned
 from tamiz.reports.sections.reasons import plain
 
-_FIRST_NAMES = 20
+_FIRST_NAMES = 10
 _MOST_WARNINGS = 3
 
 
@@ -44,11 +45,11 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
     lines = _wrapped(words.question(page), width)
     for text in words.first(page):
         lines += _wrapped(text, width)
-    warned = words.warned(page)
-    for text, _ in warned[:_MOST_WARNINGS]:
-        lines += _wrapped(text, width, "! ")
-    if warned[_MOST_WARNINGS:]:
-        more = page.lang.whole(len(warned) - _MOST_WARNINGS)
+    alarms = warned(page)
+    for alarm, _ in alarms[:_MOST_WARNINGS]:
+        lines += _wrapped(alarm, width, "! ")
+    if alarms[_MOST_WARNINGS:]:
+        more = page.lang.whole(len(alarms) - _MOST_WARNINGS)
         lines.append(f"! {page.lang('more_names', n=more)}")
     best = page.recommended
     if best is not None:
@@ -85,11 +86,13 @@ def _answer(page: Page, one: Any, key: str, width: int) -> list[str]:
 
 
 def _names(page: Page, chosen: list[int], width: int) -> list[str]:
+    if words.takes_all(page, chosen):
+        return [f"    {page.lang('answer_all')}"]
     names = ", ".join(plain(page.feature(j)) for j in chosen[:_FIRST_NAMES])
     rest = f", … (+{len(chosen) - _FIRST_NAMES})" if chosen[_FIRST_NAMES:] else ""
     return textwrap.wrap(f"{names}{rest}", width, initial_indent="    ", subsequent_indent="    ")
 
 
-def _wrapped(markup: Any, width: int, mark: str = "") -> list[str]:
+def _wrapped(content: Any, width: int, mark: str = "") -> list[str]:
     indent = " " * len(mark)
-    return textwrap.wrap(plain(markup), width, initial_indent=mark, subsequent_indent=indent)
+    return textwrap.wrap(plain(content), width, initial_indent=mark, subsequent_indent=indent)

@@ -393,7 +393,7 @@
   }
   function startNames(part) {
     var names = JSON.parse(part.dataset.names);
-    startCopy(part.querySelector(".copy-names"), names.join("\n"), part.querySelector(".names"));
+    startCopy(part.querySelector(".copy-names"), names.join("\n"), part.querySelector(".names") || part);
     part.querySelector(".save-names").addEventListener("click", function () {
       saveTable([[part.dataset.head]].concat(names.map(function (name) { return [name]; })),
         part.dataset.file);

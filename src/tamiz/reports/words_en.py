@@ -146,6 +146,7 @@ WORDS: dict[str, str] = {
     "answer_smallest": "Smallest",
     "answer_most_accurate": "Most accurate",
     "answer_both": "Smallest, and most accurate too",
+    "answer_all": "All of them: nothing is left out.",
     "answer_line": "{what}: {n} by {method}, judge {judge}; honest error {error}[[ ({between})]]",
     "mean_in_splits": "Smoothed error",
     "copy_names": "Copy the names",
@@ -233,6 +234,12 @@ WORDS: dict[str, str] = {
         "more than one standard error[[, nor by more than {limit}]]. The best one is {best_method} "
         "with {best_size}, judge {best_judge}: its smoothed error is {best_mean}, that of this one "
         "{mean}. The difference is {difference}, its standard error {standard_error}."
+    ),
+    "reason_fewest_within_error_all": (
+        "It has the fewest features of all combinations that are not worse than the best one by "
+        "more than one standard error[[, nor by more than {limit}]]. The best one takes all "
+        "features, judge {best_judge}: its smoothed error is {best_mean}, that of this one {mean}. "
+        "The difference is {difference}, its standard error {standard_error}."
     ),
     "reason_stable": (
         "With {features}, {method} selects much the same in all splits (index {nogueira}; 1 is "

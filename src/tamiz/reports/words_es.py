@@ -142,6 +142,7 @@ WORDS: dict[str, str] = {
     "answer_smallest": "La menor",
     "answer_most_accurate": "La más exacta",
     "answer_both": "La menor, y también la más exacta",
+    "answer_all": "Todas: no se omite ninguna.",
     "answer_line": (
         "{what}: {n} según {method}, juez {judge}; error honesto {error}[[ ({between})]]"
     ),
@@ -232,6 +233,12 @@ WORDS: dict[str, str] = {
         "Tiene el menor número de características de todas las combinaciones que no son peores que "
         "la mejor en más de un error estándar[[, ni en más de {limit}]]. La mejor es {best_method} "
         "con {best_size}, juez {best_judge}: su error suavizado es {best_mean}; el de esta, "
+        "{mean}. La diferencia es {difference}, y su error estándar, {standard_error}."
+    ),
+    "reason_fewest_within_error_all": (
+        "Tiene el menor número de características de todas las combinaciones que no son peores que "
+        "la mejor en más de un error estándar[[, ni en más de {limit}]]. La mejor toma todas las "
+        "características, juez {best_judge}: su error suavizado es {best_mean}; el de esta, "
         "{mean}. La diferencia es {difference}, y su error estándar, {standard_error}."
     ),
     "reason_stable": (

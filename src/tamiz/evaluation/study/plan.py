@@ -202,7 +202,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
     return Plan(
         methods=methods,
         judges=judges,
-        sizes=_sizes(p) if fixed.sizes is None else sorted({min(int(s), p) for s in fixed.sizes}),
+        sizes=_sizes(p) if fixed.sizes is None else list(fixed.sizes),
         cv=cv,
         repeats=repeats,
         inner=5 if n < 200 else 3,

@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from tamiz._compiling import CompileWatch
+from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
 from tamiz.base import Selection, Stopwatch, _plain
 from tamiz.data import Dataset
@@ -28,6 +29,7 @@ from tamiz.evaluation._compare_select import preparing_steps
 from tamiz.evaluation._compare_setting import Setting, StopSign
 from tamiz.evaluation._compare_text import BASELINES
 from tamiz.evaluation._intervals import check_count
+from tamiz.evaluation._plan import check_sizes
 from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
 from tamiz.evaluation.compare import run_comparison
 from tamiz.evaluation.comparison import Comparison
@@ -328,6 +330,13 @@ def make_study(
     """
     watch = Stopwatch()
     permutations = check_count("permutations", permutations, 0)
+    refuse_no_jobs(n_jobs)
+    if repeats is not None:
+        repeats = check_count("repeats", repeats, 1)
+    if time_budget is not None and not time_budget > 0:
+        raise ValueError(f"time_budget={time_budget!r} must be a positive number of seconds.")
+    if sizes is not None:
+        sizes = check_sizes(sizes, dataset.n_features).tolist()
     if dataset.y is None:
         raise ValueError("a study needs a target; load the table with target=NAME.")
     say = tell or (lambda text: None)

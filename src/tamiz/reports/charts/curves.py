@@ -255,7 +255,7 @@ def _mark_answers(drawing: Drawing, page: Page, x: Scale, y: Scale) -> None:
     """Rings around both answers, with their names."""
     contest = page.answers.contest
     choice = contest.choice
-    spots = {}
+    spots: dict[tuple[float, float], list[str]] = {}
     for key, t in (("answer_smallest", choice.smallest), ("answer_most_accurate", choice.best)):
         spot = (x(max(contest.triples[t].size, x.low)), y(float(choice.means[t])))
         spots.setdefault(spot, []).append(page.lang(key))

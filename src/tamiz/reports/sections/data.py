@@ -150,6 +150,31 @@ def _doubtful(page: Page) -> list[str]:
     return [visible(names[j]) for j in perhaps_identifiers(data.X, names, plain)]
 
 
+def warned(page: Page) -> list[tuple[str, bool]]:
+    """Warnings of the study, and whether they are in the language of the page."""
+    texts = []
+    for one in getattr(page.study, "warnings", None) or []:
+        own = _in_words(page, one["code"], [str(name) for name in one["columns"]])
+        texts.append((visible(one["text"]) if own is None else own, own is not None))
+    return texts
+
+
+def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
+    """The words for a warning; None if there are none for its code."""
+    lang, data, counts = page.lang, page.data, page.whole.class_counts
+    if code == "skew" and counts:
+        name = min(counts, key=lambda label: counts[label])
+        share = lang.share(counts[name] / sum(counts.values()), 1)
+        n, all_rows = lang.whole(counts[name]), lang.count("row", sum(counts.values()))
+        return lang("warning_skew", name=visible(name), n=n, all=all_rows, share=share)
+    used = set(columns) & set(data.feature_names)
+    key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
+    if not columns or code == "skew" or not lang.has(key):
+        return None
+    names = [visible(name) for name in columns]
+    return lang(key, names=lang.listed(names), n=lang.count("column", len(names)), first=names[0])
+
+
 # ------------------------------------------------------------------------------------- charts
 
 

@@ -84,7 +84,7 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     column = np.asarray(page.column(j), dtype=np.float64)
     draw: Callable[[Drawing], None]
     coded = page.is_coded(j)
-    few = None if coded or regression else _few_numbers(column)
+    few = None if coded or regression else few_numbers(column)
     if few is not None:
         levels = [lang.number(value) for value in few.tolist()]
         codes = np.where(np.isfinite(column), np.searchsorted(few, column), np.nan)
@@ -119,7 +119,7 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
     return tag("div", heading, chart, note, class_="panel")
 
 
-def _few_numbers(column: np.ndarray) -> np.ndarray | None:
+def few_numbers(column: np.ndarray) -> np.ndarray | None:
     """The values of a column of a few integers: a density would invent others.
 
     They may be some more if most rows have the same value, since a density would be a mere spike.

@@ -52,6 +52,8 @@ def _variant(page: Page, best: Any, code: str, values: dict[str, Any]) -> str:
         return "only_one"
     if code == "ties" and values["n_tied"] == 1:
         return "ties_one"
+    if code == "fewest_within_error" and values["best_method"] == "all":
+        return "fewest_within_error_all"
     if code == "boundary_linear" and values["difference"] <= 0:
         return "boundary_linear_best"
     if code == "selection_bias":
@@ -74,9 +76,12 @@ def _value(page: Page, key: str, value: Any) -> str:
     return page.lang.number(float(value))
 
 
-def plain(markup: Any) -> str:
-    """Markup without its tags."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", str(markup))).split())
+def plain(content: Any) -> str:
+    """Content as plain text: markup without its tags, all else as it is."""
+    text = str(content)
+    if isinstance(content, Markup):
+        text = html.unescape(re.sub(r"<[^>]*>", "", text))
+    return " ".join(text.split())
 
 
 def reason_text(study: Any, recommendation: Any, reason_of: Any, lang: str = "en") -> str:

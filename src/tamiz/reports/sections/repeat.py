@@ -1,8 +1,10 @@
-"""What is needed to do it again, and what the words mean."""
+"""How it was measured, what is needed to do it again, and what the words mean."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page, Section
@@ -82,6 +84,43 @@ def build(page: Page) -> Section:
 def _short(value: Any) -> str:
     text = visible(value if isinstance(value, str) else repr(value))
     return text if len(text) <= LONG else text[:LONG] + "…"
+
+
+def measured(page: Page) -> list[Markup]:
+    """How it was measured, where that is not what everybody would expect."""
+    study, lang, found = page.study, page.lang, page.found
+    params = study.params or {}
+    if found is None or not page.honest:
+        return []
+    texts = [
+        lang.rich(
+            "measured_splits",
+            n=lang.whole(page.honest["n_splits"]),
+            metric=page.metric_inside,
+        )
+    ]
+    if found.metric == "balanced error":
+        texts.append(lang.rich("measured_skewed" if params.get("skewed") else "measured_balanced"))
+    if params.get("class_weight"):
+        texts.append(lang.rich("measured_weights"))
+    limits = params.get("limits") or {}
+    n_train = float(np.max(found.n_train))
+    for kind in ("methods", "judges"):
+        for name, most in (limits.get(kind) or {}).items():
+            if name in getattr(found, kind) and most < n_train:
+                values = {"name": visible(name), "n": lang.count("row", most)}
+                texts.append(lang.rich(f"measured_{kind}_rows", **values))
+    inner = limits.get("inner")
+    if inner and inner < n_train:
+        texts.append(lang.rich("measured_inner_rows", n=lang.count("row", inner)))
+    plan = getattr(study, "plan", None)
+    for one in [] if plan is None else plan.left_out:
+        code = one["what"].replace(" ", "_")
+        words = lang.has(f"left_out_{code}")
+        text = lang.rich(f"left_out_{code}", name=visible(one["name"])) if words else one["why"]
+        flag = tag("code", visible(one["flag"])) if one.get("flag") else None
+        texts.append(Markup(tag("span", text) + (" " + flag if flag else "")))
+    return texts
 
 
 def glossary(page: Page) -> Section:

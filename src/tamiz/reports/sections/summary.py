@@ -1,4 +1,4 @@
-"""What was found, in words for everybody: both answers, the honest error, and why."""
+"""What was found, for everybody: both answers, the honest error, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tamiz.evaluation.study import AGREEMENT
 from tamiz.reports.language import NONE
 from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page, Section
+from tamiz.reports.sections.data import warned
 from tamiz.reports.sections.reasons import reason
+from tamiz.reports.sections.repeat import measured
 from tamiz.reports.tables import folded, pairs
 
 FIRST_NAMES = 12
@@ -185,31 +187,6 @@ def _warning(page: Page, text: str, own: bool) -> Markup:
     return tag("li", text, lang=None if own or page.lang.code == "en" else "en")
 
 
-def warned(page: Page) -> list[tuple[str, bool]]:
-    """Warnings of the study, and whether they are in the language of the page."""
-    texts = []
-    for one in getattr(page.study, "warnings", None) or []:
-        own = _in_words(page, one["code"], [str(name) for name in one["columns"]])
-        texts.append((visible(one["text"]) if own is None else own, own is not None))
-    return texts
-
-
-def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
-    """The words for a warning; None if there are none for its code."""
-    lang, data, counts = page.lang, page.data, page.whole.class_counts
-    if code == "skew" and counts:
-        name = min(counts, key=lambda label: counts[label])
-        share = lang.share(counts[name] / sum(counts.values()), 1)
-        n, all_rows = lang.whole(counts[name]), lang.count("row", sum(counts.values()))
-        return lang("warning_skew", name=visible(name), n=n, all=all_rows, share=share)
-    used = set(columns) & set(data.feature_names)
-    key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
-    if not columns or code == "skew" or not lang.has(key):
-        return None
-    names = [visible(name) for name in columns]
-    return lang(key, names=lang.listed(names), n=lang.count("column", len(names)), first=names[0])
-
-
 # ----------------------------------------------------------------------------------- answers
 
 
@@ -251,17 +228,24 @@ def _answer(page: Page, one: Any, key: str) -> Markup:
     )
 
 
+def takes_all(page: Page, chosen: list[int]) -> bool:
+    """Whether these are so many that they are not listed, and all that there are."""
+    return len(chosen) > FIRST_NAMES and len(chosen) == page.whole.n_features
+
+
 def _names(page: Page, chosen: list[int], answer: str) -> Markup:
     """Names, best first; buttons that copy them and save them."""
     lang = page.lang
     shown = tag("ol", [tag("li", page.feature(j)) for j in chosen[:FIRST_NAMES]], class_="names")
     rest = chosen[FIRST_NAMES:]
     more = None
+    if takes_all(page, chosen):
+        shown, rest = tag("p", lang("answer_all")), []
     if rest:
         start = FIRST_NAMES + 1
         items = [tag("li", page.feature(j)) for j in rest]
-        listed = tag("ol", items, class_="names", start=start)
-        more = folded(lang("more_names", n=lang.whole(len(rest))), listed)
+        others = tag("ol", items, class_="names", start=start)
+        more = folded(lang("more_names", n=lang.whole(len(rest))), others)
     words = {"data_done": lang("copied"), "type": "button"}
     buttons = tag(
         "p",
@@ -403,40 +387,3 @@ def _measured(page: Page) -> Markup | None:
         return None
     inner = tag("ul", [tag("li", text) for text in items])
     return folded(page.lang("measured"), inner)
-
-
-def measured(page: Page) -> list[Markup]:
-    """How it was measured, where that is not what everybody would expect."""
-    study, lang, found = page.study, page.lang, page.found
-    params = study.params or {}
-    if found is None or not page.honest:
-        return []
-    texts = [
-        lang.rich(
-            "measured_splits",
-            n=lang.whole(page.honest["n_splits"]),
-            metric=page.metric_inside,
-        )
-    ]
-    if found.metric == "balanced error":
-        texts.append(lang.rich("measured_skewed" if params.get("skewed") else "measured_balanced"))
-    if params.get("class_weight"):
-        texts.append(lang.rich("measured_weights"))
-    limits = params.get("limits") or {}
-    n_train = float(np.max(found.n_train))
-    for kind in ("methods", "judges"):
-        for name, most in (limits.get(kind) or {}).items():
-            if name in getattr(found, kind) and most < n_train:
-                values = {"name": visible(name), "n": lang.count("row", most)}
-                texts.append(lang.rich(f"measured_{kind}_rows", **values))
-    inner = limits.get("inner")
-    if inner and inner < n_train:
-        texts.append(lang.rich("measured_inner_rows", n=lang.count("row", inner)))
-    plan = getattr(study, "plan", None)
-    for one in [] if plan is None else plan.left_out:
-        code = one["what"].replace(" ", "_")
-        words = lang.has(f"left_out_{code}")
-        text = lang.rich(f"left_out_{code}", name=visible(one["name"])) if words else one["why"]
-        flag = tag("code", visible(one["flag"])) if one.get("flag") else None
-        texts.append(Markup(tag("span", text) + (" " + flag if flag else "")))
-    return texts
