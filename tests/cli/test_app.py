@@ -101,7 +101,7 @@ def test_rows_without_the_target_are_not_counted_as_wrong(capsys):
 
 def test_a_budget_ends_a_run_without_failure_and_noise_gives_no_model(capsys):
     many = ["-m", "fisher", "--repeats", "3000", "--cv", "2", "-j", "1", "--sizes", "1,2"]
-    code, out, err = run(capsys, "select", "t.csv", *many, "--time-budget", "1", "--json")
+    code, out, err = run(capsys, "select", "t.csv", *many, "--time-budget", "6", "--json")
     found = valid("select", out)
     assert code == 0 and found["comparison"]["status"] == "time budget"
     assert found["honest"]["n_splits"] < 6000

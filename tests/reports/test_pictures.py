@@ -54,6 +54,17 @@ def test_the_trade_off_has_a_dot_for_every_combination_and_joins_the_best(tree):
     assert {"Smallest", "Most accurate"} <= set(words)
 
 
+def test_a_combination_far_above_the_others_is_counted_and_not_drawn():
+    study = full_study()
+    contest = study.answers.contest
+    means = np.where(np.arange(len(contest.triples)) == 0, 5.0, contest.choice.means)
+    far = replace(contest, choice=contest.choice._replace(means=means))
+    part = read(render(replace(study, answers=replace(study.answers, contest=far)))).one("tradeoff")
+    n_cut = int(re.search(r"lie above the picture: (\d+)", part.text)[1])
+    assert n_cut >= 1
+    assert len(part.of_class("wide")[0].of_class("faint")) == len(means) - n_cut
+
+
 def test_what_lies_far_outside_is_named_at_the_edge(tree):
     without = f"no features: {100 * full_study().honest['without_features']:.1f}%"
     words = [text.text for text in wide(tree, "tradeoff").all("text")]

@@ -295,7 +295,8 @@ class Contest:
 
     def pareto(self) -> list[int]:
         """Places of the triples that no other beats in both error and size, by size."""
-        order = np.lexsort((self.choice.means, [triple.size for triple in self.triples]))
+        sizes = np.array([triple.size for triple in self.triples])
+        order = np.lexsort((self.choice.means, sizes))
         front: list[int] = []
         for t in order.tolist():
             if not front or self.choice.means[t] < self.choice.means[front[-1]] - _TIE:

@@ -347,8 +347,8 @@ def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
     _refuse_unknown("prefer", given.prefer, ("threads", "processes", None))
     _refuse_unknown("task", given.task, ("auto", "classification", "regression"))
     raising = _is_raising(given.error_score)
-    budget = given.time_budget
-    if budget is not None and (not isinstance(budget, Real) or not budget > 0):
+    budget: Any = given.time_budget
+    if budget is not None and (not isinstance(budget, Real) or not float(budget) > 0):
         raise ValueError(f"time_budget={budget!r} must be a positive number of seconds.")
     if given.resume and given.checkpoint is None:
         raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
@@ -357,7 +357,7 @@ def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
     methods = read_selectors(given.selectors, given.baselines, data, int(given_sizes[-1]))
     named_judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
     bounds = _limits(given.limits)
-    stop = given.stop or StopSign(None if budget is None else time.monotonic() + budget)
+    stop = given.stop or StopSign(None if budget is None else time.monotonic() + float(budget))
     candidates = read_tune(given.tune, named_judges)
     inner = _inner_folds(given.nested)
     tuning = any(len(options) > 1 for options in candidates.values())

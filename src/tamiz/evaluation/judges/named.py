@@ -189,13 +189,13 @@ def resolved(candidate: dict[str, Any], n_features: int) -> dict[str, Any]:
 def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
     """The settings to try, as keyword arguments of ``set_params``."""
     if grid is True or isinstance(grid, str):
-        named = JUDGES.get(_ALIASES.get(name, name))
-        if named is None:
+        listed = JUDGES.get(_ALIASES.get(name, name))
+        if listed is None:
             raise ValueError(
                 f"tune={grid!r} has no grid for the judge {name!r}; pass "
                 "tune={'C': [0.1, 1, 10]} or the like."
             )
-        grid = {True: named.grid, "coarse": named.coarse, "fine": named.fine}[grid]
+        grid = {True: listed.grid, "coarse": listed.coarse, "fine": listed.fine}[grid]
     known = judge.get_params()
     prefix = f"{judge.steps[-1][0]}__" if isinstance(judge, Pipeline) else ""
     candidates = []

@@ -189,8 +189,9 @@ class Study:
         made = self.predictions if answer == SMALLEST else self.accurate_predictions
         if made is None or made.values is None or self.classes is None:
             return None
-        labels = np.asarray(self.dataset.y)[made.rows]
-        names = self.dataset.target_names or [str(label) for label in np.unique(self.dataset.y)]
+        y = np.asarray(self.dataset.y)
+        labels = y[made.rows]
+        names = self.dataset.target_names or [str(label) for label in np.unique(y)]
         flipped = len(self.classes) == 2 and self.classes[0] != names[0]
         return (-made.values if flipped else made.values), labels
 
