@@ -56,3 +56,5 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"tamiz {release}"
+html_static_path = ["_static"]
+html_css_files = ["gallery.css"]

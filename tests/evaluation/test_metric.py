@@ -20,11 +20,11 @@ from sklearn.metrics import (
 )
 
 from tamiz.evaluation.judges import Metric
-from tamiz.evaluation.judges.metric import Answers
+from tamiz.evaluation.judges.metric import Predicted
 
 
 def said(predictions, decisions=None, proportions=None):
-    return Answers(np.unique(predictions), predictions, decisions, proportions)
+    return Predicted(np.unique(predictions), predictions, decisions, proportions)
 
 
 labels = st.lists(st.tuples(*[st.integers(0, 3)] * 2, st.floats(0.1, 10)), min_size=1, max_size=40)

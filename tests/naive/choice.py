@@ -67,9 +67,15 @@ def smoothed(means, triples):
             found[t] = max(means[t], mean([means[t], means[before[0]]]))
     for judge, size in {(j, s) for _, j, s, _ in triples}:
         row = [u for u, (_, j, s, _) in enumerate(triples) if (j, s) == (judge, size)]
-        if len(row) > 1:
-            first, second = sorted(row, key=lambda u: found[u])[:2]
-            found[first] = found[second]
+        least = {}
+        for u in row:
+            method = triples[u][0]
+            least[method] = min(least.get(method, math.inf), found[u])
+        first, *others = sorted(least, key=lambda method: least[method])
+        if others:
+            raised = [u for u in row if triples[u][0] == first]
+            for u in raised:
+                found[u] = max(found[u], least[others[0]])
     return found
 
 

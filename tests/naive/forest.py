@@ -56,10 +56,11 @@ class Tree:
     def __init__(self, codes, y, weight, *, n_classes, n_tried, min_leaf, random_cuts, seed):
         p, n = codes.shape
         draws = Draws(seed)
-        self.codes, self.y, self.weight, self.n_classes = codes, y, weight, n_classes
-        self.copies = [int(random_cuts)] * n
-        for _ in range(0 if random_cuts else n):
-            self.copies[draws.below(n)] += 1
+        self.codes, self.y, self.n_classes = codes, y, n_classes
+        equal = len(set(weight)) == 1
+        self.copies = [int(random_cuts and equal)] * n
+        for _ in range(0 if random_cuts and equal else n):
+            self.copies[draws.below(n) if equal else self.drawn(draws, weight)] += 1
         self.gains = np.zeros(p)
         pool = list(range(p))
         self.root = {"rows": [i for i in range(n) if self.copies[i]]}
@@ -98,15 +99,21 @@ class Tree:
                 node.update(feature=feature, cut=cut, left={"rows": left}, right={"rows": right})
                 nodes += [node["left"], node["right"]]
 
+    def drawn(self, draws, weight):
+        """A sample drawn in proportion to the weights."""
+        spot = draws.below(2**52) * 2.0**-52 * np.cumsum(weight)[-1]
+        ends = np.cumsum(weight)
+        return next(i for i in range(len(ends)) if spot < ends[i])
+
     def heads(self, rows):
         """Number of samples, copies counted."""
         return sum(self.copies[i] for i in rows)
 
     def mass(self, rows):
-        """Weight of each class."""
+        """Number of samples of each class."""
         found = [0.0] * self.n_classes
         for i in rows:
-            found[self.y[i]] += self.copies[i] * self.weight[i]
+            found[self.y[i]] += self.copies[i]
         return found
 
     def share(self, sample):

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import tamiz
 import tests.naive.forest as naive
 from tamiz.tree import ForestClassifier
-from tamiz.tree.forest import Bins, forest_proportions, grow_forest
+from tamiz.tree.binned import Bins, ForestRules, forest_proportions, grow_forest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -112,7 +112,8 @@ def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried, random_c
         "min_leaf": min_leaf,
         "random_cuts": random_cuts,
     }
-    forest = grow_forest(codes, bins.counts, y, weight, n_trees=3, seed=11, **options)
+    rules = ForestRules(**options)
+    forest = grow_forest(codes, bins.counts, y, weight, rules=rules, n_trees=3, seed=11)
     seeds = np.random.SeedSequence(11).generate_state(3)
     trees = [naive.Tree(codes, y, weight, seed=int(s) % 2**31, **options) for s in seeds]
     new = bins.codes(table(80, seed=9)[0])
@@ -133,11 +134,8 @@ def test_a_single_split_is_the_best_of_all():
         bins.counts,
         np.repeat(y, 250),
         np.ones(1000),
-        n_classes=2,
+        rules=ForestRules(n_classes=2, n_tried=2, min_leaf=1, random_cuts=False),
         n_trees=1,
-        n_tried=2,
-        min_leaf=1,
-        random_cuts=False,
         seed=0,
     )
     assert forest.feature.tolist() == [0, -1, -1] and forest.threshold[0] == 1

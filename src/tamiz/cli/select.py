@@ -172,7 +172,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
 
     from tamiz.cli.console import command_line, tell
     from tamiz.cli.problems import usage
-    from tamiz.cli.wording import tell_notes
+    from tamiz.cli.wording import as_options, tell_notes
     from tamiz.evaluation.judges import judge_name
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
@@ -213,6 +213,8 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
     for message in dict.fromkeys(str(one.message) for one in caught):
         if not quiet:
             tell(message)
+    for warning in study.warnings:
+        warning["text"] = as_options(warning["text"])
     _refuse_nothing(study, options.get("time_budget"))
     return study
 
@@ -241,8 +243,7 @@ def _refuse_nothing(study: Study, time_budget: float | None) -> None:
 
 
 def document(study: Study, lang: str = "en") -> dict[str, Any]:
-    """The study as JSON: every reason with its sentence, warnings in the words of options."""
-    from tamiz.cli.wording import as_options
+    """The study as JSON, every reason with its sentence."""
     from tamiz.reports import reason_text
 
     found = study.to_dict()
@@ -250,8 +251,6 @@ def document(study: Study, lang: str = "en") -> dict[str, Any]:
         if one is not None:
             for entry, reason in zip(found[key]["reasons"], one.reasons, strict=True):
                 entry["text"] = reason_text(study, one, reason, lang)
-    for warning in found["warnings"]:
-        warning["text"] = as_options(warning["text"])
     return found
 
 

@@ -97,9 +97,11 @@ def smoothed(means: np.ndarray, triples: Sequence[Triple]) -> np.ndarray:
         if len(curve) > 1:  # nothing stands behind the last: a dip there is believed half-way
             found[curve[-1]] = max(values[-1], 0.5 * (values[-1] + values[-2]))
     for row in rows.values():
-        if len(row) > 1:
-            first, second = np.argsort(found[row], kind="stable")[:2]
-            found[row[first]] = found[row[second]]
+        first = min(row, key=lambda t: found[t])
+        others = [found[t] for t in row if triples[t].method != triples[first].method]
+        for t in row:
+            if others and triples[t].method == triples[first].method:
+                found[t] = max(found[t], min(others))
     return found
 
 

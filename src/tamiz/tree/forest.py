@@ -15,16 +15,15 @@ References
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._parallel import N_JOBS, limit_threads, run_tiles
+from tamiz._parallel import N_JOBS, limit_threads
 from tamiz._validation import (
     check_class_weight,
     check_classes,
@@ -32,91 +31,14 @@ from tamiz._validation import (
     check_X,
     unchanged_on_error,
 )
-
-_MOST_BINS = 64
-
-
-class Bins(NamedTuple):
-    """The cuts of every feature; a value above ``k`` of them is in bin ``k``."""
-
-    cuts: np.ndarray  # (features, most cuts), ascending
-    counts: np.ndarray  # number of bins of each feature
-
-    @classmethod
-    def of(cls, X: np.ndarray) -> Bins:
-        """Cuts half-way between neighbouring values, at quantiles if there are many values."""
-        p = X.shape[1]
-        bins = cls(np.empty((p, _MOST_BINS - 1)), np.empty(p, dtype=np.intp))
-        run_tiles(_cut_columns, p, X, *bins, min_items=200)
-        return bins
-
-    def codes(self, X: np.ndarray) -> np.ndarray:
-        """The bin of every value, features in rows."""
-        found = np.empty((len(self.cuts), len(X)), dtype=np.uint8)
-        run_tiles(_code_columns, len(self.cuts), X, *self, found, min_items=200)
-        return found
-
-    def take(self, features: np.ndarray) -> Bins:
-        """Those of some features."""
-        return Bins(self.cuts[features], self.counts[features])
-
-
-class Forest(NamedTuple):
-    """Grown trees, one after the other; ``roots`` says where each begins."""
-
-    feature: np.ndarray  # -1 for a leaf
-    threshold: np.ndarray  # bins up to this go left
-    left: np.ndarray
-    right: np.ndarray
-    value: np.ndarray  # (nodes, classes), proportions
-    roots: np.ndarray
-    gains: np.ndarray  # decrease of impurity by feature
-
-
-def grow_forest(
-    codes: np.ndarray,
-    n_bins: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
-    *,
-    n_classes: int,
-    n_trees: int,
-    n_tried: int,
-    min_leaf: int,
-    random_cuts: bool,
-    seed: int,
-) -> Forest:
-    """Grow all trees; ``codes`` has features in rows, ``y`` holds class codes."""
-    shape = (n_classes, n_tried, min_leaf, random_cuts)
-    seeds = np.random.SeedSequence(seed).generate_state(n_trees).astype(np.int64)
-    grown: list[Any] = [None] * n_trees
-
-    def tile(start: int, stop: int) -> None:
-        for t in range(start, stop):
-            grown[t] = _grow(codes, n_bins, y, weight, shape, int(seeds[t] % 2**31))
-
-    run_tiles(tile, n_trees, min_items=4)
-    sizes = [len(tree[0]) for tree in grown]
-    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    shift = np.repeat(roots, sizes)
-    feature = np.concatenate([tree[0] for tree in grown])
-    left, right = (np.concatenate([tree[k] for tree in grown]) + shift for k in (2, 3))
-    return Forest(
-        feature,
-        np.concatenate([tree[1] for tree in grown]),
-        left,
-        right,
-        np.concatenate([tree[4] for tree in grown]),
-        roots,
-        np.mean([tree[5] for tree in grown], axis=0),
-    )
-
-
-def forest_proportions(forest: Forest, codes: np.ndarray) -> np.ndarray:
-    """Mean class proportions of the leaves that the samples fall into."""
-    found = np.zeros((codes.shape[1], forest.value.shape[1]))
-    run_tiles(_walk, codes.shape[1], codes, forest[:6], found, min_items=500)
-    return found / len(forest.roots)
+from tamiz.tree.binned import (
+    Bins,
+    Forest,
+    ForestRules,
+    features_tried,
+    forest_proportions,
+    grow_forest,
+)
 
 
 class ForestClassifier(ClassifierMixin, BaseEstimator):
@@ -134,7 +56,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     min_samples_leaf : int, default=1
         Least number of samples, bootstrap copies counted, on either side of a split.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+        Weights of the classes: samples are drawn for a tree in proportion to their weights, so that
+        balanced classes are balanced in every tree.
     n_jobs : int or None, default=None
         Threads; all by default.
     random_state : int, RandomState or None, default=None
@@ -221,6 +144,12 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         used = weight > 0
         X, codes, weight = X[kept[used]], labels.codes[used], weight[used]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rules = ForestRules(
+            len(labels.classes),
+            features_tried(self.max_features, X.shape[1]),
+            self.min_samples_leaf,
+            self.splits == "random",
+        )
         with limit_threads(self.n_jobs):
             bins = Bins.of(X)
             forest = grow_forest(
@@ -228,11 +157,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 bins.counts,
                 codes,
                 weight,
-                n_classes=len(labels.classes),
+                rules=rules,
                 n_trees=self.n_estimators,
-                n_tried=features_tried(self.max_features, X.shape[1]),
-                min_leaf=self.min_samples_leaf,
-                random_cuts=self.splits == "random",
                 seed=seed,
             )
         self.classes_ = labels.classes
@@ -273,245 +199,3 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         """
         found = self.predict_proba(X)
         return self.classes_[found.argmax(axis=1)]
-
-
-def features_tried(max_features: int | str, p: int) -> int:
-    """How many features a node looks at."""
-    wanted = int(np.sqrt(p)) if isinstance(max_features, str) else int(max_features)
-    return min(p, max(1, wanted))
-
-
-# ---------------------------------------------------------------------------------- compiled
-
-
-@njit(cache=True, nogil=True)
-def _cut_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any) -> None:
-    n = len(X)
-    most = cuts.shape[1]
-    for j in range(start, stop):
-        values = np.sort(X[:, j])
-        n_steps = 0
-        for i in range(n - 1):
-            n_steps += values[i + 1] > values[i]
-        made, wanted = 0, 0
-        for i in range(n - 1):
-            if not values[i + 1] > values[i]:
-                continue
-            if n_steps > most:  # the first step at or after each of the quantiles
-                if i < (wanted + 1) * (n - 1) // (most + 1):
-                    continue
-                while wanted < most and (wanted + 1) * (n - 1) // (most + 1) <= i:
-                    wanted += 1
-            middle = values[i] + 0.5 * (values[i + 1] - values[i])
-            cuts[j, made] = middle if middle < values[i + 1] else values[i]
-            made += 1
-            if made == most:
-                break
-        cuts[j, made:] = np.inf
-        counts[j] = made + 1
-
-
-@njit(cache=True, nogil=True)
-def _code_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any, out: Any) -> None:
-    for j in range(start, stop):
-        for i in range(len(X)):
-            low, high = 0, counts[j] - 1
-            while low < high:
-                middle = (low + high) // 2
-                if cuts[j, middle] < X[i, j]:
-                    low = middle + 1
-                else:
-                    high = middle
-            out[j, i] = low
-
-
-@njit(cache=True, nogil=True)
-def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -> Any:
-    """One tree: nodes in the order in which they were opened."""
-    n_classes, n_tried, min_leaf, random_cuts = shape
-    p, n = codes.shape
-    state = np.array([seed], dtype=np.uint64)
-    copies = np.ones(n, dtype=np.int64)
-    if not random_cuts:
-        copies[:] = 0
-        for _ in range(n):
-            copies[_below(state, n)] += 1
-    rows = np.flatnonzero(copies)
-    m = len(rows)
-    most = 2 * m
-    feature = np.full(most, -1, dtype=np.int64)
-    threshold = np.zeros(most, dtype=np.int64)
-    left = np.zeros(most, dtype=np.int64)
-    right = np.zeros(most, dtype=np.int64)
-    value = np.zeros((most, n_classes))
-    begin = np.zeros(most, dtype=np.int64)
-    end = np.zeros(most, dtype=np.int64)
-    gains = np.zeros(p)
-    pool = np.arange(p)
-    counts = np.zeros((256, n_classes))
-    heads = np.zeros(256, dtype=np.int64)
-    places = np.zeros(256, dtype=np.int64)
-    room = (places, counts, heads)
-    below = np.zeros(n_classes)
-    end[0] = m
-    n_nodes = 1
-    node = 0
-    everything = 0.0
-    while node < n_nodes:
-        a, b = begin[node], end[node]
-        total, n_here = 0.0, 0
-        for r in range(a, b):
-            i = rows[r]
-            amount = copies[i] * weight[i]
-            value[node, y[i]] += amount
-            total += amount
-            n_here += copies[i]
-        if node == 0:
-            everything = total
-        squares, pure = 0.0, False
-        for k in range(n_classes):
-            squares += value[node, k] ** 2
-            pure = pure or value[node, k] >= total * (1.0 - 1e-12)
-        best, best_feature, best_cut = squares / max(total, 1e-300) * (1.0 + 1e-12), -1, 0
-        if not pure and n_here >= 2 * min_leaf and b - a > 1:
-            tried = 0
-            for draw in range(p):
-                if tried >= n_tried:
-                    break
-                pick = draw + _below(state, p - draw)
-                j = pool[pick]
-                pool[pick] = pool[draw]
-                pool[draw] = j
-                if n_bins[j] < 2:
-                    continue
-                here = rows[a:b]
-                n_used = _count(codes[j], here, copies, weight, y, n_bins[j], room)
-                if n_used < 2:  # one bin holds all: nothing to cut
-                    continue
-                tried += 1
-                n_left, sum_left, square_left, square_right = 0, 0.0, 0.0, squares
-                for k in range(n_classes):
-                    below[k] = 0.0
-                only = _below(state, n_used - 1) if random_cuts else -1
-                for u in range(n_used - 1):
-                    if only >= 0 and u > only:
-                        break
-                    c = places[u]
-                    n_left += heads[c]
-                    for k in range(n_classes):
-                        more = counts[c, k]
-                        if more != 0.0:
-                            rest = value[node, k] - below[k]
-                            square_left += more * (2.0 * below[k] + more)
-                            square_right -= more * (2.0 * rest - more)
-                            below[k] += more
-                            sum_left += more
-                    if u < only or n_left < min_leaf or n_here - n_left < min_leaf:
-                        continue
-                    rest_sum = total - sum_left
-                    if sum_left <= 0.0 or rest_sum <= 0.0:
-                        continue
-                    score = square_left / sum_left + square_right / rest_sum
-                    if score > best:
-                        best, best_feature, best_cut = score, j, c
-        if best_feature >= 0:
-            gains[best_feature] += (best - squares / total) / everything
-            low, high = a, b - 1
-            while low <= high:
-                if codes[best_feature, rows[low]] <= best_cut:
-                    low += 1
-                else:
-                    keep = rows[low]
-                    rows[low] = rows[high]
-                    rows[high] = keep
-                    high -= 1
-            feature[node], threshold[node] = best_feature, best_cut
-            left[node], right[node] = n_nodes, n_nodes + 1
-            begin[n_nodes], end[n_nodes] = a, low
-            begin[n_nodes + 1], end[n_nodes + 1] = low, b
-            n_nodes += 2
-        if total > 0.0:
-            for k in range(n_classes):
-                value[node, k] /= total
-        node += 1
-    return (
-        feature[:n_nodes].copy(),
-        threshold[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        right[:n_nodes].copy(),
-        value[:n_nodes].copy(),
-        gains,
-    )
-
-
-@njit(cache=True, nogil=True)
-def _below(state: Any, n: Any) -> Any:
-    """A random number from 0 to n - 1 (splitmix64), the same on every platform."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64(np.float64(z >> np.uint64(11)) * 2.0**-53 * n)
-
-
-@njit(cache=True, nogil=True)
-def _count(
-    codes: Any,
-    rows: Any,
-    copies: Any,
-    weight: Any,
-    y: Any,
-    width: Any,
-    room: Any,
-) -> Any:
-    """Class weights and heads of the bins in use, which ``places`` lists in ascending order."""
-    places, counts, heads = room
-    n_used = 0
-    n_classes = counts.shape[1]
-    if len(rows) >= width // 2:
-        for c in range(width):
-            heads[c] = 0
-        for i in rows:
-            c = codes[i]
-            if heads[c] == 0:
-                for k in range(n_classes):
-                    counts[c, k] = 0.0
-            counts[c, y[i]] += copies[i] * weight[i]
-            heads[c] += copies[i]
-        for c in range(width):
-            if heads[c] > 0:
-                places[n_used] = c
-                n_used += 1
-        return n_used
-    for i in rows:  # few samples: the bins they fall into, sorted by insertion
-        c = codes[i]
-        u = n_used
-        while u > 0 and places[u - 1] > c:
-            u -= 1
-        if u == 0 or places[u - 1] != c:
-            for v in range(n_used, u, -1):
-                places[v] = places[v - 1]
-            places[u] = c
-            n_used += 1
-            heads[c] = 0
-            for k in range(n_classes):
-                counts[c, k] = 0.0
-        counts[c, y[i]] += copies[i] * weight[i]
-        heads[c] += copies[i]
-    return n_used
-
-
-@njit(cache=True, nogil=True)
-def _walk(start: Any, stop: Any, codes: Any, forest: Any, out: Any) -> None:
-    feature, threshold, left, right, value, roots = forest
-    for i in range(start, stop):
-        for root in roots:
-            node = root
-            while feature[node] >= 0:
-                if codes[feature[node], i] <= threshold[node]:
-                    node = left[node]
-                else:
-                    node = right[node]
-            for k in range(value.shape[1]):
-                out[i, k] += value[node, k]

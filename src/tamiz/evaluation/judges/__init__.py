@@ -1,6 +1,6 @@
 """Judges: the estimators whose error judges a subset of the features, and the error itself."""
 
-from tamiz.evaluation.judges.metric import Answers, Metric
+from tamiz.evaluation.judges.metric import Metric, Predicted
 from tamiz.evaluation.judges.named import (
     JUDGES,
     PerFeature,
@@ -15,9 +15,9 @@ from tamiz.evaluation.judges.named import (
 
 __all__ = [
     "JUDGES",
-    "Answers",
     "Metric",
     "PerFeature",
+    "Predicted",
     "candidates_of",
     "check_judge",
     "judge_name",

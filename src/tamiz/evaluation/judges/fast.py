@@ -1,4 +1,4 @@
-"""Answers of the usual judges on many subsets of one split, sooner than by their estimators.
+"""Predicted of the usual judges on many subsets of one split, sooner than by their estimators.
 
 A comparison asks a judge about subsets of several sizes, each with several settings. What these
 share is done once: squared distances and inner products serve all settings, machines start from the
@@ -16,20 +16,21 @@ from sklearn.utils import check_random_state
 
 from tamiz.evaluation._tune_gram import radial
 from tamiz.evaluation._tune_paths import TolerantBinary, class_scores, tasks
-from tamiz.evaluation.judges.metric import Answers
+from tamiz.evaluation.judges.metric import Predicted
 from tamiz.evaluation.judges.named import resolved
 from tamiz.qp.blocks import take_block
 from tamiz.search.judges import last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
 from tamiz.svm import SVC, LinearMachine
 from tamiz.tree import CARTClassifier
-from tamiz.tree.forest import (
+from tamiz.tree.binned import (
     Bins,
-    ForestClassifier,
+    ForestRules,
     features_tried,
     forest_proportions,
     grow_forest,
 )
+from tamiz.tree.forest import ForestClassifier
 
 #: From so many samples on, kernel values are kept in float32.
 _SINGLE_FROM = 600
@@ -57,7 +58,7 @@ class Question(NamedTuple):
     candidates: list[int]
 
 
-Reply = tuple[int, int, Answers]  # place, candidate, answers
+Reply = tuple[int, int, Predicted]  # place, candidate, answers
 
 
 def fast_way(
@@ -193,12 +194,12 @@ def _penalties(
         yield c, np.column_stack(columns)
 
 
-def _decided(classes: np.ndarray, values: np.ndarray, scheme: str) -> Answers:
+def _decided(classes: np.ndarray, values: np.ndarray, scheme: str) -> Predicted:
     if len(classes) == 2:
         decisions = values[:, 0]
-        return Answers(classes, classes[(decisions > 0).astype(np.intp)], decisions)
+        return Predicted(classes, classes[(decisions > 0).astype(np.intp)], decisions)
     decisions = class_scores(values, len(classes), scheme)
-    return Answers(classes, classes[decisions.argmax(axis=1)], decisions)
+    return Predicted(classes, classes[decisions.argmax(axis=1)], decisions)
 
 
 # --------------------------------------------------------------------------------- forests
@@ -224,11 +225,13 @@ def _forests(
                 bins.counts[rows],
                 part.codes,
                 part.weight,
-                n_classes=len(part.classes),
+                rules=ForestRules(
+                    len(part.classes),
+                    features_tried(given["max_features"], len(rows)),
+                    given["min_samples_leaf"],
+                    given["splits"] == "random",
+                ),
                 n_trees=_n_trees(given["n_estimators"], part.inner),
-                n_tried=features_tried(given["max_features"], len(rows)),
-                min_leaf=given["min_samples_leaf"],
-                random_cuts=given["splits"] == "random",
                 seed=int(check_random_state(_seed(given, part)).randint(2**31 - 1)),
             )
             found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))
@@ -236,7 +239,7 @@ def _forests(
             yield (
                 place,
                 c,
-                Answers(part.classes, part.classes[found.argmax(axis=1)], decisions, found),
+                Predicted(part.classes, part.classes[found.argmax(axis=1)], decisions, found),
             )
 
 
@@ -266,4 +269,4 @@ def _trees(
             tree.fit(Z, part.codes, part.weight)
             found = tree.predict_proba(Z_test)
             decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
-            yield place, c, Answers(part.classes, tree.predict(Z_test), decisions, found)
+            yield place, c, Predicted(part.classes, tree.predict(Z_test), decisions, found)

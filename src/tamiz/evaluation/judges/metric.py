@@ -100,7 +100,7 @@ class Metric:
             )
         )
 
-    def of(self, answers: Answers, y: np.ndarray, weight: np.ndarray | None = None) -> float:
+    def of(self, answers: Predicted, y: np.ndarray, weight: np.ndarray | None = None) -> float:
         """The error of predictions that are there already."""
         return self(answers, np.empty((len(y), 0)), y, weight)
 
@@ -114,7 +114,7 @@ class Metric:
         return self.count(np.full(len(y), labels[counts.argmax()]), y, weight)
 
 
-class Answers(ClassifierMixin, BaseEstimator):
+class Predicted(ClassifierMixin, BaseEstimator):
     """Predictions that are there already, in the form that scorers ask for.
 
     Parameters

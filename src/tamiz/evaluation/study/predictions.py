@@ -9,7 +9,7 @@ import numpy as np
 from tamiz.evaluation._compare_fold import Fold
 from tamiz.evaluation._compare_select import some_rows
 from tamiz.evaluation._compare_setting import Failures, Setting, Stopped
-from tamiz.evaluation.choice import Nested, Triple
+from tamiz.evaluation.choice import Contest, Nested, Triple
 from tamiz.evaluation.judges import nothing_selected
 from tamiz.evaluation.report_card import report_card
 from tamiz.evaluation.study.answers import usual_candidate
@@ -36,20 +36,29 @@ def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
 
     These are the predictions behind the honest error. None if Ctrl-C or a deadline comes first.
     """
-    found = nested.contest.comparison
+    return _predictions(setting, nested.contest, nested.chosen)
+
+
+def triple_predictions(setting: Setting, contest: Contest, place: int) -> Predictions | None:
+    """The same with one triple in all training parts, so that decision values have one scale."""
+    return _predictions(setting, contest, np.full(len(contest.splits), place))
+
+
+def _predictions(setting: Setting, contest: Contest, chosen: np.ndarray) -> Predictions | None:
+    found = contest.comparison
     blocks: list[Any] = []
     try:
-        for k, split in enumerate(nested.contest.splits.tolist()):
-            place = int(nested.chosen[k])
+        for k, split in enumerate(contest.splits.tolist()):
+            place = int(chosen[k])
             if place < 0:
                 continue
             part = setting.parts[split]
             fold = Fold(
                 setting, part.train, part.test, (part.repeat, part.fold), Failures(setting, "")
             )
-            m, j, c = (int(one) for one in nested.contest.places[place])
+            m, j, c = (int(one) for one in contest.places[place])
             method, judge = found.methods[m], found.judges[j]
-            features = _features(found, method, nested.contest.triples[place], split)
+            features = _features(found, method, contest.triples[place], split)
             rows = found.tuned.get(method, {}).get(judge)
             candidate = {} if rows is None or rows[split] is None else rows[split][c]
             machine, Z = _machine(setting, fold, judge, setting.columns(features), candidate)

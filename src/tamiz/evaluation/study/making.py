@@ -7,25 +7,19 @@ needed to repeat it.
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.pipeline import Pipeline
 
 from tamiz._compiling import CompileWatch
 from tamiz._parallel import refuse_no_jobs
 from tamiz._progress import Progress
-from tamiz.base import Selection, Stopwatch, _plain
+from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.encoding import columns_of
-from tamiz.evaluation._compare_select import preparing_steps
 from tamiz.evaluation._compare_setting import Setting, StopSign
 from tamiz.evaluation._compare_text import BASELINES
 from tamiz.evaluation._intervals import check_count
@@ -36,220 +30,21 @@ from tamiz.evaluation.comparison import Comparison
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.permutation import permutation_test
-from tamiz.evaluation.study.answers import Answers, Recommendation, find_answers
-from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, Plan, make_plan
+from tamiz.evaluation.study.answers import find_answers
+from tamiz.evaluation.study.pipelines import make_pipeline_for
+from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, make_plan
 from tamiz.evaluation.study.predictions import (
-    LearningCurve,
-    Predictions,
     card_of,
     learning_curve,
     nested_predictions,
+    triple_predictions,
 )
-from tamiz.evaluation.study.whole import Whole
+from tamiz.evaluation.study.result import Study
 
 #: The rarest class is rare below this proportion, or below this many times an equal share.
 _RARE, _RARE_SHARE = 0.2, 0.8
 #: The part of a time budget after which no more is compared: what follows takes its time too.
 _COMPARING = 0.85
-
-
-#: Trees of the forest that is kept.
-_FINAL_TREES = 300
-
-
-@dataclass(repr=False)
-class Study:
-    """What is known about a table after a study.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        The table, or a sample of its rows. Categories are codes; they count as one feature each.
-    selections : dict of str to Selection
-        For every method, its ranking of all data.
-    comparison : Comparison or None
-        The honest errors of all methods, judges and sizes.
-    answers : Answers or None
-        Both answers and what they rest on.
-    recommended, most_accurate : Recommendation or None
-        The smallest subset that is good enough, and the most accurate one. ``recommended`` is None
-        if nothing is better than no feature at all.
-    honest : dict
-        The error of the whole procedure that recommends: ``error``, ``low``, ``high``, ``metric``.
-    warnings : list of dict
-        Leaks, rare classes, identifiers and the like: ``code``, ``columns``, ``text``.
-    plan : Plan or None
-        What was planned, how long it should have taken, and what was left out.
-    status : {"complete", "cut short"}
-        Whether all that was planned is there.
-    card : ReportCard or None
-        Predictions of the recommended procedure for samples that took no part.
-    predictions, accurate_predictions : Predictions or None
-        These predictions, and those of the procedure that gives the most accurate answer.
-    classes : list of str or None
-        Names of the classes in the order of the codes that predictions hold; of two, the second is
-        the positive one.
-    learning : LearningCurve or None
-        The recommended answer with fewer samples.
-    tuning : Tuning or None
-        The map of the judge's parameters.
-    stability : dict of str to Stability
-        How much the selections of the splits agree.
-    significance : Significance or None
-        Whether the methods differ beyond chance.
-    permutation : PermutationTest or None
-        Whether there is any signal at all.
-    params, command, seed, versions, created
-        What is needed to repeat it.
-    notes : list of str
-        What a reader should know.
-    seconds, compiling : float
-        Time that it took, and the part of it that went into compiling.
-    whole : Whole or None
-        What is known of all rows, if the data set is a sample of them.
-    """
-
-    dataset: Dataset
-    selections: dict[str, Selection]
-    comparison: Comparison | None = None
-    answers: Answers | None = None
-    recommended: Recommendation | None = None
-    most_accurate: Recommendation | None = None
-    honest: dict[str, Any] = field(default_factory=dict)
-    warnings: list[dict[str, Any]] = field(default_factory=list)
-    plan: Plan | None = None
-    status: str = "complete"
-    card: Any = None
-    predictions: Predictions | None = None
-    accurate_predictions: Predictions | None = None
-    classes: list[str] | None = None
-    learning: LearningCurve | None = None
-    tuning: Any = None
-    stability: dict[str, Any] = field(default_factory=dict)
-    significance: Any = None
-    permutation: Any = None
-    params: dict[str, Any] = field(default_factory=dict)
-    command: str | None = None
-    seed: int | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    created: str = ""
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    compiling: float = 0.0
-    whole: Whole | None = None
-
-    def __post_init__(self) -> None:
-        self.versions = self.versions or versions()
-        self.created = self.created or datetime.now().isoformat(timespec="seconds")
-
-    def __repr__(self) -> str:
-        found = self.recommended
-        said = "" if found is None else f", recommends {found.size} features by {found.method}"
-        return f"<Study of {self.dataset.name or 'a table'}: {len(self.selections)} methods{said}>"
-
-    @property
-    def no_signal(self) -> bool:
-        """Whether the features were compared and nothing is better than no feature at all."""
-        return self.answers is not None and not self.answers.signal
-
-    def pipeline(self, answer: str = SMALLEST) -> Pipeline:
-        """The way from the features of an answer to predictions, not fitted.
-
-        Parameters
-        ----------
-        answer : {"smallest", "most accurate"}, default="smallest"
-            Which answer.
-
-        Returns
-        -------
-        pipeline : Pipeline
-            Takes the columns of the answer's ``features``, categories as indicators, as
-            ``dataset.keep(features).encode("onehot").X`` has them.
-        """
-        best = self.recommended if answer == SMALLEST else self.most_accurate
-        if best is None:
-            raise ValueError("the study recommends nothing; see its status and warnings.")
-        model = make_pipeline_for(
-            self.dataset, "all", best.judge, None, self.params.get("scale"), self.seed
-        )
-        last = model["judge"]
-        last.set_params(**best.params)
-        if judge_name(best.judge) == "forest":  # more trees than it was judged with: only better
-            last.set_params(n_estimators=_FINAL_TREES)
-        if self.params.get("class_weight") and "class_weight" in last.get_params():
-            last.set_params(class_weight=self.params["class_weight"])
-        return model
-
-    def out_of_fold(self, answer: str = SMALLEST) -> tuple[np.ndarray, np.ndarray] | None:
-        """Decision values of samples that took no part, and their labels, for probabilities.
-
-        Values are positive for the second of the sorted labels, or have a column for each label.
-        None if there are none.
-        """
-        made = self.predictions if answer == SMALLEST else self.accurate_predictions
-        if made is None or made.values is None or self.classes is None:
-            return None
-        y = np.asarray(self.dataset.y)
-        labels = y[made.rows]
-        names = self.dataset.target_names or [str(label) for label in np.unique(y)]
-        flipped = len(self.classes) == 2 and self.classes[0] != names[0]
-        return (-made.values if flipped else made.values), labels
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        data = self.dataset
-        parts = {
-            "comparison": self.comparison,
-            "card": self.card,
-            "tuning": self.tuning,
-            "significance": self.significance,
-            "permutation": self.permutation,
-        }
-        answers = {"recommended": self.recommended, "most_accurate": self.most_accurate}
-        return {
-            "data": {
-                "name": data.name,
-                "target": data.target,
-                "task": data.task,
-                "roles": data.roles,
-                "aside": data.aside,
-                **(self.whole or Whole.of(data)).to_dict(),
-                "notes": data.notes,
-            },
-            **{
-                name: None if one is None else _plain(one.to_dict())
-                for name, one in answers.items()
-            },
-            "honest": _plain(self.honest),
-            "status": self.status,
-            "warnings": self.warnings,
-            "plan": None if self.plan is None else _plain(self.plan.to_dict()),
-            "boundary": None if self.answers is None else _plain(self.answers.boundary),
-            "front": _front(self.answers),
-            "learning": None if self.learning is None else _plain(self.learning._asdict()),
-            "rankings": {name: one.to_dict() for name, one in self.selections.items()},
-            "stability": {name: one.to_dict() for name, one in self.stability.items()},
-            **{name: None if part is None else part.to_dict() for name, part in parts.items()},
-            "params": _plain(self.params),
-            "command": self.command,
-            "seed": self.seed,
-            "versions": self.versions,
-            "created": self.created,
-            "notes": self.notes,
-            "seconds": self.seconds,
-            "compiling": self.compiling,
-        }
-
-
-def _front(answers: Answers | None) -> list[dict[str, Any]]:
-    """The trade-off between error and number of features."""
-    if answers is None:
-        return []
-    contest = answers.contest
-    return [
-        {**contest.triples[t]._asdict(), "error": float(contest.choice.means[t])}
-        for t in contest.pareto()
-    ]
 
 
 def make_study(
@@ -341,7 +136,7 @@ def make_study(
     if dataset.y is None:
         raise ValueError("a study needs a target; load the table with target=NAME.")
     say = tell or (lambda text: None)
-    problem = _Problem.of(dataset, positive)
+    problem = _Prepared.of(dataset, positive)
     scoring, weights, skewed = _measure(problem, scoring, class_weight)
     fixed = Fixed(
         None if methods is None else [find_method(name).name for name in methods],
@@ -445,7 +240,7 @@ _COMPILING = (
 
 
 @dataclass
-class _Problem:
+class _Prepared:
     """A data set as the machines get it."""
 
     X: Any
@@ -459,7 +254,7 @@ class _Problem:
     names: list[str]
 
     @classmethod
-    def of(cls, data: Dataset, positive: Any) -> _Problem:
+    def of(cls, data: Dataset, positive: Any) -> _Prepared:
         encoded = data.encode("onehot") if data.levels else data
         task = data.task or "classification"
         y, classes, chosen = np.asarray(data.y), None, None
@@ -515,7 +310,7 @@ def _positive(given: Any, names: list[str], labels: np.ndarray) -> int:
     return known.index(True)
 
 
-def _measure(problem: _Problem, scoring: Any, class_weight: Any) -> tuple[Any, Any, bool]:
+def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> tuple[Any, Any, bool]:
     """The score, the weights of the classes, and whether a class is rare."""
     if problem.classes is None:
         return scoring, None, False
@@ -569,7 +364,7 @@ def _selections(found: Comparison) -> dict[str, Selection]:
     return made
 
 
-def _answer(study: Study, setting: Setting, problem: _Problem) -> None:
+def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
     """Both answers, and what is shown beside them."""
     found = study.comparison
     assert found is not None
@@ -606,7 +401,14 @@ def _answer(study: Study, setting: Setting, problem: _Problem) -> None:
     study.classes = problem.classes
     if problem.classes is not None:
         study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
-        study.accurate_predictions = nested_predictions(setting, answers.nested[MOST_ACCURATE])
+        places = {
+            SMALLEST: answers.contest.choice.smallest,
+            MOST_ACCURATE: answers.contest.choice.best,
+        }
+        for answer, at in places.items():
+            made = triple_predictions(setting, answers.contest, at)
+            if made is not None:
+                study.decisions[answer] = made
         if study.predictions is not None:
             study.card = card_of(
                 study.predictions, problem.classes, problem.positive, found.confidence
@@ -616,93 +418,6 @@ def _answer(study: Study, setting: Setting, problem: _Problem) -> None:
         study.learning = learning_curve(
             setting, found, answers.contest.triples[place], answers.contest.places[place]
         )
-
-
-# -------------------------------------------------------------------------------- the parts
-
-
-def rank_all(
-    dataset: Dataset,
-    methods: Sequence[str],
-    scale: str | None,
-    random_state: int,
-    *,
-    verbose: bool | int = 0,
-    notes: list[str] | None = None,
-) -> dict[str, Selection]:
-    """The ranking of all data by each method, in a table prepared as the judges get it.
-
-    With a list of ``notes``, a method that fails is noted there and left out, and so are those that
-    Ctrl-C leaves no time for: what was compared before is not lost.
-    """
-    X = dataset.X
-    for _, step in preparation(dataset, scale):
-        X = step.fit_transform(X)
-    found: dict[str, Selection] = {}
-    with Progress("rank", verbose) as progress:
-        for name in methods:
-            progress.update(f"{len(found)} of {len(methods)} methods on all data ({name})")
-            try:
-                selector = _selector(dataset, name, None, random_state)
-                selector.fit(X, dataset.y)
-            except KeyboardInterrupt:
-                if notes is None:
-                    raise
-                notes.append(f"Interrupted in the ranking of all data by {name}.")
-                break
-            except Exception as error:
-                if notes is None:
-                    raise
-                notes.append(f"The ranking of all data by {name} failed: {error}")
-                continue
-            selector.selection_.names = list(dataset.feature_names)
-            found[name] = selector.selection_
-    return found
-
-
-def make_pipeline_for(
-    dataset: Dataset, method: str, judge: str, size: int | None, scale: str | None, seed: int | None
-) -> Pipeline:
-    """Preparation, selector and judge in a row; ``size=None`` leaves the number to the method.
-
-    Gaps are filled even if the table has none, since new tables may have some. Without selection
-    (``method="all"``) there is no step for it.
-    """
-    task = dataset.task or "classification"
-    dense = not sparse.issparse(dataset.X)
-    steps = preparation(dataset, scale, gaps=dense or None)
-    if find_method(method).name != "all":
-        steps.append(("select", _selector(dataset, method, size, seed)))
-    elif size is not None:
-        raise ValueError(f"{method!r} takes every feature; leave out the number {size}.")
-    last = make_judge(judge_name(judge), task, scale is not None)
-    if "random_state" in last.get_params():
-        last.set_params(random_state=seed)
-    return Pipeline([*steps, ("judge", last)])
-
-
-def preparation(
-    dataset: Dataset, scale: str | None, *, gaps: bool | None = None
-) -> list[tuple[str, Any]]:
-    """What happens to a table before a selector sees it: gaps filled, features scaled.
-
-    ``gaps`` says whether gaps are filled; by default if there are some.
-    """
-    has_gaps = bool(np.sum(dataset.missing))
-    return preparing_steps(has_gaps if gaps is None else gaps, scale, sparse.issparse(dataset.X))
-
-
-def _selector(dataset: Dataset, name: str, size: int | None, seed: int | None) -> Any:
-    method = find_method(name)
-    params: dict[str, Any] = {} if size is None else {"n_features_to_select": int(size)}
-    selector = method.make(
-        task=dataset.task or "classification", n_features=dataset.n_features, **params
-    )
-    if size is None and method.greedy:  # ranks only as far as it is asked to
-        selector.set_params(n_features_to_select=min(dataset.n_features, 200))
-    if "random_state" in selector.get_params():
-        selector.set_params(random_state=seed)
-    return selector
 
 
 def _add_agreement(study: Study) -> None:
@@ -731,9 +446,8 @@ def _add_permutations(
     best = study.recommended
     assert best is not None
     table = study.dataset.encode("onehot") if study.dataset.levels else study.dataset
-    model = make_pipeline_for(
-        table, best.method, best.judge, best.size, study.params.get("scale"), seed
-    )
+    size = None if best.method == "all" or best.kind == "own" else best.size
+    model = make_pipeline_for(table, best.method, best.judge, size, study.params.get("scale"), seed)
     model["judge"].set_params(**best.params)
     study.permutation = permutation_test(
         model,
@@ -749,14 +463,3 @@ def _add_permutations(
         "The permutation test selects features anew for every shuffle, but the method and the "
         "number of features were chosen with the true labels: its p-value is a little too small."
     )
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of what the numbers depend on."""
-    found = {"python": platform.python_version()}
-    for package in ("tamiz", "numpy", "scipy", "scikit-learn", "numba"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -1,0 +1,235 @@
+"""Study: everything that one question about one table was answered with."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from tamiz.base import Selection, _plain
+from tamiz.data import Dataset
+from tamiz.evaluation.choice import SMALLEST
+from tamiz.evaluation.comparison import Comparison
+from tamiz.evaluation.judges import judge_name
+from tamiz.evaluation.study.answers import Answers, Recommendation
+from tamiz.evaluation.study.pipelines import make_pipeline_for
+from tamiz.evaluation.study.plan import Plan
+from tamiz.evaluation.study.predictions import LearningCurve, Predictions
+from tamiz.evaluation.study.whole import Whole
+
+#: Trees of the forest that is kept.
+_FINAL_TREES = 300
+
+
+@dataclass(repr=False)
+class Study:
+    """What is known about a table after a study.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The table, or a sample of its rows. Categories are codes; they count as one feature each.
+    selections : dict of str to Selection
+        For every method, its ranking of all data.
+    comparison : Comparison or None
+        The honest errors of all methods, judges and sizes.
+    answers : Answers or None
+        Both answers and what they rest on.
+    recommended, most_accurate : Recommendation or None
+        The smallest subset that is good enough, and the most accurate one. ``recommended`` is None
+        if nothing is better than no feature at all.
+    honest : dict
+        The error of the whole procedure that recommends: ``error``, ``low``, ``high``, ``metric``.
+    warnings : list of dict
+        Leaks, rare classes, identifiers and the like: ``code``, ``columns``, ``text``.
+    plan : Plan or None
+        What was planned, how long it should have taken, and what was left out.
+    status : {"complete", "cut short"}
+        Whether all that was planned is there.
+    card : ReportCard or None
+        Predictions of the recommended procedure for samples that took no part.
+    predictions : Predictions or None
+        These predictions.
+    decisions : dict of str to Predictions
+        For each answer, predictions of just its method, judge and size: decision values of one
+        scale, which give probabilities.
+    classes : list of str or None
+        Names of the classes in the order of the codes that predictions hold; of two, the second is
+        the positive one.
+    learning : LearningCurve or None
+        The recommended answer with fewer samples.
+    tuning : Tuning or None
+        The map of the judge's parameters.
+    stability : dict of str to Stability
+        How much the selections of the splits agree.
+    significance : Significance or None
+        Whether the methods differ beyond chance.
+    permutation : PermutationTest or None
+        Whether there is any signal at all.
+    params, command, seed, versions, created
+        What is needed to repeat it.
+    notes : list of str
+        What a reader should know.
+    seconds, compiling : float
+        Time that it took, and the part of it that went into compiling.
+    whole : Whole or None
+        What is known of all rows, if the data set is a sample of them.
+    """
+
+    dataset: Dataset
+    selections: dict[str, Selection]
+    comparison: Comparison | None = None
+    answers: Answers | None = None
+    recommended: Recommendation | None = None
+    most_accurate: Recommendation | None = None
+    honest: dict[str, Any] = field(default_factory=dict)
+    warnings: list[dict[str, Any]] = field(default_factory=list)
+    plan: Plan | None = None
+    status: str = "complete"
+    card: Any = None
+    predictions: Predictions | None = None
+    decisions: dict[str, Predictions] = field(default_factory=dict)
+    classes: list[str] | None = None
+    learning: LearningCurve | None = None
+    tuning: Any = None
+    stability: dict[str, Any] = field(default_factory=dict)
+    significance: Any = None
+    permutation: Any = None
+    params: dict[str, Any] = field(default_factory=dict)
+    command: str | None = None
+    seed: int | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    created: str = ""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    compiling: float = 0.0
+    whole: Whole | None = None
+
+    def __post_init__(self) -> None:
+        self.versions = self.versions or versions()
+        self.created = self.created or datetime.now().isoformat(timespec="seconds")
+
+    def __repr__(self) -> str:
+        found = self.recommended
+        said = "" if found is None else f", recommends {found.size} features by {found.method}"
+        return f"<Study of {self.dataset.name or 'a table'}: {len(self.selections)} methods{said}>"
+
+    @property
+    def no_signal(self) -> bool:
+        """Whether the features were compared and nothing is better than no feature at all."""
+        return self.answers is not None and not self.answers.signal
+
+    def pipeline(self, answer: str = SMALLEST) -> Pipeline:
+        """The way from the features of an answer to predictions, not fitted.
+
+        Parameters
+        ----------
+        answer : {"smallest", "most accurate"}, default="smallest"
+            Which answer.
+
+        Returns
+        -------
+        pipeline : Pipeline
+            Takes the columns of the answer's ``features``, categories as indicators, as
+            ``dataset.keep(features).encode("onehot").X`` has them.
+        """
+        best = self.recommended if answer == SMALLEST else self.most_accurate
+        if best is None:
+            raise ValueError("the study recommends nothing; see its status and warnings.")
+        model = make_pipeline_for(
+            self.dataset, "all", best.judge, None, self.params.get("scale"), self.seed
+        )
+        last = model["judge"]
+        last.set_params(**best.params)
+        if judge_name(best.judge) == "forest":  # more trees than it was judged with: only better
+            last.set_params(n_estimators=_FINAL_TREES)
+        if self.params.get("class_weight") and "class_weight" in last.get_params():
+            last.set_params(class_weight=self.params["class_weight"])
+        return model
+
+    def out_of_fold(self, answer: str = SMALLEST) -> tuple[np.ndarray, np.ndarray] | None:
+        """Decision values of samples that took no part, and their labels, for probabilities.
+
+        Values are positive for the second of the sorted labels, or have a column for each label.
+        None if there are none.
+        """
+        made = self.decisions.get(answer)
+        if made is None or made.values is None or self.classes is None:
+            return None
+        y = np.asarray(self.dataset.y)
+        labels = y[made.rows]
+        names = self.dataset.target_names or [str(label) for label in np.unique(y)]
+        flipped = len(self.classes) == 2 and self.classes[0] != names[0]
+        return (-made.values if flipped else made.values), labels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        data = self.dataset
+        parts = {
+            "comparison": self.comparison,
+            "card": self.card,
+            "tuning": self.tuning,
+            "significance": self.significance,
+            "permutation": self.permutation,
+        }
+        answers = {"recommended": self.recommended, "most_accurate": self.most_accurate}
+        return {
+            "data": {
+                "name": data.name,
+                "target": data.target,
+                "task": data.task,
+                "roles": data.roles,
+                "aside": data.aside,
+                **(self.whole or Whole.of(data)).to_dict(),
+                "notes": data.notes,
+            },
+            **{
+                name: None if one is None else _plain(one.to_dict())
+                for name, one in answers.items()
+            },
+            "honest": _plain(self.honest),
+            "status": self.status,
+            "warnings": self.warnings,
+            "plan": None if self.plan is None else _plain(self.plan.to_dict()),
+            "boundary": None if self.answers is None else _plain(self.answers.boundary),
+            "front": _front(self.answers),
+            "learning": None if self.learning is None else _plain(self.learning._asdict()),
+            "rankings": {name: one.to_dict() for name, one in self.selections.items()},
+            "stability": {name: one.to_dict() for name, one in self.stability.items()},
+            **{name: None if part is None else part.to_dict() for name, part in parts.items()},
+            "params": _plain(self.params),
+            "command": self.command,
+            "seed": self.seed,
+            "versions": self.versions,
+            "created": self.created,
+            "notes": self.notes,
+            "seconds": self.seconds,
+            "compiling": self.compiling,
+        }
+
+
+def _front(answers: Answers | None) -> list[dict[str, Any]]:
+    """The trade-off between error and number of features."""
+    if answers is None:
+        return []
+    contest = answers.contest
+    return [
+        {**contest.triples[t]._asdict(), "error": float(contest.choice.means[t])}
+        for t in contest.pareto()
+    ]
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of what the numbers depend on."""
+    found = {"python": platform.python_version()}
+    for package in ("tamiz", "numpy", "scipy", "scikit-learn", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
