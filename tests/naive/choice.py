@@ -28,8 +28,9 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None):
     means = raw if means is None else list(means)
     steady = [0.0] * len(sizes) if steadiness is None else list(steadiness)
     best = None
-    for t in range(len(sizes)):
-        if means[t] > min(means) + TINY * (1 + abs(min(means))):
+    tied = [t for t in range(len(sizes)) if means[t] <= min(means) + TINY * (1 + abs(min(means)))]
+    for t in tied:
+        if raw[t] > min(raw[u] for u in tied) + 0.005:  # half a point
             continue
         key = (-sizes[t], raw[t], -steady[t], t)
         if best is None or key < best[0]:

@@ -9,8 +9,8 @@ split k of J, the standard error of the mean difference is corrected for trainin
 
     \mathrm{se}^2 = \Bigl(\frac1J + \frac{n_{test}}{n_{train}}\Bigr) s_d^2
 
-Two answers follow. The *most accurate* triple has the least mean error; of several it is the one
-with most features. The *smallest* has the fewest features among those that are not worse than the
+Two answers follow. The *most accurate* triple has the least mean error; of several whose errors
+differ by less than half a point it is the one with most features. The *smallest* has the fewest features among those that are not worse than the
 most accurate one by more than one such error, and by no more than 1.5 points: in a small table one
 standard error may be five points, which nobody would give away. Further ties go to the smaller
 error, then to the steadier selection.
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
 _TIE = 1e-12
+_HALF_POINT = 0.005
 #: No more than this is given away for fewer features, where errors lie between 0 and 1.
 POINTS = 0.015
 
@@ -144,7 +145,9 @@ def choose(
     steady = np.zeros(len(means)) if steadiness is None else np.nan_to_num(steadiness, nan=-1.0)
     least = means.min()
     tied = means <= least + _TIE * (1.0 + abs(least))
-    best = int(np.lexsort((-steady, errors.mean(axis=0), -np.asarray(sizes), ~tied))[0])
+    plain = errors.mean(axis=0)
+    tied &= plain <= plain[tied].min() + _HALF_POINT
+    best = int(np.lexsort((-steady, plain, -np.asarray(sizes), ~tied))[0])
     difference = means - means[best]
     error = corrected_error(errors - errors[:, [best]], ratio)
     near = difference <= error + _TIE

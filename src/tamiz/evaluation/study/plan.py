@@ -391,7 +391,10 @@ def _fewer_sizes(plan: Plan) -> Plan:
     sizes = plan.sizes
     if len(sizes) <= 4:
         return plan
-    kept = sorted({*sizes[::2], sizes[-1]})
+    small = [size for size in sizes if size <= 5]  # where a feature more or less counts
+    kept = sorted({*small, *sizes[len(small) + 1 :: 2], sizes[-1]})
+    if kept == sizes:
+        return plan
     left_out = [
         *plan.left_out,
         {
