@@ -118,6 +118,10 @@ def test_sizes_by_rule():
     sizes = np.array([4, 3, 2, 1])
     errors = np.array([[0.1, 0.1, 0.15, 0.5], [0.2, 0.2, 0.25, 0.5], [0.3, 0.3, 0.3, 0.5]])
     assert choose_size(errors, sizes, "best") == 3  # of those tied the smallest
-    # least mean 0.2, standard error 0.1 / sqrt(3) = 0.058: 0.233 is inside
-    assert choose_size(errors, sizes, "1se") == 2
+    # 2 is worse than 3 by 0.05, 0.05 and 0 in the splits: in the mean by 0.0333, and the corrected
+    # error of that is 0.0289 sqrt(1/3 + 1/2) = 0.0264
+    assert choose_size(errors, sizes, "1se") == 3
+    errors[0, 2] = 0.2  # by 0.1, 0.05 and 0: 0.05, and its error 0.05 sqrt(1/3 + 1/2) = 0.0456
+    assert choose_size(errors, sizes, "1se") == 3
+    assert choose_size(errors, sizes, "1se", ratio=1.0) == 2  # 0.05 sqrt(1/3 + 1) = 0.0577
     assert choose_size(errors[:1], sizes, "1se") == 3  # one split knows no standard error

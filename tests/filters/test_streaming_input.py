@@ -261,9 +261,9 @@ def test_classes_or_a_quantity_is_guessed_as_fit_does(selector, n_levels, kind):
         np.testing.assert_allclose(scores, told[0][1], atol=1e-6)
 
 
-def test_whole_numbers_of_a_file_that_are_taken_as_a_quantity():
+def test_integers_of_a_file_that_are_taken_as_numbers():
     frame = pd.DataFrame({"a": RNG.standard_normal(90), "age": np.arange(90) // 3})
-    with pytest.warns(UserWarning, match="'age' holds 30 different whole numbers.*as a quantity"):
+    with pytest.warns(UserWarning, match="'age' holds 30 different integers, which are taken as"):
         found = PearsonScore().fit_stream(frame, target="age")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -21,7 +21,7 @@ def corrected_error(differences, ratio):
     return math.sqrt((1 / J + ratio) * variance)
 
 
-def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None):
+def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, last=None):
     """Places of the most accurate and the smallest triple, and of those that are near."""
     columns = [[row[t] for row in errors] for t in range(len(sizes))]
     raw = [mean(column) for column in columns]
@@ -32,7 +32,8 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None):
     for t in tied:
         if raw[t] > min(raw[u] for u in tied) + 0.005:  # half a point
             continue
-        key = (-sizes[t], raw[t], -steady[t], t)
+        behind = last is not None and last[t]
+        key = (behind, -sizes[t], raw[t], -steady[t], t)
         if best is None or key < best[0]:
             best = (key, t)
     best = best[1]
@@ -90,6 +91,8 @@ def nested(inner, sizes, test_errors, triples, limit, smallest):
         means = smoothed([mean([row[k] for row in few]) for k in range(len(usable))],
                          [triples[t] for t in usable])  # fmt: skip
         ratio = 1 / max(1, len(rows) - 1)
-        best, least, _ = choose(few, [numbers[t] for t in usable], ratio, means, limit)
+        own = [triples[t][3] for t in usable]
+        numbers_there = [numbers[t] for t in usable]
+        best, least, _ = choose(few, numbers_there, ratio, means, limit, None, own)
         found.append(tested[usable[least if smallest else best]])
     return found

@@ -10,10 +10,11 @@ split k of J, the standard error of the mean difference is corrected for trainin
     \mathrm{se}^2 = \Bigl(\frac1J + \frac{n_{test}}{n_{train}}\Bigr) s_d^2
 
 Two answers follow. The *most accurate* triple has the least mean error; of several whose errors
-differ by less than half a point it is the one with most features. The *smallest* has the fewest features among those that are not worse than the
-most accurate one by more than one such error, and by no more than 1.5 points: in a small table one
-standard error may be five points, which nobody would give away. Further ties go to the smaller
-error, then to the steadier selection.
+differ by less than half a point it is the one with most features (a number that the method itself
+decides on, such as that of all features, comes last). The *smallest* has the fewest features among
+those that are not worse than the most accurate one by more than one such error, and by no more than
+1.5 points or one sample: in a small table one standard error may be five points, which nobody would
+give away. Further ties go to the smaller error, then to the steadier selection.
 
 The least of some hundred means is often low by luck. Two things are therefore done to the means
 before anything is chosen (:func:`smoothed`). Along the numbers of features of one method and judge,
@@ -114,6 +115,7 @@ def choose(
     means: np.ndarray | None = None,
     limit: float = np.inf,
     steadiness: np.ndarray | None = None,
+    last: np.ndarray | None = None,
 ) -> Choice:
     """Choose among triples.
 
@@ -131,6 +133,8 @@ def choose(
         No triple that is worse than the best by more than this is taken.
     steadiness : array of shape (n_triples,), optional
         How much the selections of the splits agree: breaks ties.
+    last : boolean array of shape (n_triples,), optional
+        Which triples lose ties for the least error.
 
     Examples
     --------
@@ -147,7 +151,8 @@ def choose(
     tied = means <= least + _TIE * (1.0 + abs(least))
     plain = errors.mean(axis=0)
     tied &= plain <= plain[tied].min() + _HALF_POINT
-    best = int(np.lexsort((-steady, plain, -np.asarray(sizes), ~tied))[0])
+    behind = np.zeros(len(means), dtype=bool) if last is None else last
+    best = int(np.lexsort((-steady, plain, -np.asarray(sizes), behind, ~tied))[0])
     difference = means - means[best]
     error = corrected_error(errors - errors[:, [best]], ratio)
     near = difference <= error + _TIE
@@ -258,6 +263,7 @@ class Contest:
             means=smoothed(contest.errors.mean(axis=0), chosen),
             limit=contest.limit,
             steadiness=steady,
+            last=np.array([triple.own for triple in chosen]),
         )
         return contest
 
@@ -269,8 +275,9 @@ class Contest:
 
     @property
     def limit(self) -> float:
-        """The most that is given away for fewer features."""
-        return POINTS if self.comparison.shares else np.inf
+        """The most that is given away for fewer features: 1.5 points, or one sample."""
+        one = 1.01 / self.comparison.n_samples
+        return max(POINTS, one) if self.comparison.shares else np.inf
 
     def nested(self, answer: str) -> Nested:
         """The error of choosing inside every training part.
@@ -292,7 +299,14 @@ class Contest:
             table = table[rows][:, which]
             means = smoothed(table.mean(axis=0), [self.triples[t] for t in which])
             ratio = 1.0 / max(1, int(rows.sum()) - 1)
-            found = choose(table, self.split_sizes[k, which], ratio, means=means, limit=self.limit)
+            found = choose(
+                table,
+                self.split_sizes[k, which],
+                ratio,
+                means=means,
+                limit=self.limit,
+                last=np.array([self.triples[t].own for t in which]),
+            )
             place = which[found.smallest if answer == SMALLEST else found.best]
             chosen[k] = place
             errors[k] = self.errors[k, place]
