@@ -72,7 +72,7 @@ def test_one_column_is_enough_and_probabilities_follow_the_prediction(capsys):
         assert no + yes == pytest.approx(1, abs=1e-5)
     assert float(rows[0][2]) > 0.9 and float(rows[1][1]) > 0.9
     assert float(rows[0][3]) > 0 > float(rows[1][3])
-    assert "1 missing values" in err
+    assert "1 missing value:" in err
 
 
 def test_identifiers_are_copied_as_the_file_has_them(capsys):
@@ -150,6 +150,23 @@ def test_show_prints_the_card(capsys):
     honest = document["honest"]
     assert 0 <= honest["low"] <= honest["error"] <= honest["high"] < 0.3
     assert document["n_samples"] == 90 and document["method"] == "fisher"
+
+
+def test_a_model_of_a_rare_class_reports_the_balanced_error_too(capsys):
+    model = tamiz.load("m.tamiz")
+    model.card = model.card | {"honest": {"error": 0.1, "metric": "balanced error"}}
+    model.card["params"] = {"C": 50 / 3}
+    tamiz.save(model, "rare.tamiz")
+    write("rare.csv", [["income", "buys"], ["-2", "no"], ["5", "yes"], ["-2", "yes"]])
+    err = run(capsys, "predict", "rare.tamiz", "rare.csv")[2]
+    assert "error on these rows: 33.3 % of 3; balanced error 25.0 %" in err
+    assert "balanced" not in run(capsys, "predict", "m.tamiz", "rare.csv")[2]
+    assert "(C=16.67)" in run(capsys, "show", "rare.tamiz")[1]
+
+
+def test_a_model_that_is_not_there_gets_a_sentence(capsys):
+    code, _, err = run(capsys, "show", "nowhere.tamiz")
+    assert code == 2 and err.startswith("tamiz: cannot read 'nowhere.tamiz': there is no such")
 
 
 def test_fit_reports_the_error_that_the_card_keeps(capsys):

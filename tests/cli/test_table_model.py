@@ -146,7 +146,7 @@ def test_missing_values_are_filled_though_the_table_had_none(model, data, place)
     assert not data.missing.sum()
     lines = ["colour,zip,size,weight", "red,10,,2", "red,10,1.0,2"]
     X, notes = model.table(read_new(written(place, lines, "gap.csv")))
-    assert np.isnan(X[0, 4]) and "'size' has 1 missing values" in notes[0]
+    assert np.isnan(X[0, 4]) and "'size' has 1 missing value:" in notes[0]
     middle = X.copy()
     middle[0, 4] = np.median(data.X[:, data.feature_names.index("size")])
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(middle))

@@ -122,3 +122,12 @@ def test_scorers_of_ones_own_and_words_that_mean_nothing():
         Metric("goodness", "classification")
     with pytest.raises(ValueError, match="is not understood; a comparison has one metric"):
         Metric(["accuracy", "f1"], "classification")
+
+
+def test_of_constant_counts_the_weights_of_the_training_part():
+    y_train, y = np.array([0, 0, 0, 1]), np.array([0, 1])
+    metric = Metric("accuracy", "classification")
+    weight = np.array([1.0, 3.0])
+    assert metric.of_constant(y_train, y, weight) == pytest.approx(0.75)
+    heavy = np.array([1.0, 1.0, 1.0, 9.0])
+    assert metric.of_constant(y_train, y, weight, heavy) == pytest.approx(0.25)

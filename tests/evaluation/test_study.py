@@ -110,7 +110,7 @@ def test_the_pipeline_of_an_answer_fits_its_columns(cancer):
 
 
 def test_decision_values_out_of_fold_follow_the_sorted_labels(cancer):
-    values, labels = cancer.out_of_fold()
+    values, labels, _ = cancer.out_of_fold()
     second = np.unique(labels)[1]
     assert values[labels == second].mean() > values[labels != second].mean()
 
@@ -277,3 +277,75 @@ def test_the_learning_curve_ends_at_the_error_of_the_answer(cancer):
     curve = cancer.learning
     assert curve.error[0] >= curve.error[-1] - 0.02
     assert curve.n_train[-1] == pytest.approx(569 * 3 / 4, rel=0.01)
+
+
+# ------------------------------------------------------------------------------ what is kept
+
+
+@pytest.mark.parametrize("judge", ["tree", "svc-linear", "forest"])
+def test_predictions_are_those_behind_the_honest_error(judge):
+    study = make_study(load("iris"), ["fisher", "mrmr"], judge, tune="coarse", **QUICK)
+    made = study.predictions
+    assert np.mean(made.truth != made.predicted) == pytest.approx(study.honest["error"])
+
+
+def test_a_grid_of_one_setting_is_the_setting_of_the_answer():
+    study = make_study(load("iris"), ["fisher"], "tree", sizes=[1, 2], tune="coarse", **QUICK)
+    assert study.most_accurate.params == {"min_samples_leaf": 5}
+    assert study.pipeline(MOST_ACCURATE)["judge"].min_samples_leaf == 5
+
+
+def test_weights_of_classes_follow_their_names_into_the_pipeline():
+    data = load("breast_cancer")
+    study = make_study(
+        data, ["fisher"], "linear", sizes=[2], positive="malignant",
+        class_weight={"malignant": 5.0, "benign": 1.0}, **QUICK,
+    )  # fmt: skip
+    given = study.pipeline(MOST_ACCURATE)["judge"].class_weight
+    assert {data.target_names[label]: weight for label, weight in given.items()} == {
+        "malignant": 5.0,
+        "benign": 1.0,
+    }
+    with pytest.raises(ValueError, match="class_weight names 'none'"):
+        make_study(data, ["fisher"], "linear", class_weight={"none": 2.0})
+
+
+def test_without_a_scale_judges_scale_for_themselves():
+    data = load("wine")
+    study = make_study(data, ["fisher"], "linear", sizes=[2, 13], scale=None, **QUICK)
+    assert study.honest["error"] < 0.1
+    best = study.most_accurate
+    model = study.pipeline(MOST_ACCURATE).fit(data.keep(best.features).X, data.y)
+    wanted = best.params["linearmachine__C"]
+    assert model["judge"][-1].get_params()["C"] == pytest.approx(wanted)
+
+
+def test_a_forest_judges_numbers_too():
+    data = load("diabetes")
+    data.X, data.y = data.X[:60], data.y[:60]
+    study = make_study(data, ["pearson"], "forest", sizes=[2], cv=2, repeats=1, n_jobs=1)
+    assert np.isfinite(study.honest["error"])
+
+
+def test_probabilities_count_the_weights_of_the_rows():
+    weights = np.linspace(0.5, 2.0, 150)
+    data = load("iris")
+    data.extras["weights"] = weights
+    study = make_study(data, ["fisher"], "linear", sizes=[2], **QUICK)
+    _, labels, found = study.out_of_fold()
+    rows = study.decisions[SMALLEST].rows
+    np.testing.assert_array_equal(found, weights[rows])
+    np.testing.assert_array_equal(labels, data.y[rows])
+
+
+def test_permutations_use_the_score_of_the_study_and_no_groups():
+    rng = np.random.default_rng(11)
+    y = (np.arange(120) % 8 == 0).astype(int)
+    X = rng.standard_normal((120, 3))
+    X[:, 0] += 2.5 * y
+    study = make_study(dataset(X, y), ["fisher"], "linear", sizes=[1], permutations=5, **QUICK)
+    assert study.params["scoring"] == "balanced_accuracy"
+    assert study.permutation.score == pytest.approx(1 - study.most_accurate.mean, abs=0.06)
+    grouped = dataset(X, y, extras={"groups": np.arange(120) // 2})
+    study = make_study(grouped, ["fisher"], "linear", sizes=[1], permutations=5, **QUICK)
+    assert study.permutation is None and any("no permutation test" in n for n in study.notes)

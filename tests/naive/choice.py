@@ -37,19 +37,22 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, la
         if best is None or key < best[0]:
             best = (key, t)
     best = best[1]
-    near, smallest = [], None
+    near, fewest = [], []
     for t in range(len(sizes)):
         away = [a - b for a, b in zip(columns[t], columns[best], strict=True)]
         worse = means[t] - means[best]
-        if t != best and worse > corrected_error(away, ratio) + TINY:
+        spread = corrected_error(away, ratio) if len(away) > 1 else math.inf
+        if t != best and worse > spread + TINY:
             continue
         near.append(t)
         if worse > limit + TINY:
             continue
-        key = (sizes[t], round(means[t], 12), -steady[t], t)
-        if smallest is None or key < smallest[0]:
-            smallest = (key, t)
-    return best, smallest[1], near
+        fewest.append(t)
+    fewest = [t for t in fewest if sizes[t] == min(sizes[u] for u in fewest)]
+    room = 0.005 if math.isfinite(limit) else TINY
+    alike = [t for t in fewest if means[t] <= min(means[u] for u in fewest) + room]
+    smallest = min(alike, key=lambda t: (-steady[t], round(means[t], 12), t))
+    return best, smallest, near
 
 
 def smoothed(means, triples):
@@ -88,8 +91,8 @@ def nested(inner, sizes, test_errors, triples, limit, smallest):
         rows = [row for row in table if any(math.isfinite(e) for e in row)]
         usable = [t for t in range(len(triples)) if all(math.isfinite(row[t]) for row in rows)]
         few = [[row[t] for t in usable] for row in rows]
-        means = smoothed([mean([row[k] for row in few]) for k in range(len(usable))],
-                         [triples[t] for t in usable])  # fmt: skip
+        here = [(*triples[t][:2], numbers[t], triples[t][3]) for t in usable]
+        means = smoothed([mean([row[k] for row in few]) for k in range(len(usable))], here)
         ratio = 1 / max(1, len(rows) - 1)
         own = [triples[t][3] for t in usable]
         numbers_there = [numbers[t] for t in usable]

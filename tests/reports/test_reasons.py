@@ -101,6 +101,19 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
         worse, spread = differences(contest, contest.choice.best)
         those = (sizes == values["least_size"]) & (worse <= spread + tiny)
         return values["least_size"] < best.size and bool((worse[those] > contest.limit).any())
+    if code == "steadiest":
+        others = [
+            t for t, one in enumerate(contest.triples)
+            if sizes[t] == best.size and one.method != best.method and contest.choice.equal[t]
+            and abs(means[t] - means[mine]) <= 0.005 + tiny
+        ]  # fmt: skip
+        own = nogueira_index(study.comparison.masks(best.method, best.size))
+        steady = [
+            nogueira_index(study.comparison.masks(contest.triples[t].method, best.size))
+            for t in others
+            if not contest.triples[t].own
+        ]
+        return 0 < values["n_alike"] <= len(others) and own >= max(steady, default=-2) - tiny
     if code == "ties":
         tied = (np.abs(means - means[mine]) < tiny) & (sizes == best.size)
         return values["n_tied"] == tied.sum() - 1

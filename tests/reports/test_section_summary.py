@@ -62,6 +62,25 @@ def test_a_study_that_finished_nothing_says_only_that():
     assert "before any" in " ".join(summary(study))
 
 
+def test_an_answer_of_a_size_that_no_split_chose_is_said():
+    study = full_study()
+    sizes = study.answers.nested["smallest"].sizes
+    inside = replace(study, recommended=replace(study.recommended, size=int(sizes.max())))
+    assert "splits" in _words(inside) and ", not " not in _words(inside)
+    outside = replace(study, recommended=replace(study.recommended, size=int(sizes.max()) + 70))
+    said = f"{sizes.max() + 70:.0f}: take the number as a rough one"
+    assert f", not {said}" in _words(outside)
+    assert f", no {sizes.max() + 70:.0f}: tome el número" in _words(outside, "es")
+
+
+def test_a_judge_that_was_left_out_is_named():
+    study = full_study()
+    one = {"what": "judge", "name": "rbf", "why": "no time", "flag": "--judge linear,rbf"}
+    less = replace(study, plan=replace(study.plan, left_out=[one]))
+    assert "the judge rbf. To include it: --judge linear,rbf" in _words(less)
+    assert "el juez rbf" in _words(less, "es")
+
+
 def test_an_interval_that_is_not_known_is_not_spoken_of():
     study = full_study()
     honest = {**study.honest, "low": np.nan, "high": np.nan, "pvalue": np.nan}

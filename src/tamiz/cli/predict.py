@@ -262,5 +262,9 @@ def _tell_error(fitted: Any, found: Any, truth: Any) -> float | None:
     if not there.any():
         return None
     wrong = float(np.mean(names[there] != found[there]))
-    tell(f"error on these rows: {percent(wrong)} of {int(there.sum()):,}")
+    balanced = ""
+    if ((fitted.card or {}).get("honest") or {}).get("metric") == "balanced error":
+        each = [np.mean(found[names == name] != name) for name in np.unique(names[there])]
+        balanced = f"; balanced error {percent(float(np.mean(each)))}"
+    tell(f"error on these rows: {percent(wrong)} of {int(there.sum()):,}{balanced}")
     return wrong

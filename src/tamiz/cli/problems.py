@@ -34,7 +34,8 @@ def usage() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError) as error:
-        raise UsageProblem(as_options(str(error))) from error
+        sentence = isinstance(error, OSError) and error.filename is None and error.strerror
+        raise UsageProblem(as_options(sentence or str(error))) from error
 
 
 def tells_of_gaps(error: ValueError) -> bool:

@@ -285,7 +285,7 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
             "low": best.low,
             "high": best.high,
             "metric": study.honest["metric"],
-            "how": "the whole procedure inside each training part of a repeated cross-validation",
+            "how": "the whole procedure inside each training part of a cross-validation",
         },
         "command": study.command,
     }
@@ -294,8 +294,9 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
     )
     made = study.out_of_fold(answer)
     if made is not None:
-        values, labels = made
-        model.calibrate(values, labels, "the training parts that they took no part in")
+        values, labels, weights = made
+        how = "the training parts that they took no part in"
+        model.calibrate(values, labels, how, weights)
     write_model(model, path)
     tell(f"the model is in {path}; use it with: tamiz predict {path} NEW_DATA")
 

@@ -51,7 +51,8 @@ def _lines(card: dict[str, Any]) -> list[str]:
     features, columns = card["features"], card["columns"]
     judge = str(card["judge"])
     if card.get("params"):
-        judge += f" ({', '.join(f'{key}={value}' for key, value in card['params'].items())})"
+        shown = ((k, number(v) if isinstance(v, float) else v) for k, v in card["params"].items())
+        judge += f" ({', '.join(f'{key}={value}' for key, value in shown)})"
     rows = {
         "predicts": f"{card['target'] or 'the target'} ({card['task'] or 'classification'})",
         "classes": ", ".join(

@@ -335,8 +335,8 @@ class TableModel(BaseEstimator):
         n_missing = int(np.isnan(found).sum())
         if n_missing:
             notes.append(
-                f"column {name!r} has {n_missing} missing values: filled with the median of the "
-                "table that the model was fitted to."
+                f"column {name!r} has {n_missing} missing value{'s' * (n_missing > 1)}: filled "
+                "with the median of the table that the model was fitted to."
             )
         return found
 

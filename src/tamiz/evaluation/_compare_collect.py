@@ -78,8 +78,8 @@ def collect(
                     inner[m, j, k, f] = _numbers(row)
                 judge_seconds[m, j, k] = found["seconds"]
                 options = setting.candidates[judges[j]]
-                if found["candidates"] is not None and len(options) > 1:
-                    chosen = [options[c] for c in found["candidates"]]
+                if any(options):  # without an inner cross-validation the first is used
+                    chosen = [options[c] for c in found["candidates"] or [0] * (K + 1)]
                     tuned.setdefault(name, {}).setdefault(judges[j], [None] * S)[k] = chosen
     repeat = np.array([part.repeat for part in setting.parts])
     if not setting.nested:

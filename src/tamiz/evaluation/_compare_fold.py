@@ -8,6 +8,7 @@ is seen once. The inner cross-validation that chooses repeats all of it inside t
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
@@ -23,8 +24,8 @@ from tamiz.evaluation._compare_setting import WHOLE, Failures, Ranking, Setting,
 from tamiz.evaluation._plan import Part, inner_splits
 from tamiz.evaluation._workers import fit_to_the_end
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
-from tamiz.evaluation.judges.fast import Division, Question, fast_way
-from tamiz.search.judges import last_step
+from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
+from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 
 # ------------------------------------------------------------------------------- two kinds of unit
@@ -165,8 +166,7 @@ class Fold:
         every = list(range(len(candidates)))
         questions, keys = [], {}
         for place, features in _subsets(setting, name, ranking):
-            # in ascending order: methods that select the same features get the same answers
-            columns = np.sort(setting.columns(features))
+            columns = setting.sorted_columns(features)
             keys[place] = (self.key, judge, setting.key_of(columns))
             those = every if wanted is None else wanted[place]
             for c in those:
@@ -193,20 +193,11 @@ class Fold:
         self, judge: str, questions: list[Question], found: np.ndarray
     ) -> list[Question]:
         """Fill in what can be had without estimators; what is left."""
-        setting, estimator = self.setting, self.setting.judges[judge]
-        way = fast_way(estimator, setting.candidates[judge])
-        asked = [question for question in questions if len(question.features)]
-        if way is None or not isinstance(self.Z, np.ndarray) or not asked:
-            return questions
-        part = self._division(judge, estimator)
-        if part is None:
-            return questions
-        classes = np.unique(self.y)
+        setting = self.setting
+        answered = set()
         try:
-            for place, c, answers in way(estimator, part, asked, setting.candidates[judge]):
-                setting.stop.look()
-                answers.predictions = classes[answers.predictions]
-                answers.classes_ = classes
+            for place, c, answers in self._fast(judge, questions, setting.candidates[judge]):
+                answered.add((place, c))
                 found[place, c] = self._finite(
                     setting.metric.of(answers, self.y_test, self.weight_test)
                 )
@@ -215,10 +206,40 @@ class Fold:
         except Exception:  # the estimator has the sentence for it
             pass
         left = [
-            (place, features, [c for c in those if np.isnan(found[place, c])])
+            (place, features, [c for c in those if (place, c) not in answered])
             for place, features, those in questions
         ]
         return [Question(*question) for question in left if question[2]]
+
+    def _fast(
+        self, judge: str, questions: list[Question], candidates: list[dict[str, Any]]
+    ) -> Iterator[Reply]:
+        """Predictions for the test part without estimators; none where there is no such way."""
+        estimator = self.setting.judges[judge]
+        way = fast_way(estimator, candidates)
+        asked = [question for question in questions if len(question.features)]
+        if way is None or not isinstance(self.Z, np.ndarray) or not asked:
+            return
+        part = self._division(judge, estimator)
+        if part is None:
+            return
+        classes = np.unique(self.y)
+        for place, c, answers in way(estimator, part, asked, candidates):
+            self.setting.stop.look()
+            answers.predictions = classes[answers.predictions]
+            answers.classes_ = classes
+            yield place, c, answers
+
+    def predicted(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> Any:
+        """What predicts the test part as it did for the error with these features."""
+        try:
+            for _, _, answers in self._fast(judge, [Question(0, features, [0])], [candidate]):
+                return answers
+        except Stopped:
+            raise
+        except Exception:  # the estimator has the sentence for it
+            pass
+        return self.fitted(judge, features, candidate)
 
     def _division(self, judge: str, estimator: Any) -> Division | None:
         setting = self.setting
@@ -257,8 +278,7 @@ class Fold:
         setting = self.setting
         try:
             if not len(features):
-                machine = nothing_selected(setting.task)
-                machine.fit(self.Z[:, :1], self.y)
+                machine = self.fitted_without()
                 Z_test = self.Z_test[:, :1]
             else:
                 machine = self.fitted(judge, features, candidate)
@@ -274,12 +294,16 @@ class Fold:
         machine.set_params(**resolved(candidate, len(features)))
         rows = self._rows(judge)
         options = {}
-        if self.weight is not None and takes_weights(machine):
-            options["sample_weight"] = self.weight[rows]
+        if self.weight is not None and _takes_weights(machine):
+            options = fit_arguments(machine, self.weight[rows])
         Z, y = self.Z[:, features], self.y
         if len(rows) < len(y):
             Z, y = Z[rows], y[rows]
         return fit_to_the_end(machine, Z, y, **options)
+
+    def fitted_without(self) -> Any:
+        """What remains without features: a constant, which takes one column all the same."""
+        return nothing_selected(self.setting.task).fit(self.Z[:, :1], self.y, self.weight)
 
     def _finite(self, value: float) -> float:
         if np.isfinite(value):
@@ -288,9 +312,9 @@ class Fold:
         return np.nan
 
 
-def takes_weights(machine: Any) -> bool:
-    """Whether an estimator can be fitted with weights of the samples."""
-    return machine is last_step(machine) and "sample_weight" in signature(machine.fit).parameters
+def _takes_weights(machine: Any) -> bool:
+    """Whether an estimator, or the last of a pipeline, can be fitted with weights."""
+    return "sample_weight" in signature(last_step(machine).fit).parameters
 
 
 class _Inner:

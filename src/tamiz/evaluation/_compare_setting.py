@@ -105,7 +105,7 @@ class Limits(NamedTuple):
 
 @dataclass
 class Setting:
-    """What all units share. Nothing in it changes while they run."""
+    """What all units share. What changes while they run is ``kept``, ``known`` and ``whole``."""
 
     X: Any
     y: np.ndarray
@@ -140,11 +140,15 @@ class Setting:
         """Number of features."""
         return self.X.shape[1] if self.units is None else len(self.units)
 
-    def columns(self, features: np.ndarray) -> np.ndarray:
-        """The columns of X that some features are, in their order."""
+    def sorted_columns(self, features: np.ndarray) -> np.ndarray:
+        """The columns of X that some features are, ascending.
+
+        The order of the columns counts for a forest: methods that select the same features get
+        the same answers, and predictions are those behind the errors.
+        """
         if self.units is None or not len(features):
-            return features
-        return np.concatenate([self.units[j] for j in features])
+            return np.sort(features)
+        return np.sort(np.concatenate([self.units[j] for j in features]))
 
     def key_of(self, columns: np.ndarray) -> bytes:
         """A short name of a subset of the columns."""

@@ -14,7 +14,8 @@ differ by less than half a point it is the one with most features (a number that
 decides on, such as that of all features, comes last). The *smallest* has the fewest features among
 those that are not worse than the most accurate one by more than one such error, and by no more than
 1.5 points or one sample: in a small table one standard error may be five points, which nobody would
-give away. Further ties go to the smaller error, then to the steadier selection.
+give away. Of several with the fewest features, whose errors differ by less than half a point, it is
+the one whose selections agree most.
 
 The least of some hundred means is often low by luck. Two things are therefore done to the means
 before anything is chosen (:func:`smoothed`). Along the numbers of features of one method and judge,
@@ -155,11 +156,14 @@ def choose(
     best = int(np.lexsort((-steady, plain, -np.asarray(sizes), behind, ~tied))[0])
     difference = means - means[best]
     error = corrected_error(errors - errors[:, [best]], ratio)
+    if len(errors) < 2:  # one split knows no standard error
+        error = np.full(len(means), np.inf)
     near = difference <= error + _TIE
     near[best] = True
     equal = near & (difference <= limit + _TIE)
-    rounded = np.round(means, 12)
-    smallest = int(np.lexsort((-steady, rounded, sizes, ~equal))[0])
+    fewest = equal & (np.asarray(sizes) == np.asarray(sizes)[equal].min())
+    alike = fewest & (means <= means[fewest].min() + (_HALF_POINT if np.isfinite(limit) else _TIE))
+    smallest = int(np.lexsort((np.round(means, 12), -steady, ~alike))[0])
     return Choice(best, smallest, means, difference, error, near, equal)
 
 
@@ -297,15 +301,20 @@ class Contest:
                 continue
             which = np.flatnonzero(usable)
             table = table[rows][:, which]
-            means = smoothed(table.mean(axis=0), [self.triples[t] for t in which])
+            sizes = self.split_sizes[k, which]  # own numbers of features as this part has them
+            triples = [
+                self.triples[t]._replace(size=int(size))
+                for t, size in zip(which, sizes, strict=True)
+            ]
+            means = smoothed(table.mean(axis=0), triples)
             ratio = 1.0 / max(1, int(rows.sum()) - 1)
             found = choose(
                 table,
-                self.split_sizes[k, which],
+                sizes,
                 ratio,
                 means=means,
                 limit=self.limit,
-                last=np.array([self.triples[t].own for t in which]),
+                last=np.array([triple.own for triple in triples]),
             )
             place = which[found.smallest if answer == SMALLEST else found.best]
             chosen[k] = place
@@ -331,7 +340,8 @@ class Contest:
         """Mean difference of two triples, a less b, and its corrected standard error."""
         away = self.errors[:, a] - self.errors[:, b]
         difference = self.choice.means[a] - self.choice.means[b]
-        return float(difference), float(corrected_error(away, self.ratio))
+        error = float(corrected_error(away, self.ratio)) if len(away) > 1 else np.inf
+        return float(difference), error
 
 
 @dataclass

@@ -166,10 +166,13 @@ WORDS: dict[str, str] = {
         "splits the procedure errs less ({p})."
     ),
     "without_known": "Without any feature it would be {without}.",
-    "sizes_same": "Each of the {n} splits, left to itself, chose {size}.",
+    "sizes_same": (
+        "Each of the {n} splits, left to itself, chose {size}[[, not {answer}: take the number as "
+        "a rough one]]."
+    ),
     "sizes_vary": (
-        "Left to themselves, the {n} splits chose from {low} to {high}: take the number as a rough "
-        "one."
+        "Left to themselves, the {n} splits chose from {low} to {high}[[, not {answer}]]: take the "
+        "number as a rough one."
     ),
     "no_signal": (
         "Nothing is recommended: even the most accurate procedure predicts no better than no "
@@ -229,6 +232,13 @@ WORDS: dict[str, str] = {
     ),
     "reason_ties": "{n_tied} of the same size have the same smoothed error.",
     "reason_ties_one": "{n_tied} of the same size has the same smoothed error.",
+    "reason_one_split": (
+        "Only one split was finished: standard errors are not known, and this is a first guess."
+    ),
+    "reason_steadiest": (
+        "Combinations of other methods with {size} features whose error differs from its own by no "
+        "more than half a point: {n_alike}. Of all these, its selections agree most."
+    ),
     "reason_fewest_within_error": (
         "It has the fewest features of all combinations that are not worse than the best one by "
         "more than one standard error[[, nor by more than {limit}]]. The best one is {best_method} "
@@ -310,7 +320,7 @@ WORDS: dict[str, str] = {
         "afterwards, would have promised {apparent}, the same as the honest error."
     ),
     "measured": "How it was measured",
-    "measured_splits": "Over {n} splits; errors are given as {metric}.",
+    "measured_splits": "Over {n} splits; the measure is the {metric}.",
     "measured_skewed": (
         "A class is rare, so the error is balanced: the mean over the classes of the proportion "
         "that is wrong."
@@ -329,6 +339,7 @@ WORDS: dict[str, str] = {
         "What is chosen inside a training part is chosen with no more than {n}, drawn at random."
     ),
     "left_out_method": "Left out to save time: the method {name}. To include it:",
+    "left_out_judge": "Left out to save time: the judge {name}. To include it:",
     "left_out_sizes": "Left out to save time: the sizes {name}. To include them:",
     "left_out_apparent_error": "Left out to save time: the apparent error. To include it:",
     "warning_leak": (

@@ -164,10 +164,13 @@ WORDS: dict[str, str] = {
         "mismas particiones el procedimiento yerra menos ({p})."
     ),
     "without_known": "Sin ninguna característica sería {without}.",
-    "sizes_same": "Cada una de las {n} particiones, por su cuenta, eligió {size}.",
+    "sizes_same": (
+        "Cada una de las {n} particiones, por su cuenta, eligió {size}[[, no {answer}: tome el "
+        "número como aproximado]]."
+    ),
     "sizes_vary": (
-        "Por su cuenta, las {n} particiones eligieron de {low} a {high}: tome el número como "
-        "aproximado."
+        "Por su cuenta, las {n} particiones eligieron de {low} a {high}[[, no {answer}]]: tome el "
+        "número como aproximado."
     ),
     "no_signal": (
         "No se recomienda nada: ni el procedimiento más exacto predice mejor que sin ninguna "
@@ -229,6 +232,13 @@ WORDS: dict[str, str] = {
     ),
     "reason_ties": "{n_tied} del mismo tamaño tienen el mismo error suavizado.",
     "reason_ties_one": "{n_tied} del mismo tamaño tiene el mismo error suavizado.",
+    "reason_one_split": (
+        "Solo se terminó una partición: no se conocen errores estándar, y es una primera conjetura."
+    ),
+    "reason_steadiest": (
+        "Combinaciones de otros métodos con {size} características cuyo error difiere del suyo en "
+        "medio punto a lo sumo: {n_alike}. De todas, sus selecciones son las que más coinciden."
+    ),
     "reason_fewest_within_error": (
         "Tiene el menor número de características de todas las combinaciones que no son peores que "
         "la mejor en más de un error estándar[[, ni en más de {limit}]]. La mejor es {best_method} "
@@ -312,7 +322,7 @@ WORDS: dict[str, str] = {
         "honesto."
     ),
     "measured": "Cómo se midió",
-    "measured_splits": "Con {n} particiones; los errores se dan como {metric}.",
+    "measured_splits": "Con {n} particiones; medida: {metric}.",
     "measured_skewed": (
         "Una clase es rara, así que el error es equilibrado: el promedio sobre las clases de la "
         "proporción equivocada."
@@ -334,6 +344,7 @@ WORDS: dict[str, str] = {
         "al azar."
     ),
     "left_out_method": "Omitido para ahorrar tiempo: el método {name}. Para incluirlo:",
+    "left_out_judge": "Omitido para ahorrar tiempo: el juez {name}. Para incluirlo:",
     "left_out_sizes": "Omitidos para ahorrar tiempo: los tamaños {name}. Para incluirlos:",
     "left_out_apparent_error": "Omitido para ahorrar tiempo: el error aparente. Para incluirlo:",
     "warning_leak": (

@@ -235,7 +235,7 @@ def _forests(
                 seed=int(check_random_state(_seed(given, part)).randint(2**31 - 1)),
             )
             found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))
-            decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
+            decisions = found[:, 1] - 0.5 if len(part.classes) == 2 else found
             yield (
                 place,
                 c,
@@ -268,5 +268,5 @@ def _trees(
             tree = CARTClassifier(**{**params, **resolved(candidates[c], len(features))})
             tree.fit(Z, part.codes, part.weight)
             found = tree.predict_proba(Z_test)
-            decisions = found[:, 1] - found[:, 0] if len(part.classes) == 2 else found
+            decisions = found[:, 1] - 0.5 if len(part.classes) == 2 else found
             yield place, c, Predicted(part.classes, tree.predict(Z_test), decisions, found)

@@ -104,14 +104,17 @@ class Metric:
         """The error of predictions that are there already."""
         return self(answers, np.empty((len(y), 0)), y, weight)
 
-    def of_constant(self, y_train: np.ndarray, y: np.ndarray, weight: Any = None) -> float:
+    def of_constant(
+        self,
+        y_train: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray | None = None,
+        weight_train: np.ndarray | None = None,
+    ) -> float:
         """What is achieved without features: by the most frequent class, or the mean."""
-        if not self.counted:
-            machine = DummyClassifier() if self.classes else DummyRegressor()
-            machine.fit(np.zeros((len(y_train), 1)), y_train)
-            return self(machine, np.zeros((len(y), 1)), y, weight)
-        labels, counts = np.unique(y_train, return_counts=True)
-        return self.count(np.full(len(y), labels[counts.argmax()]), y, weight)
+        machine = DummyClassifier() if self.classes else DummyRegressor()
+        machine.fit(np.zeros((len(y_train), 1)), y_train, weight_train)
+        return self(machine, np.zeros((len(y), 1)), y, weight)
 
 
 class Predicted(ClassifierMixin, BaseEstimator):

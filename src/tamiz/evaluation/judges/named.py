@@ -196,6 +196,8 @@ def candidates_of(grid: Any, name: str, judge: Any) -> list[dict[str, Any]]:
                 "tune={'C': [0.1, 1, 10]} or the like."
             )
         grid = {True: listed.grid, "coarse": listed.coarse, "fine": listed.fine}[grid]
+        own = last_step(judge).get_params()  # a regressor may lack what the classifier has
+        grid = {key: values for key, values in grid.items() if key in own}
     known = judge.get_params()
     prefix = f"{judge.steps[-1][0]}__" if isinstance(judge, Pipeline) else ""
     candidates = []

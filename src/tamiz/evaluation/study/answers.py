@@ -239,7 +239,7 @@ def _boundary(contest: Contest) -> dict[str, Any]:
     planes = [judge for judge in ("linear", "svc-linear") if judge in means]
     winner = min(means, key=lambda judge: means[judge])
     found: dict[str, Any] = {"errors": means, "best": winner, "kind": None}
-    if planes and len(means) > 1:
+    if planes and len(means) > 1 and len(contest.splits) > 1:
         difference, error = contest.compared(best[planes[0]], best[winner])  # type: ignore[arg-type]
         found.update(difference=difference, standard_error=error)
         if difference <= error:
@@ -252,6 +252,8 @@ def _boundary(contest: Contest) -> dict[str, Any]:
 def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
     contest = answers.contest
     choice = contest.choice
+    if len(contest.splits) < 2:
+        return [Reason("one_split", {})]
     place = choice.smallest if one.answer == SMALLEST else choice.best
     best, mine = contest.triples[choice.best], contest.triples[place]
     reasons = []
@@ -282,6 +284,9 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
             )
         )
     if one.answer == SMALLEST:
+        n_alike = _n_alike(contest, place)
+        if n_alike and np.isfinite(one.agreement) and place != choice.best:
+            reasons.append(Reason("steadiest", {"n_alike": n_alike, "size": one.size}))
         sizes = np.array([triple.size for triple in contest.triples])
         worse = choice.near & ~choice.equal & (sizes < mine.size)
         if worse.any():
@@ -300,6 +305,24 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
         bias = one.error - one.apparent
         reasons.append(Reason("selection_bias", {"bias": bias, "apparent": one.apparent}))
     return reasons
+
+
+def _n_alike(contest: Contest, place: int) -> int:
+    """How many others of the same size are less steady and differ by less than half a point."""
+    choice, size = contest.choice, contest.triples[place].size
+    least = min(
+        choice.means[t]
+        for t, triple in enumerate(contest.triples)
+        if triple.size == size and choice.equal[t]
+    )
+    return sum(
+        t != place
+        and triple.size == size
+        and bool(choice.equal[t])
+        and triple.method != contest.triples[place].method
+        and bool(choice.means[t] <= least + 0.005)
+        for t, triple in enumerate(contest.triples)
+    )
 
 
 def _n_tied(contest: Contest, place: int) -> int:

@@ -20,6 +20,7 @@ from tamiz._progress import Progress
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.encoding import columns_of
+from tamiz.evaluation._compare_arguments import weigh_classes
 from tamiz.evaluation._compare_setting import Setting, StopSign
 from tamiz.evaluation._compare_text import BASELINES
 from tamiz.evaluation._intervals import check_count
@@ -175,7 +176,10 @@ def make_study(
             problem.X,
             problem.y,
             [*plan.methods],
-            {judge: make_judge(judge_name(judge), problem.task, True) for judge in plan.judges},
+            {
+                judge: make_judge(judge_name(judge), problem.task, scale is not None)
+                for judge in plan.judges
+            },
             sizes=plan.sizes,
             cv=plan.cv,
             repeats=plan.repeats,
@@ -220,6 +224,7 @@ def make_study(
                 "skewed": skewed,
                 "limits": plan.limits,
             },
+            classes=problem.classes,
             command=command,
             seed=random_state,
             notes=list(found.notes),
@@ -228,7 +233,7 @@ def make_study(
             stop.deadline = None if stop.deadline is None else stop.deadline + 0.1 * budget
         _answer(study, setting, problem)
         if permutations and study.recommended is not None and problem.classes is not None:
-            _add_permutations(study, plan.cv, permutations, n_jobs, random_state, verbose)
+            _add_permutations(study, problem, permutations, n_jobs, verbose)
     study.seconds, study.compiling = watch.seconds, compiled.seconds
     return study
 
@@ -321,6 +326,12 @@ def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> tuple[Any, 
     if isinstance(class_weight, str) and class_weight == "auto":
         class_weight = "balanced" if scoring == "balanced_accuracy" else None
     if isinstance(class_weight, dict):
+        unknown = next((k for k in class_weight if str(k) not in problem.classes), None)
+        if unknown is not None:
+            raise ValueError(
+                f"class_weight names {unknown!r}, which is no class; there are "
+                f"{', '.join(map(repr, problem.classes))}."
+            )
         class_weight = {problem.classes.index(str(k)): v for k, v in class_weight.items()}
     return scoring, class_weight, skewed
 
@@ -373,7 +384,10 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
             setting.metric.of_constant(
                 setting.y[part.train],
                 setting.y[part.test],
-                None if setting.weight is None else setting.weight[part.test],
+                *(
+                    None if setting.weight is None else setting.weight[rows]
+                    for rows in (part.test, part.train)
+                ),
             )
             for part in setting.parts
         ]
@@ -398,7 +412,6 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
     _add_agreement(study)
     if found.status == "interrupted":
         return
-    study.classes = problem.classes
     if problem.classes is not None:
         study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
         places = {
@@ -440,23 +453,31 @@ def _add_agreement(study: Study) -> None:
 
 
 def _add_permutations(
-    study: Study, cv: Any, permutations: int, n_jobs: int | None, seed: int, verbose: bool | int
+    study: Study, problem: _Prepared, permutations: int, n_jobs: int | None, verbose: bool | int
 ) -> None:
     """Whether the recommended pipeline does better than with shuffled labels."""
-    best = study.recommended
+    best, params = study.recommended, study.params
     assert best is not None
+    if problem.groups is not None:
+        study.notes.append(
+            "There is no permutation test: rows of a group are alike, and shuffled labels are not."
+        )
+        return
     table = study.dataset.encode("onehot") if study.dataset.levels else study.dataset
     size = None if best.method == "all" or best.kind == "own" else best.size
-    model = make_pipeline_for(table, best.method, best.judge, size, study.params.get("scale"), seed)
+    model = make_pipeline_for(table, best.method, best.judge, size, params["scale"], study.seed)
     model["judge"].set_params(**best.params)
+    if params["class_weight"] is not None:
+        weigh_classes(model["judge"], params["class_weight"])
     study.permutation = permutation_test(
         model,
-        table.X,
-        study.dataset.y,
-        cv=cv,
+        problem.X,
+        problem.y,
+        cv=params["cv"],
         n_permutations=permutations,
+        scoring=params["scoring"],
         n_jobs=n_jobs,
-        random_state=seed,
+        random_state=study.seed,
         verbose=verbose,
     )
     study.notes.append(

@@ -8,6 +8,7 @@ sizes, slow methods. Whatever the user has asked for is kept.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -49,7 +50,8 @@ _PROBE_ROWS = 300
 #: and no setting began where the one before had ended.
 _SHARED = 0.45
 #: How the time grows with the number of samples.
-_GROWTH = {"relieff": 2.0, "rrelieff": 2.0, "relief": 2.0, "rfe": 1.7, "ho-svm": 2.0, "rbf": 1.8}
+_GROWTH = {"relieff": 2.0, "rrelieff": 2.0, "relief": 2.0, "rfe": 1.7, "ho-svm": 2.0}
+_JUDGE_GROWTH = {"svc-rbf": 1.8, "svc-linear": 1.8, "knn": 1.8}
 
 
 @dataclass
@@ -130,7 +132,8 @@ class Costs:
 
     def of_judge(self, name: str, n: int, fraction: float) -> float:
         """A judge that learns from n samples, with a fraction of the settings probed."""
-        return _SHARED * fraction * self.judges[name] * _grown(self.n, n, _GROWTH.get(name, 1.15))
+        power = _JUDGE_GROWTH.get(judge_name(name), 1.15)
+        return _SHARED * fraction * self.judges[name] * _grown(self.n, n, power)
 
 
 def _grown(known: int, n: int, power: float) -> float:
@@ -173,7 +176,7 @@ def make_plan(
     plan = _first_plan(n, p, columns, y, task, fixed)
     costs = _probe(X, y, task, units, plan, seed, tell)
     workers = effective_n_jobs(n_jobs)
-    return _fit_into(plan, costs, n, workers, budget, fixed)
+    return _fit_into(plan, costs, n, workers, budget, fixed, task)
 
 
 def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: Fixed) -> Plan:
@@ -262,15 +265,13 @@ def _probe(
             raise KeyboardInterrupt
         return float(np.nanmean(found.select_seconds)), float(np.nanmean(found.judge_seconds))
 
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first = plan.methods[0]
         for method in plan.methods:
             tell(f"trying {method}")
-            quick = [(t, _) for t, _ in (seconds(method, "tree", [1], None) for _ in range(2))]
-            costs.methods[method] = quick[1][0]
+            seconds(method, "tree", [1], None)
+            costs.methods[method] = seconds(method, "tree", [1], None)[0]
         for judge in plan.judges:
             tell(f"trying the judge {judge}")
             began = time.perf_counter()
@@ -324,9 +325,10 @@ def _estimate(plan: Plan, costs: Costs, n: int, workers: int, task_settings: Any
     return plan.cv * plan.repeats * total / (workers * efficiency)
 
 
-def _fit_into(plan: Plan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed) -> Plan:
+def _fit_into(
+    plan: Plan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed, task: str
+) -> Plan:
     """Leave out the least important until the plan fits."""
-    task = "classification" if plan.methods[0] not in REGRESSION else "regression"
     known = {
         level: {judge: _n_settings(judge, task, level) for judge in plan.judges}
         for level in ("fine", "coarse")
@@ -372,13 +374,9 @@ def _coarser(plan: Plan) -> Plan:
 
 def _fewer_rows(plan: Plan) -> Plan:
     limits = {
-        "judges": {
-            name: max(400, round(0.6 * most)) for name, most in plan.limits["judges"].items()
-        },
-        "methods": {
-            name: max(400, round(0.6 * most)) for name, most in plan.limits["methods"].items()
-        },
-        "inner": max(400, round(0.6 * plan.limits["inner"])),
+        "judges": {name: _less(most) for name, most in plan.limits["judges"].items()},
+        "methods": {name: _less(most) for name, most in plan.limits["methods"].items()},
+        "inner": _less(plan.limits["inner"]),
     }
     return replace(plan, limits=limits)
 

@@ -10,7 +10,6 @@ from tamiz.evaluation._compare_fold import Fold
 from tamiz.evaluation._compare_select import some_rows
 from tamiz.evaluation._compare_setting import Failures, Setting, Stopped
 from tamiz.evaluation.choice import Contest, Nested, Triple
-from tamiz.evaluation.judges import nothing_selected
 from tamiz.evaluation.report_card import report_card
 from tamiz.evaluation.study.answers import usual_candidate
 
@@ -61,7 +60,11 @@ def _predictions(setting: Setting, contest: Contest, chosen: np.ndarray) -> Pred
             features = _features(found, method, contest.triples[place], split)
             rows = found.tuned.get(method, {}).get(judge)
             candidate = {} if rows is None or rows[split] is None else rows[split][c]
-            machine, Z = _machine(setting, fold, judge, setting.columns(features), candidate)
+            columns = setting.sorted_columns(features)
+            setting.stop.look()
+            some = len(columns) > 0
+            machine = fold.predicted(judge, columns, candidate) if some else fold.fitted_without()
+            Z = fold.Z_test[:, columns if some else [0]]
             values = _values(machine, Z)
             blocks.append((part.test, part.repeat, machine.predict(Z), values))
     except (KeyboardInterrupt, Stopped):
@@ -96,7 +99,7 @@ def _machine(
     """A fitted machine, and the test part as it takes it."""
     setting.stop.look()
     if not len(columns):
-        return nothing_selected(setting.task).fit(fold.Z[:, :1], fold.y), fold.Z_test[:, :1]
+        return fold.fitted_without(), fold.Z_test[:, :1]
     return fold.fitted(judge, columns, candidate), fold.Z_test[:, columns]
 
 
@@ -163,7 +166,7 @@ def learning_curve(
                 if ranking is None or len(np.unique(fold.y)) < 2:
                     return None
                 features = ranking.own if triple.own else ranking.order[: triple.size]  # type: ignore[index]
-                columns = setting.columns(features)
+                columns = setting.sorted_columns(features)
                 machine, Z = _machine(setting, fold, triple.judge, columns, candidate)
                 test_row.append(setting.metric(machine, Z, fold.y_test, fold.weight_test))
                 seen = fold.Z[:, columns] if len(columns) else fold.Z[:, :1]

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from tamiz.base import Selection, _plain
 from tamiz.data import Dataset
+from tamiz.evaluation._compare_arguments import weigh_classes
 from tamiz.evaluation.choice import SMALLEST
 from tamiz.evaluation.comparison import Comparison
 from tamiz.evaluation.judges import judge_name
@@ -148,15 +149,26 @@ class Study:
         last.set_params(**best.params)
         if judge_name(best.judge) == "forest":  # more trees than it was judged with: only better
             last.set_params(n_estimators=_FINAL_TREES)
-        if self.params.get("class_weight") and "class_weight" in last.get_params():
-            last.set_params(class_weight=self.params["class_weight"])
+        if self.params.get("class_weight"):
+            weigh_classes(last, self._by_label(self.params["class_weight"]))
         return model
 
-    def out_of_fold(self, answer: str = SMALLEST) -> tuple[np.ndarray, np.ndarray] | None:
-        """Decision values of samples that took no part, and their labels, for probabilities.
+    def _by_label(self, class_weight: Any) -> Any:
+        """Weights of the codes that the machines got, as weights of the labels of the data set."""
+        if not isinstance(class_weight, dict) or self.classes is None:
+            return class_weight
+        labels = np.unique(np.asarray(self.dataset.y))
+        names = self.dataset.target_names or [str(label) for label in labels]
+        by_name = dict(zip(names, labels.tolist(), strict=True))
+        return {by_name[self.classes[code]]: weight for code, weight in class_weight.items()}
+
+    def out_of_fold(
+        self, answer: str = SMALLEST
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """Decision values of samples that took no part, labels and weights, for probabilities.
 
         Values are positive for the second of the sorted labels, or have a column for each label.
-        None if there are none.
+        Weights are None if the rows have none; all is None if there are no values.
         """
         made = self.decisions.get(answer)
         if made is None or made.values is None or self.classes is None:
@@ -165,7 +177,9 @@ class Study:
         labels = y[made.rows]
         names = self.dataset.target_names or [str(label) for label in np.unique(y)]
         flipped = len(self.classes) == 2 and self.classes[0] != names[0]
-        return (-made.values if flipped else made.values), labels
+        weights = self.dataset.extras.get("weights")
+        some = None if weights is None else np.asarray(weights)[made.rows]
+        return (-made.values if flipped else made.values), labels, some
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""

@@ -345,11 +345,13 @@ def _sizes(page: Page) -> list[Markup]:
     if len(sizes) < 2:
         return []
     low, high = int(np.min(sizes)), int(np.max(sizes))
-    n = page.lang.whole(len(sizes))
+    n, size = page.lang.whole(len(sizes)), page.recommended.size
+    outside = {} if low <= size <= high else {"answer": page.lang.whole(size)}
     if low == high:
-        return [page.lang.rich("sizes_same", n=n, size=page.lang.count("feature", low))]
+        chosen = page.lang.count("feature", low)
+        return [page.lang.rich("sizes_same", n=n, size=chosen, **outside)]
     ends = {"low": page.lang.whole(low), "high": page.lang.count("feature", high)}
-    return [page.lang.rich("sizes_vary", n=n, **ends)]
+    return [page.lang.rich("sizes_vary", n=n, **ends, **outside)]
 
 
 def _signal(page: Page) -> list[Markup]:
