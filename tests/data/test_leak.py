@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from tamiz.data import available, load
@@ -153,3 +156,24 @@ def test_one_class_has_nothing_to_leak():
 def test_data_sets_of_the_field_hold_no_suspects(name):
     data = load(name, nrows=5000)
     assert not {"leak", "transposed"}.intersection(one.code for one in data.warnings)
+
+
+def test_a_column_that_says_which_rows_belong_together_is_reported():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(40), 6)
+    sick = rng.integers(0, 2, 40)[patient]
+    table = pd.DataFrame(
+        {"patient": [f"p{k}" for k in patient], "a": rng.standard_normal(240), "sick": sick}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = load(table, "sick", leaks="drop")
+        assert "patient" in data.aside
+        said = next(one for one in data.warnings if one.code == "leak")
+        assert "groups='patient'" in said.text and said.columns == ("patient",)
+        kept = load(table, "sick", leaks="drop", keep="patient")
+        assert "patient" in kept.feature_names
+        grouped = load(table, "sick", leaks="drop", groups="patient")
+        assert not [one for one in grouped.warnings if one.code == "leak"]
+        shuffled = load(table.assign(sick=rng.permutation(sick)), "sick", leaks="drop")
+        assert "patient" in shuffled.feature_names

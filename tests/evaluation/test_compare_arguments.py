@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import balanced_accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import SVMRFE, FisherScore, compare
@@ -88,6 +90,17 @@ def test_weights_of_samples_in_the_fast_way():
             fitted = clone(machine).fit(X[train], y[train], sample_weight=weight[train])
             expected = np.average(fitted.predict(X[test]) != y[test], weights=weight[test])
             assert found.errors[0, j, k, 0] == pytest.approx(expected)
+
+
+def test_weights_of_samples_reach_the_last_step_of_a_pipeline():
+    X, y = data()
+    weight = np.linspace(0.2, 4.0, 60)
+    splits = folds(X, y, 3)
+    judge = make_pipeline(StandardScaler(), Witness(depth=2))
+    options = {"sizes": [12], "cv": splits, "nested": False, "scale": None, **FAST}
+    compare(X, y, ["fisher"], judge, sample_weight=weight, **options)
+    for k, (train, _) in enumerate(splits):
+        np.testing.assert_array_equal(Witness.seen[k][1], weight[train])
 
 
 def test_a_judge_that_takes_no_weights_does_without():

@@ -276,14 +276,15 @@ def test_a_judge_that_fails_at_a_size():
     assert 3 not in found.nested_sizes
 
 
-def test_a_metric_without_value_in_a_fold_is_left_out():
+@pytest.mark.parametrize("judge", ["knn", "linear"])  # by its estimator, and the fast way
+def test_a_metric_without_value_in_a_fold_is_left_out(judge):
     X, y = data(n=40)
     order = np.argsort(y, kind="stable")
     one_class = np.flatnonzero(y == 0)[:5]
     splits = [(np.setdiff1d(order, part), part) for part in (one_class, np.arange(0, 40, 3))]
     options = {**SHORT, "cv": splits, "scoring": "roc_auc", "nested": False}
-    with pytest.warns(RuntimeWarning, match="roc_auc was not defined"):
-        found = compare(X, y, ["fisher"], "knn", **options)
+    with pytest.warns(RuntimeWarning, match="roc_auc was not defined 4 times"):
+        found = compare(X, y, ["fisher"], judge, **options)
     np.testing.assert_array_equal(np.isnan(found.errors[0, 0, :, 0]), [True, False])
     assert found.metric == "1 − roc_auc"
 

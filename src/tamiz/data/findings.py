@@ -14,7 +14,7 @@ import numpy as np
 
 from tamiz.data.column import Column, Table
 from tamiz.data.errors import Finding, listed
-from tamiz.data.leak import leaks
+from tamiz.data.leak import MANY, belonging, leaks
 from tamiz.data.plan import Plan
 from tamiz.data.roles import ASIDE, perhaps_identifiers
 from tamiz.data.transposed import looks_transposed
@@ -114,6 +114,13 @@ def find_leaks(
     called = [names[j] for j in asked]
     found = leaks(inside, codes, task == "classification", called, target or "")
     away = {called[k]: how for k, how in found.items()}
+    if task == "classification" and len(codes) > 4 * MANY:
+        for k, n_values in belonging(inside, codes).items():
+            away.setdefault(
+                called[k],
+                f"in every row, by {n_values} values of one class each; if the rows of a value "
+                f"belong together, say groups={called[k]!r}",
+            )
     place = {name: j for j, name in enumerate(names)}
     for name in [name for name in names if away and roles[name] == "duplicate"]:
         for first, how in list(away.items()):

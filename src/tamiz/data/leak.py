@@ -28,6 +28,7 @@ NEARLY = 0.02  # errors, as a fraction of those made without features, that are 
 CALLED = 0.1  # ... and for a column that is called like the target
 FAR = 0.15  # the best of the other columns makes so many at least ...
 TIMES = 10  # ... and so many times more
+MANY = 10  # values of a column that says which rows belong together
 CHANCE = 0.01  # accepted probability that any column does so by chance
 SAMPLE = 512  # rows on which all columns are judged
 
@@ -45,6 +46,35 @@ def leaks(
     called = [_called_like(name, target) for name in names or []]
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite numbers
         return (_by_class if classes else _by_number)(X, y, np.array(called or [False] * p))
+
+
+def belonging(X: np.ndarray, y: np.ndarray) -> dict[int, int]:
+    """Positions of columns whose values seem to say which rows belong together, and how many.
+
+    Such a column (a patient, a batch, a day) has ten values or more, most of which return, each
+    always with the same class, and neighbouring values with other ones: a model that has seen some
+    rows of a value knows the class of the others, and learns nothing about new ones.
+    """
+    n, p = X.shape
+    y = np.unique(y, return_inverse=True)[1]
+    parts = np.bincount(y) / n
+    found = {}
+    for j in range(p):
+        column = X[:, j]
+        there = ~np.isnan(column)
+        values, which, counts = np.unique(column[there], return_inverse=True, return_counts=True)
+        again = counts > 1
+        if len(values) < MANY or counts[again].sum() < 0.8 * n:
+            continue
+        table = np.zeros((len(values), len(parts)))
+        np.add.at(table, (which, y[there]), 1)
+        if (table.max(axis=1) < counts).any():
+            continue
+        changes = np.count_nonzero(np.diff(table.argmax(axis=1)))
+        chance = sum(math.log(float((parts**m).sum())) for m in counts[again])
+        if changes > len(values) / 10 and chance + math.log(p) < math.log(CHANCE) - 10:
+            found[j] = len(values)
+    return found
 
 
 class _Fit(NamedTuple):

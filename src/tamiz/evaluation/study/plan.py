@@ -7,7 +7,6 @@ sizes, slow methods. Whatever the user has asked for is kept.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -124,7 +123,6 @@ class Costs:
         self.n = n  # of the probe
         self.methods: dict[str, float] = {}
         self.judges: dict[str, float] = {}
-        self.prepare = 0.0
 
     def of_method(self, name: str, n: int) -> float:
         """One selection among n samples."""
@@ -274,11 +272,9 @@ def _probe(
             costs.methods[method] = seconds(method, "tree", [1], None)[0]
         for judge in plan.judges:
             tell(f"trying the judge {judge}")
-            began = time.perf_counter()
             seconds(first, judge, plan.sizes, None)
             n_settings = _n_settings(judge, task, "fine")
             costs.judges[judge] = n_settings * seconds(first, judge, plan.sizes, None)[1]
-            costs.prepare = max(costs.prepare, 0.1 * (time.perf_counter() - began))
     return costs
 
 
