@@ -177,3 +177,14 @@ def test_a_column_that_says_which_rows_belong_together_is_reported():
         assert not [one for one in grouped.warnings if one.code == "leak"]
         shuffled = load(table.assign(sick=rng.permutation(sick)), "sick", leaks="drop")
         assert "patient" in shuffled.feature_names
+
+
+def test_values_that_return_thousands_of_times_are_no_trouble():
+    rng = np.random.default_rng(1)
+    level = rng.integers(0, 12, 6000)
+    table = pd.DataFrame({"level": level, "y": np.where(level % 3 == 0, "yes", "no")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table["noise"] = rng.standard_normal(6000)
+        data = load(table, "y", leaks="drop")
+    assert "level" in data.aside and "noise" in data.feature_names

@@ -71,7 +71,9 @@ def belonging(X: np.ndarray, y: np.ndarray) -> dict[int, int]:
         if (table.max(axis=1) < counts).any():
             continue
         changes = np.count_nonzero(np.diff(table.argmax(axis=1)))
-        chance = sum(math.log(float((parts**m).sum())) for m in counts[again])
+        # one class in all rows of a value: at most so likely for each of the classes
+        bound = np.log(len(parts)) + counts[again] * np.log(parts.max())
+        chance = float(np.minimum(bound, 0.0).sum())
         if changes > len(values) / 10 and chance + math.log(p) < math.log(CHANCE) - 10:
             found[j] = len(values)
     return found
