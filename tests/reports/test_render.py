@@ -56,7 +56,7 @@ def small(**parts) -> Study:
         np.array([0, 1, 2]), np.array([True, True, False]), np.array([3.0, np.nan, -np.inf]),
         ["a", "b", "c"], "fisher",
     )  # fmt: skip
-    return replace(Study(data, {"fisher": selection}), **parts)
+    return replace(Study(data, {"fisher": selection}, created="2026-01-02T03:04:05"), **parts)
 
 
 # --------------------------------------------------------------------------------- structure
