@@ -26,9 +26,9 @@ from sklearn.svm import SVC
 from benchmarks.b5_qpfs import table
 from benchmarks.common import alternate, print_table, row
 from tamiz.embedded import HoldOutSVM
-from tamiz.embedded._holdout_base import _new_seed
-from tamiz.embedded._holdout_elimination import stream
-from tamiz.embedded._holdout_errors import random_split
+from tamiz.embedded.holdout.base import _new_seed
+from tamiz.embedded.holdout.elimination import stream
+from tamiz.embedded.holdout.errors import random_split
 
 SEED = 0
 

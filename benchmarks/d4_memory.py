@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from benchmarks.common import row
-from tamiz._units import check_units
+from tamiz.runtime.units import check_units
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.fast import judge_for
 from tamiz.search.splits import make_splits

@@ -115,8 +115,8 @@ def child(task: str, path: str, n: int) -> dict[str, Any]:
 
 def counting(n: int) -> dict[str, Any]:
     """Seconds of both engines on one core, with all pairs of columns, the best of three."""
-    from tamiz._parallel import limit_threads
     from tamiz.information import encode
+    from tamiz.runtime.parallel import limit_threads
     from tamiz.scale import Ranges, StreamedCodes, streamed_cuts
     from tamiz.scale.batch import Batch
 

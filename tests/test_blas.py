@@ -10,7 +10,7 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from tamiz import _blas
+from tamiz.runtime import blas
 
 
 def blas_threads():
@@ -52,7 +52,7 @@ def in_a_thread(function):
 
 
 def inside():
-    with _blas.one_blas_thread():
+    with blas.one_blas_thread():
         return blas_threads()
 
 
@@ -68,12 +68,12 @@ def test_the_last_to_leave_restores_whichever_thread_it_is_in(first):
     entered, leave = threading.Event(), threading.Event()
 
     def other():
-        with _blas.one_blas_thread():
+        with blas.one_blas_thread():
             entered.set()
             leave.wait(20)
 
     thread = threading.Thread(target=other)
-    hold = _blas.one_blas_thread()
+    hold = blas.one_blas_thread()
     if first == "this":
         hold.__enter__()
         thread.start()
@@ -104,8 +104,8 @@ def test_a_hold_that_failed_halfway_is_forgotten(monkeypatch):
         real(limits)
         raise KeyboardInterrupt
 
-    real = _blas._set
-    monkeypatch.setattr(_blas, "_set", stopped)
+    real = blas._set
+    monkeypatch.setattr(blas, "_set", stopped)
     with pytest.raises(KeyboardInterrupt):
         inside()
     monkeypatch.undo()
@@ -116,7 +116,7 @@ def test_a_hold_that_failed_halfway_is_forgotten(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_inside_a_hold_is_free():
-    with _blas.one_blas_thread():
+    with blas.one_blas_thread():
         child = os.fork()
         if child == 0:
             code = 1
@@ -132,10 +132,10 @@ def test_a_child_forked_inside_a_hold_is_free():
 def test_a_library_that_is_loaded_later_is_held_too():
     """cvxopt brings a BLAS of its own."""
     code = (
-        "import numpy, threadpoolctl as t; from tamiz import _blas\n"
-        "with _blas.one_blas_thread(): pass\n"
+        "import numpy, threadpoolctl as t; from tamiz import blas\n"
+        "with blas.one_blas_thread(): pass\n"
         "import cvxopt\n"
-        "with t.threadpool_limits(2, user_api='blas'), _blas.one_blas_thread():\n"
+        "with t.threadpool_limits(2, user_api='blas'), blas.one_blas_thread():\n"
         "    found = t.threadpool_info()\n"
         "print({lib['num_threads'] for lib in found if lib['user_api'] == 'blas'})"
     )

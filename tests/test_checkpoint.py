@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
-from tamiz._checkpoint import Checkpoint, digest, identity, open_checkpoint
+from tamiz.runtime.checkpoint import Checkpoint, digest, identity, open_checkpoint
 
 
 class Run(BaseEstimator):
@@ -101,7 +101,7 @@ def test_a_foreign_archive_and_pickles_are_refused(tmp_path):
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
     with monkeypatch.context() as patch:
-        patch.setattr("tamiz._checkpoint.VERSION", 99)
+        patch.setattr("tamiz.runtime.checkpoint.VERSION", 99)
         open_checkpoint(Run(checkpoint=path), X).save({"a": 1}, now=True)
     with pytest.raises(ValueError, match="version 99"):
         open_checkpoint(Run(checkpoint=path, resume=True), X)
@@ -131,7 +131,7 @@ def test_a_killed_process_leaves_a_whole_state(tmp_path):
     path = tmp_path / "run.npz"
     code = f"""
         import numpy as np
-        from tamiz._checkpoint import Checkpoint
+        from tamiz.runtime.checkpoint import Checkpoint
         keeper = Checkpoint({str(path)!r}, {{}}, every=0.0)
         k = 0
         while True:
@@ -198,7 +198,7 @@ def test_the_workers_of_a_nested_estimator_do_not_matter():
 
 def test_functions_are_the_same_in_another_process():
     code = """
-        from tamiz._checkpoint import _said
+        from tamiz.runtime.checkpoint import _said
         f = lambda name: name in {"alpha", "beta", "gamma", "delta"} or name == {"x": 1}
         print(_said(f), _said(frozenset("abcdef")))
     """

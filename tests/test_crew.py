@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from joblib import parallel_config
 
-from tamiz._crew import Alone, Local, Shared, crew_of
+from tamiz.runtime.workers import Alone, Local, Shared, crew_of
 
 LONG = {"prefer": "threads", "no_more_than_needed": True}
 

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tamiz import _parallel
-from tamiz._parallel import run_tiles
 from tamiz.filters import AUCScore, _sorted
-from tamiz.information import Discretiser, _mdl
+from tamiz.information import Discretiser, mdl
+from tamiz.runtime import parallel
+from tamiz.runtime.parallel import run_tiles
 from tamiz.tree import CARTClassifier, _samples
 
 
@@ -26,8 +26,8 @@ def pool(monkeypatch):
 
     def of_size(threads):
         pools.append(ThreadPoolExecutor(threads))
-        monkeypatch.setattr(_parallel, "_pool", pools[-1])
-        monkeypatch.setattr(_parallel, "_pool_pid", os.getpid())
+        monkeypatch.setattr(parallel, "_pool", pools[-1])
+        monkeypatch.setattr(parallel, "_pool_pid", os.getpid())
         return pools[-1]
 
     yield of_size
@@ -120,7 +120,7 @@ def test_tiles_of_tiles_wait_for_nobody(pool):
 
 @pytest.mark.parametrize(
     ("module", "estimator"),
-    [(_sorted, AUCScore()), (_mdl, Discretiser("mdl")), (_samples, CARTClassifier())],
+    [(_sorted, AUCScore()), (mdl, Discretiser("mdl")), (_samples, CARTClassifier())],
 )
 def test_tiles_that_sort_many_columns_end_early(monkeypatch, module, estimator):
     sorted_after = []

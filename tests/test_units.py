@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from tamiz._units import check_features, check_units
 from tamiz.base import choose_size
 from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.runtime.units import check_features, check_units
 from tamiz.search import ForwardSelection, GeneticSearch
 
 NAMES = ["age", "red", "green", "blue", "income"]

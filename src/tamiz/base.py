@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz._html import html_table
-from tamiz._selection_plot import plot_selection
+from tamiz.display.html import html_table
+from tamiz.display.selection_plot import plot_selection
 
 if TYPE_CHECKING:
     import pandas as pd

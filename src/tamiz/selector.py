@@ -18,8 +18,8 @@ from tamiz.base import PathStep, Selection
 class Selector(SelectorMixin, BaseEstimator):
     """Base class of all selectors.
 
-    A subclass's ``fit`` checks its input through :mod:`tamiz._validation`, does its work, and calls
-    :meth:`_finish`.
+    A subclass's ``fit`` checks its input through :mod:`tamiz.validation`, does its work, and
+    calls :meth:`_finish`.
 
     Attributes
     ----------

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
-from tamiz._units import check_units
 from tamiz.data import DataError, load
 from tamiz.data.encoding import indicators
+from tamiz.runtime.units import check_units
 
 TABLE = pd.DataFrame(
     {

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tamiz._progress
 import tamiz.data.delimited
 import tamiz.data.large
 import tamiz.data.source
+import tamiz.runtime.progress
 from tamiz.data import DataError, load
 from tamiz.data.column import plain_number
 
@@ -86,7 +86,7 @@ def test_progress(big, monkeypatch, capsys):
     path, _ = big
     monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 18)
     clock = iter(np.arange(0, 1e6, 3.0))
-    monkeypatch.setattr(tamiz._progress.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(tamiz.runtime.progress.time, "perf_counter", lambda: next(clock))
     load(path, drop="late", verbose=2)
     told = capsys.readouterr().err
     assert "reading big.csv: " in told and " rows [" in told

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tamiz.data import _memory
-from tamiz.data._memory import dense_copy, free_bytes
+from tamiz.data import memory
+from tamiz.data.memory import dense_copy, free_bytes
 
 
 def test_copies_are_made_as_long_as_they_fit(monkeypatch):
@@ -15,7 +15,7 @@ def test_copies_are_made_as_long_as_they_fit(monkeypatch):
     np.testing.assert_array_equal(dense_copy(X, "None."), X.toarray())
     table = np.ones((2, 2))
     assert dense_copy(table, "None.") is table
-    monkeypatch.setattr(_memory, "free_bytes", lambda: 400)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 400)
     assert dense_copy(X, "None.").shape == (10, 5)
     with pytest.raises(
         MemoryError, match=r"10 × 5 values: about 0\.0 MB with the work .*Sell it\.$"
@@ -31,10 +31,10 @@ def test_free_memory_is_the_least_of_what_is_told(monkeypatch, tmp_path):
     (tmp_path / "usage").write_text("700000")
     (tmp_path / "memory.stat").write_text("inactive_file 200000\nanon 5\n")
     group = (str(tmp_path), "limit", "usage")
-    monkeypatch.setattr(_memory, "_LIMITS", (group,))
+    monkeypatch.setattr(memory, "_LIMITS", (group,))
     assert free_bytes() == 500_000
     (tmp_path / "limit").write_text("max")  # no limit
-    monkeypatch.setattr(_memory, "_system", lambda: 77)
+    monkeypatch.setattr(memory, "_system", lambda: 77)
     assert free_bytes() == 77
-    monkeypatch.setattr(_memory, "_system", lambda: None)
+    monkeypatch.setattr(memory, "_system", lambda: None)
     assert free_bytes() > 1 << 20  # a guess

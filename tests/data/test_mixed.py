@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tamiz.data import load
-from tamiz.data._mixed import confused, levels_of
+from tamiz.data.mixed import confused, levels_of
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz._validation import Labels
 from tamiz.embedded import _scaling_machines as machines
-from tamiz.embedded._scaling_machines import Sample
+from tamiz.embedded.scaling.machines import Sample
 from tamiz.solvers import Status
+from tamiz.validation import Labels
 from tests.conftest import ROOT
 
 

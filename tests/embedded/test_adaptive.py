@@ -9,8 +9,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import AdaptiveScaling, _scaling_newton
-from tamiz.embedded._scaling_descent import Domain, onto_simplex
-from tamiz.embedded._scaling_machines import DualOptimum, Sample
+from tamiz.embedded.scaling.descent import Domain, onto_simplex
+from tamiz.embedded.scaling.machines import DualOptimum, Sample
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC
 from tests.embedded.cases_scaling import (

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-import tamiz.embedded.fsv as module
+import tamiz.embedded.sparse.fsv as module
 from tamiz.embedded import FSV, L1SVM
 from tamiz.solvers.linear_program import HingeProgram
 from tests.embedded.test_l1 import ROOT, assert_every_check_passes
@@ -162,7 +162,7 @@ def test_ctrl_c_outside_the_iterations(cancer, monkeypatch, at):
 PRESSED = """
 import os, signal, threading, warnings
 import numpy as np
-import tamiz.embedded.fsv as module
+import tamiz.embedded.sparse.fsv as module
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 40))

@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import HoldOutSVM
 from tamiz.embedded import _holdout_elimination as elimination
-from tamiz.embedded._holdout_base import _new_seed
-from tamiz.embedded._holdout_errors import count_wrong, random_split, validation_counts
-from tamiz.embedded._holdout_gram import FadingGram, fading_gram
-from tamiz.embedded._holdout_judges import Counts
+from tamiz.embedded.holdout.base import _new_seed
+from tamiz.embedded.holdout.errors import count_wrong, random_split, validation_counts
+from tamiz.embedded.holdout.gram import FadingGram, fading_gram
+from tamiz.embedded.holdout.judges import Counts
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
 from tests.naive import holdout as naive
 

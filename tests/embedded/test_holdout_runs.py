@@ -22,11 +22,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-import tamiz.embedded._holdout_judges as judges
+import tamiz.embedded.holdout.judges as judges
 from tamiz import HoldOutSVM
-from tamiz._checkpoint import Checkpoint
 from tamiz.filters import WelchT
 from tamiz.kernels import RBF, Linear, QuadraticForm
+from tamiz.runtime.checkpoint import Checkpoint
 from tests.frames import to_polars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -117,7 +117,7 @@ def test_killed_and_taken_up(tmp_path, monkeypatch):
 def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     keeper = Checkpoint(tmp_path / "state.npz", {}, every=0.02)
     with monkeypatch.context() as patch:
-        patch.setattr("tamiz._checkpoint.os.fsync", lambda file: time.sleep(0.02))
+        patch.setattr("tamiz.runtime.checkpoint.os.fsync", lambda file: time.sleep(0.02))
         keeper.save({"k": 1}, now=True)  # takes 0.02 s: nothing for 0.4 s
     time.sleep(0.1)
     keeper.save({"k": 2})
@@ -226,7 +226,7 @@ def test_kernels_that_know_the_number_of_features(prefilter):
 
 
 def test_large_matrices_are_warned_of(monkeypatch):
-    monkeypatch.setattr("tamiz.embedded._holdout_base.LARGE_MB", 0.02)
+    monkeypatch.setattr("tamiz.embedded.holdout.base.LARGE_MB", 0.02)
     with pytest.warns(UserWarning, match="60 samples, and every matrix .* takes") as caught:
         HoldOutSVM(random_state=0).fit(X[:, :2], Y)
     assert caught[0].filename == __file__

@@ -7,12 +7,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import tamiz.embedded._holdout_judges as judges
+import tamiz.embedded.holdout.judges as judges
 from tamiz import HoldOutSVM
-from tamiz._units import check_units
-from tamiz.embedded._holdout_errors import random_split
-from tamiz.embedded._holdout_machine import train
+from tamiz.embedded.holdout.errors import random_split
+from tamiz.embedded.holdout.machine import train
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
+from tamiz.runtime.units import check_units
 from tests.embedded.test_holdout import compare
 from tests.naive import holdout as naive
 

@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-import tamiz.embedded._holdout_tune as tuning
+import tamiz.embedded.holdout.tune as tuning
 from tamiz import HoldOutSVM
-from tamiz.embedded._holdout_base import _new_seed
-from tamiz.embedded._holdout_tune import PAPER_C, check_grid
+from tamiz.embedded.holdout.base import _new_seed
+from tamiz.embedded.holdout.tune import PAPER_C, check_grid
 from tamiz.kernels import RBF, Linear, Polynomial
 from tests.naive import holdout as naive
 

@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.embedded import KPSVM
-from tamiz.embedded._scaling_descent import Domain, Point
-from tamiz.embedded._scaling_path import Plan, Rule, _close_stage, begin
-from tamiz.embedded.kp_svm import PenalisedOptimum
+from tamiz.embedded.scaling.descent import Domain, Point
+from tamiz.embedded.scaling.kp_svm import PenalisedOptimum
+from tamiz.embedded.scaling.path import Plan, Rule, _close_stage, begin
 from tamiz.kernels import RBF
 from tamiz.svm import SVC
 from tests.embedded.cases_scaling import (

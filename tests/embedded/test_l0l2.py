@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L0L2SVM, L1L2SVM
 from tamiz.embedded import l0l2 as module
-from tamiz.embedded._l1l2_problem import PenalisedHinge
+from tamiz.embedded.sparse.l1l2.problem import PenalisedHinge
 from tamiz.solvers.dc import successive_linearisation
 from tamiz.solvers.linear_program import best_intercept
 from tests.embedded.test_l1l2 import failed_checks, random_problem

@@ -233,11 +233,11 @@ def test_too_few_steps_are_told(cancer):
 
 
 def test_ctrl_c_keeps_what_was_reached(cancer, monkeypatch):
-    from tamiz.solvers import _l1_interior
+    from tamiz.solvers.l1 import interior as l1_interior
 
     X, y = cancer
     steps = []
-    step = _l1_interior._Path._step
+    step = l1_interior._Path._step
 
     def pressed(self):
         steps.append(1)
@@ -245,7 +245,7 @@ def test_ctrl_c_keeps_what_was_reached(cancer, monkeypatch):
             raise KeyboardInterrupt
         return step(self)
 
-    monkeypatch.setattr(_l1_interior._Path, "_step", pressed)
+    monkeypatch.setattr(l1_interior._Path, "_step", pressed)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = L1SVM(C=0.1).fit(X, y)
     assert machine.status_ == "interrupted"

@@ -17,11 +17,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tamiz._progress import Progress
 from tamiz.embedded import L1L2SVM
 from tamiz.embedded import _l1l2_descent as descent
 from tamiz.embedded import _l1l2_solve as solver
-from tamiz.embedded._l1l2_problem import PenalisedHinge, certify, constant
+from tamiz.embedded.sparse.l1l2.problem import PenalisedHinge, certify, constant
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
 from tests.naive import mixed_penalties as naive
@@ -439,18 +439,18 @@ def test_limit_on_steps(wdbc):
 
 
 def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
-    from tamiz.embedded import _l1l2_interior
+    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
 
     X, y = wdbc
     steps = iter(range(100))
-    advance = _l1l2_interior._advance
+    advance = l1l2_interior._advance
 
     def stopped(*arguments):
         if next(steps) == 8:
             raise KeyboardInterrupt
         return advance(*arguments)
 
-    monkeypatch.setattr(_l1l2_interior, "_advance", stopped)
+    monkeypatch.setattr(l1l2_interior, "_advance", stopped)
     with pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept"):
         machine = L1L2SVM().fit(X, y)
     assert machine.status_ == "interrupted"
@@ -459,16 +459,16 @@ def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
 
 @pytest.mark.parametrize("step", [0, 1])
 def test_an_early_interruption_gives_no_advice_on_the_penalty(wdbc, monkeypatch, step):
-    from tamiz.embedded import _l1l2_interior
+    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
 
-    steps, advance = iter(range(100)), _l1l2_interior._advance
+    steps, advance = iter(range(100)), l1l2_interior._advance
 
     def stopped(*arguments):
         if next(steps) == step:
             raise KeyboardInterrupt
         return advance(*arguments)
 
-    monkeypatch.setattr(_l1l2_interior, "_advance", stopped)
+    monkeypatch.setattr(l1l2_interior, "_advance", stopped)
     with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
         machine = L1L2SVM().fit(*wdbc)
     assert len(caught) == 1 and not machine.coef_.any()  # what would look like a high penalty

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import RadiusMarginScaling
-from tamiz.embedded._scaling_machines import RadiusMargin, Sample
+from tamiz.embedded.scaling.machines import RadiusMargin, Sample
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC, radius_margin_bound
 from tests.embedded.cases_scaling import (

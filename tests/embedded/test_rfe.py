@@ -17,12 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PeerSVC
 
-from tamiz._units import check_units, number_to_drop
-from tamiz._validation import check_classes
 from tamiz.embedded import SVMRFE
-from tamiz.embedded._rfe_setup import Samples, Setup
+from tamiz.embedded.rfe.setup import Samples, Setup
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
+from tamiz.runtime.units import check_units, number_to_drop
 from tamiz.svm import SVC
+from tamiz.validation import check_classes
 from tests.naive import kernels as naive
 from tests.naive import rfe as oracle
 
@@ -496,7 +496,7 @@ def test_sparse_equals_dense(monkeypatch):
     X[np.abs(X) < 0.8] = 0.0
     dense = SVMRFE(4, step=2).fit(X, y)
     assert np.array_equal(SVMRFE(4, step=2).fit(sparse.csr_array(X), y).order_, dense.order_)
-    monkeypatch.setattr("tamiz.embedded._rfe_setup.MOST_DENSE_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.setup.MOST_DENSE_BYTES", 0)
     rfe = SVMRFE(4, step=2).fit(sparse.csr_matrix(X), y)
     assert np.array_equal(rfe.order_, dense.order_)
     assert np.array_equal(rfe.predict(sparse.csr_matrix(X)), dense.predict(X))
@@ -514,8 +514,8 @@ def test_without_room_for_matrices(monkeypatch):
         SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
         for c in ("margin", "radius_margin")
     ]
-    monkeypatch.setattr("tamiz.embedded._rfe_linear.MOST_BYTES", 0)
-    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.linear.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_BYTES", 0)
     assert np.array_equal(SVMRFE(3).fit(X, y).order_, expected)
     for order, c in zip(radial, ("margin", "radius_margin"), strict=True):
         got = SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
@@ -526,7 +526,7 @@ def test_machines_that_share_a_table(monkeypatch):
     X, y = random_data(90, 12, seed=16, classes=4)
     for options in ({"step": 1}, {"step": 3}, {"feature_groups": [[0, 5]]}):
         expected = SVMRFE(2, **options).fit(X, y)
-        monkeypatch.setattr("tamiz.embedded._rfe_linear.MOST_TABLE_BYTES", 0)
+        monkeypatch.setattr("tamiz.embedded.rfe.linear.MOST_TABLE_BYTES", 0)
         rfe = SVMRFE(2, **options).fit(X, y)
         monkeypatch.undo()
         assert np.array_equal(rfe.order_, expected.order_)
@@ -544,12 +544,12 @@ def test_many_classes_take_little_memory():
 
 def test_what_would_not_fit_gets_a_sentence(monkeypatch):
     X, y = random_data(40, 6, seed=13)
-    monkeypatch.setattr("tamiz.embedded._rfe_setup.MOST_FORCED_BYTES", 1000)
+    monkeypatch.setattr("tamiz.embedded.rfe.setup.MOST_FORCED_BYTES", 1000)
     with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
         SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
     SVMRFE(criterion="radius_margin").fit(X, y)
-    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_BYTES", 0)
-    monkeypatch.setattr("tamiz.embedded._rfe_kernel.MOST_SUPPORT_BYTES", 100)
+    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_SUPPORT_BYTES", 100)
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)
 
@@ -558,7 +558,7 @@ def test_what_would_not_fit_gets_a_sentence(monkeypatch):
 def test_pair_steps_take_over(monkeypatch, kernel):
     X, y = random_data(60, 8, seed=14)
     expected = SVMRFE(3, kernel=kernel).fit(X, y)
-    monkeypatch.setattr("tamiz.embedded._rfe_machines._MOST_FREE", 2)
+    monkeypatch.setattr("tamiz.embedded.rfe.machines._MOST_FREE", 2)
     rfe = SVMRFE(3, kernel=kernel, tol=1e-7).fit(X, y)
     assert np.array_equal(rfe.order_, expected.order_)
 

@@ -19,8 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from tamiz.embedded import SVMRFE
-from tamiz.embedded._rfe_kernel import KernelMachines
-from tamiz.embedded._rfe_linear import LinearMachines
+from tamiz.embedded.rfe.kernel import KernelMachines
+from tamiz.embedded.rfe.linear import LinearMachines
 from tamiz.kernels import RBF, Precomputed
 from tamiz.svm import SVC
 
@@ -149,7 +149,9 @@ def test_resume_gives_the_same(tmp_path, monkeypatch, options):
     whole = SVMRFE(4, **options).fit(X, y)
     path = tmp_path / "state.npz"
     kind = KernelMachines if "kernel" in options else LinearMachines
-    monkeypatch.setattr("tamiz._checkpoint.time.monotonic", iter(range(0, 10**6, 10)).__next__)
+    monkeypatch.setattr(
+        "tamiz.runtime.checkpoint.time.monotonic", iter(range(0, 10**6, 10)).__next__
+    )
     singles, drop, count = kind.drop_singles, kind.drop, [0]
 
     def broken(self, gone):
@@ -180,7 +182,7 @@ def test_folds_are_resumed_too(tmp_path, monkeypatch):
     X, y = data()
     whole = SVMRFE("best", cv=4).fit(X, y)
     path = tmp_path / "state.npz"
-    import tamiz.embedded._rfe_cv as module
+    import tamiz.embedded.rfe.cv as module
 
     real, count = module._one_fold, [0]
 
@@ -214,7 +216,7 @@ class Unseeded:
 def test_resumed_folds_are_those_of_the_run_that_died(tmp_path, monkeypatch):
     X, y = data()
 
-    import tamiz.embedded._rfe_cv as module
+    import tamiz.embedded.rfe.cv as module
 
     real, seen = module._one_fold, []
 
@@ -226,7 +228,7 @@ def test_resumed_folds_are_those_of_the_run_that_died(tmp_path, monkeypatch):
 
     planned = []
     pack = module.pack
-    monkeypatch.setattr("tamiz.embedded.rfe.pack", lambda s: planned.append(s) or pack(s))
+    monkeypatch.setattr("tamiz.embedded.rfe.selector.pack", lambda s: planned.append(s) or pack(s))
     monkeypatch.setattr(module, "_one_fold", broken)
     with pytest.raises(RuntimeError, match="power cut"):
         SVMRFE("best", cv=Unseeded(), checkpoint=tmp_path / "state.npz").fit(X, y)
@@ -258,9 +260,9 @@ def test_another_random_state_does_not_mix_folds(tmp_path):
 CHILD = """
 import sys, time
 import numpy as np
-import tamiz._checkpoint as c
+import tamiz.runtime.checkpoint as c
 from tamiz.embedded import SVMRFE
-from tamiz.embedded._rfe_linear import LinearMachines
+from tamiz.embedded.rfe.linear import LinearMachines
 c.Checkpoint.save.__kwdefaults__["now"] = True
 drop = LinearMachines.drop
 def slow(self, gone):
@@ -330,7 +332,7 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch, kernel, wanted):
 def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
     X, y = data()
     whole = SVMRFE(3).fit(X, y)
-    import tamiz.embedded._rfe_linear as module
+    import tamiz.embedded.rfe.linear as module
 
     real, count = module.advance, [0]
 
@@ -357,7 +359,7 @@ def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
 def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(monkeypatch, done):
     X, y = data()
     whole = SVMRFE("best").fit(X, y)
-    import tamiz.embedded._rfe_cv as module
+    import tamiz.embedded.rfe.cv as module
 
     real, count = module._one_fold, [0]
 

@@ -240,7 +240,7 @@ def test_passes_that_run_out_are_told():
 
 
 def test_a_stream_too_wide_is_refused(monkeypatch):
-    monkeypatch.setattr("tamiz.svm._streaming._MOST_CURVATURE", 1000)
+    monkeypatch.setattr("tamiz.svm.stream.machine._MOST_CURVATURE", 1000)
     X, y = noisy(50, 10)
     with pytest.raises(ValueError, match=r"10 features.*at most \d+ are possible"):
         AROM().fit_stream([(X, y)])
@@ -252,7 +252,7 @@ def test_precision_is_checked_in_one_place():
 
 def test_many_rows_rank_as_in_memory_with_any_memory(monkeypatch):
     monkeypatch.setattr(near_rows, "_SMALL", 300)
-    monkeypatch.setattr("tamiz.svm._streaming._MOST_SAMPLED", 300)
+    monkeypatch.setattr("tamiz.svm.stream.machine._MOST_SAMPLED", 300)
     rng = np.random.default_rng(14)
     X = rng.standard_normal((1500, 6))
     y = np.argmax(X[:, :3] + 0.4 * rng.standard_normal((1500, 3)), axis=1)  # each from the rest

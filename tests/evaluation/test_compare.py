@@ -28,8 +28,8 @@ from sklearn.svm import SVC as PeerSVC
 import tests.naive.comparing as naive
 from tamiz import MRMR, SVC, FisherScore, compare
 from tamiz.evaluation import learning_curve_by_features
-from tamiz.evaluation._compare_setting import Setting
-from tamiz.evaluation._plan import inner_splits
+from tamiz.evaluation.comparison.setting import Setting
+from tamiz.evaluation.parts import inner_splits
 
 FAST = {"baselines": (), "random_state": 0}
 

@@ -8,9 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from tamiz.evaluation import _compare_run, compare, permutation_test, reproduce, stability_of, tune
-from tamiz.evaluation.recipes import RECIPES
-from tamiz.evaluation.recipes.base import Recipe
 from tamiz.filters import FisherScore, SignalToNoise
+from tamiz.reproduce.base import Recipe
+from tamiz.reproduce.recipes import RECIPES
 from tests.clusters import is_idle, kill, on_dask, pids
 from tests.evaluation.test_compare import data
 from tests.evaluation.test_compare_running import SHORT, same

@@ -11,8 +11,9 @@ from sklearn.svm import SVC as LibSVC
 
 from tamiz.embedded import SVMRFE, HoldOutSVM
 from tamiz.evaluation import reproduce
-from tamiz.evaluation.recipes import RECIPES, _p4_claims, p1, p2, p3, p4, p5, p6
-from tamiz.evaluation.recipes._common import (
+from tamiz.filters import QPFS, FisherScore
+from tamiz.reproduce.base import row
+from tamiz.reproduce.common import (
     Samples,
     e1071_scale,
     read,
@@ -21,8 +22,7 @@ from tamiz.evaluation.recipes._common import (
     unit,
     without,
 )
-from tamiz.evaluation.recipes.base import row
-from tamiz.filters import QPFS, FisherScore
+from tamiz.reproduce.recipes import RECIPES, _p4_claims, p1, p2, p3, p4, p5, p6
 from tamiz.svm import SVC
 
 pytestmark = pytest.mark.usefixtures("data_dir")
@@ -252,7 +252,7 @@ def test_p4_small_form(monkeypatch):
     whole = replace(whole, sets=("SRBCT",))
     assert whole.data == ("srbct",)
     srbct = replace(srbct, sizes={True: (10, 60), False: ()})
-    monkeypatch.setattr("tamiz.evaluation.recipes._p4_timing.QUICK", ((200, 400), (300, 600)))
+    monkeypatch.setattr("tamiz.reproduce.p4_timing.QUICK", ((200, 400), (300, 600)))
     only(monkeypatch, "P4", whole, srbct, times)
     found = reproduce("P4", repeats=2)
     errors = rows_of(found, "error in %, SRBCT")

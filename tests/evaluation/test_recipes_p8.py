@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tamiz.evaluation import reproduce
-from tamiz.evaluation.recipes import RECIPES, p8
+from tamiz.reproduce.recipes import RECIPES, p8
 
 pytestmark = pytest.mark.usefixtures("data_dir")
 

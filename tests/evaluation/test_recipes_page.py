@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tamiz.evaluation.recipes import RECIPES
-from tamiz.evaluation.recipes.base import row
-from tamiz.evaluation.reproduce import Reproduction
+from tamiz.reproduce.base import row
+from tamiz.reproduce.recipes import RECIPES
+from tamiz.reproduce.reproduce import Reproduction
 
 ROOT = Path(__file__).parents[2]
 

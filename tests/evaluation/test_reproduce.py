@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tamiz.evaluation import available, reproduce
-from tamiz.evaluation.recipes import RECIPES
-from tamiz.evaluation.recipes.base import (
+from tamiz.reproduce.base import (
     UNEXPLAINED,
     Part,
     Recipe,
@@ -20,6 +19,7 @@ from tamiz.evaluation.recipes.base import (
     is_inside,
     row,
 )
+from tamiz.reproduce.recipes import RECIPES
 
 
 class Coin(Part):

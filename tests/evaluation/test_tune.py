@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.evaluation import Tuning, tune
-from tamiz.evaluation._tune_result import Cell, choose_cell, find_edges
-from tamiz.evaluation._tune_run import Board
+from tamiz.evaluation.tuning.result import Cell, choose_cell, find_edges
+from tamiz.evaluation.tuning.run import Board
 from tamiz.search import HoldOut
 from tamiz.svm import SVC, SVR
 from tests.frames import to_polars
@@ -409,10 +409,10 @@ def test_answers_do_not_depend_on_the_number_of_workers(iris_tuning):
 
 
 def test_progress_tells_how_much_is_left(capsys, monkeypatch):
-    from tamiz import _progress
+    from tamiz.runtime import progress
 
     clock = iter(np.arange(0, 1e6, 3.0))
-    monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
     tune(*IRIS, SVC(), {"C": [1.0, 2.0]}, cv=3, verbose=2)
     shown = capsys.readouterr().err
     assert "of 6 fits" in shown and "s left" in shown

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from tamiz.evaluation import _tune_fast, _tune_paths, tune
-from tamiz.evaluation._tune_gram import Base, radial, squared_distances
-from tamiz.evaluation._tune_metric import make_metric
-from tamiz.evaluation._tune_plain import Plain
+from tamiz.evaluation.tuning.gram import Base, radial, squared_distances
+from tamiz.evaluation.tuning.metric import make_metric
+from tamiz.evaluation.tuning.plain import Plain
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC, SVR
 from tests.naive.tuning import squared_distances as slow_distances

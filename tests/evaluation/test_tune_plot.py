@@ -11,8 +11,8 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from tamiz.evaluation._tune_plot import _is_log, _levels
-from tamiz.evaluation._tune_result import Cell, Tuning
+from tamiz.evaluation.tuning.plot import _is_log, _levels
+from tamiz.evaluation.tuning.result import Cell, Tuning
 
 
 @pytest.fixture(autouse=True)

@@ -13,12 +13,12 @@ from sklearn.pipeline import make_pipeline
 
 from tamiz.data import load
 from tamiz.evaluation import tune
-from tamiz.evaluation._tune_metric import make_metric
-from tamiz.evaluation._tune_paths import ClassifierPath, Doubt
-from tamiz.evaluation._tune_plain import Plain
-from tamiz.evaluation._tune_strings import LookedUp, TextFast
+from tamiz.evaluation.tuning.metric import make_metric
+from tamiz.evaluation.tuning.paths import ClassifierPath, Doubt
+from tamiz.evaluation.tuning.plain import Plain
+from tamiz.evaluation.tuning.strings import LookedUp, TextFast
 from tamiz.kernels import GapWeighted
-from tamiz.kernels._strings_input import Texts
+from tamiz.kernels.strings.texts import Texts
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM
 from tests.tuned_strings import (
     CELLS,

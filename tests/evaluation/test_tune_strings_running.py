@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from tamiz.evaluation import tune
-from tamiz.evaluation._tune_plain import Plain
+from tamiz.evaluation.tuning.plain import Plain
 from tamiz.kernels import GapWeighted
 from tamiz.kernels import _strings_gram as blocks
 from tamiz.svm import SVC
@@ -99,7 +99,7 @@ def test_interrupted_and_resumed(tmp_path, counted, monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return self_values(*args)
 
-    monkeypatch.setattr("tamiz.kernels.strings.self_values", stop)
+    monkeypatch.setattr("tamiz.kernels.strings.kernel.self_values", stop)
     first = quietly(X, y, machine(), grid, checkpoint=file)
     assert first.interrupted and np.isfinite(first.errors).all(axis=1).tolist() == [True, False] * 2
     monkeypatch.undo()

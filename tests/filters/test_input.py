@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from tamiz._progress import Progress
-from tamiz._validation import check_classes, check_X
 from tamiz.filters import (
     CFS,
     CMIM,
@@ -35,6 +33,8 @@ from tamiz.filters import (
     WelchT,
 )
 from tamiz.information import Discretiser, encode
+from tamiz.runtime.progress import Progress
+from tamiz.validation import check_classes, check_X
 
 COUNTING = [MaxRel, InformationGain, SymmetricalUncertainty, MRMR, JMI, CMIM, MaxDep]
 BINNING = [*COUNTING, ChiSquared, CFS, QPFS]

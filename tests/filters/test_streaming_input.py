@@ -333,7 +333,9 @@ def test_an_interruption_leaves_everything_as_it_was():
 
 
 def test_progress_is_told(capsys, monkeypatch):
-    monkeypatch.setattr("tamiz._progress.time.perf_counter", iter(range(0, 10**6, 5)).__next__)
+    monkeypatch.setattr(
+        "tamiz.runtime.progress.time.perf_counter", iter(range(0, 10**6, 5)).__next__
+    )
     MaxRel().fit_stream(PAIRS, verbose=2)
     shown = capsys.readouterr().err
     assert "MaxRel, pass 1" in shown and "MaxRel, pass 2" in shown

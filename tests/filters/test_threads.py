@@ -7,8 +7,6 @@ import threading
 import numpy as np
 import pytest
 
-from tamiz import _parallel
-from tamiz._parallel import limit_threads, n_threads, run_tiles
 from tamiz.filters import (
     CFS,
     CMIM,
@@ -22,6 +20,8 @@ from tamiz.filters import (
     ReliefF,
     RReliefF,
 )
+from tamiz.runtime import parallel
+from tamiz.runtime.parallel import limit_threads, n_threads, run_tiles
 
 
 def test_limits(monkeypatch):
@@ -85,8 +85,8 @@ def test_the_answer_does_not_depend_on_threads(selector, monkeypatch):
     y = rng.integers(0, 2, 400)
     X = rng.normal(size=(400, 40)) + 0.5 * y[:, None] * (np.arange(40) % 3 == 0)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    counts, original = [], _parallel.n_threads
-    monkeypatch.setattr(_parallel, "n_threads", lambda: counts.append(original()) or counts[-1])
+    counts, original = [], parallel.n_threads
+    monkeypatch.setattr(parallel, "n_threads", lambda: counts.append(original()) or counts[-1])
     results = [selector.set_params(n_jobs=k).fit(X, y).scores_ for k in (1, 3, None)]
     for scores in results[1:]:
         np.testing.assert_array_equal(scores, results[0])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamiz._progress import Progress
 from tamiz.information import Codes, encode, joint_codes
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
+from tamiz.runtime.progress import Progress
 from tests.naive import information as naive
 
 

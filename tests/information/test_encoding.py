@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from tamiz.information import discretise, encode
-from tamiz.information._columns import read_columns
+from tamiz.information.columns import read_columns
 
 
 @pytest.mark.parametrize("bins", ["mean_std", "mdl", "width", "frequency"])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from tamiz.kernels import _exp, _leave_out
+from tamiz.kernels import compiled
+from tamiz.kernels.features import leave_out
 
 
 def single(x):
@@ -15,7 +16,7 @@ def single(x):
     x = np.asarray(x, dtype=np.float32)
     out = np.empty((1, len(x)), np.float32)
     zeros = np.zeros(len(x), np.float32)
-    _exp.radial_tile(x[None, :].copy(), zeros[:1], zeros, out, 0, 0)
+    compiled.radial_tile(x[None, :].copy(), zeros[:1], zeros, out, 0, 0)
     return out[0]
 
 
@@ -58,7 +59,7 @@ def test_the_tile_takes_halves_off_and_writes_where_told():
         product = rng.normal(size=(3, 37)).astype(dtype)
         left, right = (rng.uniform(1, 2, size=m).astype(dtype) for m in (3, 37))
         out = np.full((6, 50), 7.0, np.float32)
-        _exp.radial_tile(product, left, right, out, 2, 5)
+        compiled.radial_tile(product, left, right, out, 2, 5)
         expected = np.exp(np.minimum(product - left[:, None] - right, 0).astype(np.float64))
         assert np.abs(out[2:5, 5:42] / expected - 1).max() < 1e-6
         out[2:5, 5:42] = 7.0
@@ -70,11 +71,11 @@ def test_mirror_copies_the_upper_triangle_only():
     for n in (1, 31, 32, 33, 97):
         table = rng.normal(size=(n, n)).astype(np.float32)
         mirrored = table.copy()
-        _exp.mirror_tile(mirrored, 0, n, 0, n)
+        compiled.mirror_tile(mirrored, 0, n, 0, n)
         assert np.array_equal(mirrored, np.triu(table) + np.triu(table, 1).T)
     table = rng.normal(size=(97, 97)).astype(np.float32)
     mirrored = table.copy()
-    _exp.mirror_tile(mirrored, 10, 20, 40, 75)
+    compiled.mirror_tile(mirrored, 10, 20, 40, 75)
     expected = table.copy()
     expected[40:75, 10:20] = table[10:20, 40:75].T
     assert np.array_equal(mirrored, expected)
@@ -83,7 +84,7 @@ def test_mirror_copies_the_upper_triangle_only():
 def test_double_over_the_whole_range():
     x = np.concatenate([np.linspace(-760, 0, 1_000_003), -np.geomspace(1e-300, 1, 100_001)])
     out = np.empty_like(x)
-    _leave_out.exp_tile(x, out)
+    leave_out.exp_tile(x, out)
     exact = np.exp(x)
     inside = x >= -708
     assert np.abs(out[inside] / exact[inside] - 1).max() <= 1e-15
@@ -97,10 +98,10 @@ def test_double_over_the_whole_range():
 )
 def test_the_loops_use_vector_instructions():
     """One number at a time would make the radial kernel several times slower."""
-    tile = njit(nogil=True)(_exp.radial_tile.py_func)  # compiled anew: a cached one hides its code
+    tile = njit(nogil=True)(compiled.radial_tile.py_func)  # anew: a cached one hides its code
     x = np.zeros((1, 8), np.float32)
     tile(x, x[0], x[0], np.empty_like(x), 0, 0)
     assert "x float>" in "".join(tile.inspect_llvm().values())
-    tile = njit(nogil=True)(_leave_out.exp_tile.py_func)
+    tile = njit(nogil=True)(leave_out.exp_tile.py_func)
     tile(np.zeros(8), np.empty(8))
     assert "x double>" in "".join(tile.inspect_llvm().values())

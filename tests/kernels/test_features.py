@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tamiz import _parallel
 from tamiz.kernels import (
     RBF,
     Conformal,
@@ -16,6 +15,7 @@ from tamiz.kernels import (
     Precomputed,
     QuadraticForm,
 )
+from tamiz.runtime import parallel
 from tests.kernels.cases import ALL, B, P, close, samples
 from tests.naive import kernels as naive
 
@@ -233,7 +233,7 @@ def test_threads_change_nothing(name, monkeypatch):
     X, Z, coef = samples(331), samples(120, seed=1), coefficients(331)
     answers = []
     for threads in (1, 3):
-        monkeypatch.setattr(_parallel, "n_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(parallel, "n_threads", lambda threads=threads: threads)
         tracker = kernel.track(X)
         tracker.rescale(1, 0.3)
         answers.append(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from tamiz import _blas, _parallel
 from tamiz.kernels import RBF, radial
+from tamiz.runtime import blas, parallel
 from tests.kernels.cases import close, samples
 
 
@@ -88,7 +88,7 @@ def test_threads_change_nothing(dtype, monkeypatch):
     coef = np.random.default_rng(0).normal(size=700)
     answers = []
     for threads in (1, 3):
-        monkeypatch.setattr(_parallel, "n_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(parallel, "n_threads", lambda threads=threads: threads)
         prepared = RBF(gamma=0.3).prepare(X, dtype)
         answers.append(
             (prepared.gram(), prepared.cross(Z), prepared.rows([5, 3]), prepared.decision(Z, coef))
@@ -114,12 +114,12 @@ def test_blas_threads_are_restored():
 
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        with _blas.one_blas_thread():
-            with _blas.one_blas_thread():
+        with blas.one_blas_thread():
+            with blas.one_blas_thread():
                 pass
             assert set(blas_threads()) <= {1}
         assert blas_threads() == before
-        with pytest.raises(RuntimeError), _blas.one_blas_thread():
+        with pytest.raises(RuntimeError), blas.one_blas_thread():
             raise RuntimeError
         assert blas_threads() == before
 

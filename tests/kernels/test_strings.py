@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from tamiz import _parallel
-from tamiz._parallel import limit_threads
 from tamiz.kernels import RBF, Conformal, GapWeighted, Linear, Precomputed, mercer_check
 from tamiz.kernels import _strings_gram as blocks
-from tamiz.kernels._strings_input import Texts
+from tamiz.kernels.strings.texts import Texts
+from tamiz.runtime import parallel
+from tamiz.runtime.parallel import limit_threads
 from tests.naive import strings as naive
 
 SHORT = ["".join(word) for n in range(5) for word in product("ab", repeat=n)]
@@ -244,11 +244,11 @@ def test_the_cheaper_form_is_chosen():
 def four_threads(monkeypatch):
     """Threads for the least bit of work, whatever the machine and its settings."""
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.setattr(_parallel, "_pool", None)
+    monkeypatch.setattr(parallel, "_pool", None)
     monkeypatch.setattr(blocks, "WORTH_A_THREAD", 1e-9)
     yield
-    if _parallel._pool is not None:
-        _parallel._pool.shutdown()
+    if parallel._pool is not None:
+        parallel._pool.shutdown()
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 19])
@@ -261,7 +261,7 @@ def test_threads_do_not_change_values(form, four_threads, n):
         with limit_threads(threads):
             many = [kernel(X), kernel(X, Z), kernel(Z, X), kernel(X, Z[:1])]
         assert all(map(np.array_equal, one, many))
-    assert _parallel._pool is not None  # it was asked for
+    assert parallel._pool is not None  # it was asked for
 
 
 def test_work_is_cut_into_rounds(monkeypatch, form):

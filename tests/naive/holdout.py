@@ -12,8 +12,8 @@ import math
 import numpy as np
 from sklearn.svm import SVC
 
-from tamiz.embedded._holdout_elimination import stream
-from tamiz.embedded._holdout_errors import random_split
+from tamiz.embedded.holdout.elimination import stream
+from tamiz.embedded.holdout.errors import random_split
 
 TIE = 1e-9  # values closer to each other than this are equal
 

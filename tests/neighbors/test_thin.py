@@ -330,7 +330,7 @@ def test_bad_input_gets_a_sentence():
 
 
 def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
-    monkeypatch.setattr("tamiz.data._memory.free_bytes", lambda: 10_000)
+    monkeypatch.setattr("tamiz.data.memory.free_bytes", lambda: 10_000)
     X, y = sparse.eye(40, 30, format="csr"), np.arange(40) % 2
     nominal = KNNClassifier(2, metric="mixed", categorical_features=[0])
     with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB .*categorical_features"):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamiz.information import encode
-from tamiz.information._cuts import find_cuts
+from tamiz.information.cuts import find_cuts
 from tamiz.scale import Cuts, DistinctValues, Ranges, RowSample, streamed_cuts
 from tests.naive.streaming import blocks, merge_anyhow
 

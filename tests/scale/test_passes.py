@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from tamiz._parallel import limit_threads, n_threads
 from tamiz.data import DataError
+from tamiz.runtime.parallel import limit_threads, n_threads
 from tamiz.scale import batches, sweep
 from tamiz.scale.batched import Batches
 from tamiz.scale.iterables import TablePart

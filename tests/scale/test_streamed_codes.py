@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamiz.information import Codes, encode
-from tamiz.information._cuts import find_cuts
+from tamiz.information.cuts import find_cuts
 from tamiz.scale import Cuts, PairCounts, StreamedCodes
 from tests.naive.streaming import blocks, sweeper
 

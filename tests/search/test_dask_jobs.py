@@ -10,9 +10,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from tamiz._crew import Alone, Local, Shared, crew_of
-from tamiz._dask_crew import DaskCrew
 from tamiz.embedded import SVMRFE, HoldOutSVM
+from tamiz.runtime.dask import DaskCrew
+from tamiz.runtime.workers import Alone, Local, Shared, crew_of
 from tamiz.search import ExhaustiveSearch, ForwardSelection
 from tamiz.search.evaluator import Evaluator
 from tests.clusters import is_idle, kill, on_dask, pids

@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tamiz._journal import Journal
-from tamiz._units import check_units
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.units import check_units
 from tamiz.search.base import seeded
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from tamiz._units import check_units
+from tamiz.runtime.units import check_units
 from tamiz.search import ExhaustiveSearch
 from tamiz.search.exhaustive import _fillings, _in_words, count_by_size, subsets_of_size
 from tamiz.svm import SVC
@@ -176,7 +176,7 @@ def test_times_in_words(seconds, text):
 
 
 def test_the_progress_line_says_how_many(capsys, monkeypatch):
-    monkeypatch.setattr("tamiz._progress.Progress.__init__.__defaults__", (2, 0.0))
+    monkeypatch.setattr("tamiz.runtime.progress.Progress.__init__.__defaults__", (2, 0.0))
 
     class Slow(Table):
         def __call__(self, X, y):

@@ -15,13 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Polynomial, Sigmoid
-from tamiz.kernels._lazy_rows import Source, exp_of
-from tamiz.search._svc_bases import Gram
-from tamiz.search._svc_judge import FastSVC
-from tamiz.search._svc_solve import settle
+from tamiz.kernels.lazy_rows import Source, exp_of
 from tamiz.search.fast import judge_for
 from tamiz.search.judges import CrossValidation
 from tamiz.search.splits import HoldOut, make_splits
+from tamiz.search.svc.bases import Gram
+from tamiz.search.svc.judge import FastSVC
+from tamiz.search.svc.solve import settle
 from tamiz.svm import SVC
 from tests.naive import search as naive
 
@@ -135,7 +135,7 @@ def test_leave_one_out_refits_support_vectors_only(monkeypatch):
     fast, plain = both(SVC(gamma=0.3), X, y, "loo")
     solved = []
     monkeypatch.setattr(
-        "tamiz.search._svc_judge.settle", lambda *args: (solved.append(1), settle(*args))[1]
+        "tamiz.search.svc.judge.settle", lambda *args: (solved.append(1), settle(*args))[1]
     )
     S = np.array([0, 1, 3])
     found = fast.score(S)

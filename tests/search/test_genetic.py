@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from tamiz._units import check_units
+from tamiz.runtime.units import check_units
 from tamiz.search import GeneticSearch
 from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator

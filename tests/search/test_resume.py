@@ -15,7 +15,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 
-from tamiz._checkpoint import identity
+from tamiz.runtime.checkpoint import identity
 from tamiz.search import (
     BackwardElimination,
     BestFirst,

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 from tamiz.solvers import _l1_vertex, linear_program
-from tamiz.solvers._l1_entry import entry_price
-from tamiz.solvers._l1_face import least_norm
+from tamiz.solvers.l1.entry import entry_price
+from tamiz.solvers.l1.face import least_norm
 from tamiz.solvers.linear_program import (
     METHODS,
     HingeProgram,

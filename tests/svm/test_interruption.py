@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import tamiz._progress
-from tamiz._progress import Progress
+import tamiz.runtime.progress
+from tamiz.runtime.progress import Progress
 from tamiz.svm import SVC, SVDD, SVR, OneClassSVM
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -105,7 +105,7 @@ PROGRAM = """
 import json, os, signal, sys, threading, time, warnings
 import numpy as np
 import tamiz.svm
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 20))
@@ -253,7 +253,7 @@ def stderr_of(monkeypatch):
         time = types.SimpleNamespace(perf_counter=lambda: float(next(clock)))
         stream = Terminal(tty)
         with monkeypatch.context() as patch:
-            patch.setattr(tamiz._progress, "time", time)
+            patch.setattr(tamiz.runtime.progress, "time", time)
             patch.setattr(sys, "stderr", stream)
             SVC(C=100.0, tol=1e-6, verbose=verbose).fit(X, LABELS)
         return stream.getvalue()
@@ -289,7 +289,9 @@ def test_nothing_goes_to_standard_output(capsys):
 def test_the_first_two_seconds_are_silent(monkeypatch):
     now = [0.0]
     stream = Terminal(tty=True)
-    monkeypatch.setattr(tamiz._progress, "time", types.SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(
+        tamiz.runtime.progress, "time", types.SimpleNamespace(perf_counter=lambda: now[0])
+    )
     monkeypatch.setattr(sys, "stderr", stream)
     progress = Progress("fitting", verbose=1)
     now[0] = 1.9

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.pegasos import (
     Averaging,
     Intercept,

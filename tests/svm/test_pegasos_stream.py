@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.scale import batches
 from tamiz.svm import PegasosClassifier
-from tamiz.svm._streaming import default_passes
+from tamiz.svm.stream.machine import default_passes
 
 
 def mixture(n=600, p=4, seed=0, classes=2):

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.perceptron import solve_perceptron
 from tamiz.svm import PerceptronClassifier
 from tests.naive import online as naive

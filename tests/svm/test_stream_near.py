@@ -8,9 +8,9 @@ from scipy import sparse
 
 from tamiz.svm import SVC
 from tamiz.svm import _stream_near as near_rows
-from tamiz.svm._stream_hinge import Tasks, Units
-from tamiz.svm._stream_near import NearAt, solve_machines
-from tamiz.svm._stream_newton import Machine
+from tamiz.svm.stream.hinge import Tasks, Units
+from tamiz.svm.stream.near import NearAt, solve_machines
+from tamiz.svm.stream.newton import Machine
 from tests.svm.streams import noisy, rows_of
 
 

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from tamiz.svm import SVC
 from tamiz.svm import _stream_newton as newton
-from tamiz.svm._stream_hinge import HingeAt, Tasks, sides
-from tamiz.svm._stream_near import solve_machines
-from tamiz.svm._stream_newton import Machine
+from tamiz.svm.stream.hinge import HingeAt, Tasks, sides
+from tamiz.svm.stream.near import solve_machines
+from tamiz.svm.stream.newton import Machine
 from tests.naive.streaming import slow_sums
 from tests.svm.streams import noisy, rows_of
 

@@ -193,11 +193,11 @@ def test_files_with_other_samples_are_refused(items):
     for i, item in enumerate(items):
         made[i] = item
     with pytest.raises(ModelFileError, match=r"not complete|do not fit together"):
-        check("tamiz.kernels._strings_input.Texts", None, {"items": made, "_memo": {}})
+        check("tamiz.kernels.strings.texts.Texts", None, {"items": made, "_memo": {}})
     fine = np.array(["a"], dtype=object)
-    check("tamiz.kernels._strings_input.Texts", None, {"items": fine, "_memo": {}})
+    check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {}})
     with pytest.raises(ModelFileError, match="do not fit together"):
-        check("tamiz.kernels._strings_input.Texts", None, {"items": fine, "_memo": {"a": 1}})
+        check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {"a": 1}})
 
 
 def test_weights_of_classes_warm_start_and_pickle():

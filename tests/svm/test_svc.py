@@ -157,7 +157,7 @@ def test_tables_with_names(name):
 
 def test_tied_votes_go_to_the_larger_sum():
     # With three classes a cycle of votes is possible; the score must break it by the sums.
-    from tamiz.svm._multiclass import class_scores
+    from tamiz.svm.multiclass import class_scores
 
     decisions = np.array([[0.5, -2.0, 0.1]])  # 1 beats 0, 0 beats 2, 2 beats 1
     scores = class_scores(decisions, 3, "ovo")

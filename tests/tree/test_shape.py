@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tamiz.tree._shape import check_shape
-from tamiz.tree.pruning import pruning_path
+from tamiz.tree.prune.pruning import pruning_path
 from tests.tree.trees import random_tree
 
 

@@ -16,7 +16,7 @@ def test_a_dense_copy_that_does_not_fit_is_refused_before_it_is_made(model, monk
     y = rng.integers(2, size=40)
     expected = model.fit(X.toarray(), y).predict(X.toarray())
     np.testing.assert_array_equal(model.fit(X, y).predict(X), expected)
-    monkeypatch.setattr("tamiz.data._memory.free_bytes", lambda: 9000)
+    monkeypatch.setattr("tamiz.data.memory.free_bytes", lambda: 9000)
     monkeypatch.setattr(type(X), "toarray", lambda self: pytest.fail("the copy was made"))
     with pytest.raises(MemoryError, match=r"40 × 30 values.* are free. Select features first"):
         model.fit(X, y)

@@ -27,8 +27,8 @@ def reproduce(
     """
     from tamiz.cli.console import say, say_json, table
     from tamiz.cli.problems import usage
-    from tamiz.evaluation.reproduce import available
-    from tamiz.evaluation.reproduce import reproduce as run
+    from tamiz.reproduce.reproduce import available
+    from tamiz.reproduce.reproduce import reproduce as run
 
     if recipe is None:
         if json:

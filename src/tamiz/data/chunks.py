@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.data.column import Column, Table
 from tamiz.data.dialect import Dialect
 from tamiz.data.errors import DataError
 from tamiz.data.large import _ReadAgain, _Reading
 from tamiz.data.plan import Options, Plan
 from tamiz.data.source import Source
+from tamiz.runtime.progress import Progress
 
 ReadAgain = _ReadAgain
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.data._decimal import powers_of_five
 from tamiz.data._scan import SLOW, find_cells, read_numbers
 from tamiz.data.column import Column, Table
@@ -20,6 +19,7 @@ from tamiz.data.dialect import Dialect
 from tamiz.data.errors import DataError, holds_zeros, ragged, unclosed, uncut
 from tamiz.data.plan import Options, Plan
 from tamiz.data.source import PIECE, Source
+from tamiz.runtime.progress import Progress
 
 LONGEST_ROW = 1 << 28  # bytes; beyond, a quotation mark was left open
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.data._mixed import is_mixed, levels_of
 from tamiz.data.column import Column, Table, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, listed
+from tamiz.data.mixed import is_mixed, levels_of
 from tamiz.data.plan import Options, Plan, make_plan
 
 FEATURES = ("X", "x", "data")

@@ -1,18 +1,18 @@
 """Embedded selection: features chosen by the machine that uses them."""
 
-from tamiz.embedded.adaptive import AdaptiveScaling
-from tamiz.embedded.arom import AROM
 from tamiz.embedded.forest import ForestImportance
-from tamiz.embedded.fsv import FSV
-from tamiz.embedded.holdout import HoldOutSVM
-from tamiz.embedded.kp_svm import KPSVM
-from tamiz.embedded.l0l2 import L0L2SVM
-from tamiz.embedded.l1 import L1SVM
-from tamiz.embedded.l1_path import l1_svm_path
-from tamiz.embedded.l1l2 import L1L2SVM
-from tamiz.embedded.radius_margin import RadiusMarginScaling
-from tamiz.embedded.rfe import SVMRFE
-from tamiz.embedded.robust_lp import RobustLP
+from tamiz.embedded.holdout.selector import HoldOutSVM
+from tamiz.embedded.rfe.selector import SVMRFE
+from tamiz.embedded.scaling.adaptive import AdaptiveScaling
+from tamiz.embedded.scaling.kp_svm import KPSVM
+from tamiz.embedded.scaling.radius_margin import RadiusMarginScaling
+from tamiz.embedded.sparse.arom import AROM
+from tamiz.embedded.sparse.fsv import FSV
+from tamiz.embedded.sparse.l0l2 import L0L2SVM
+from tamiz.embedded.sparse.l1 import L1SVM
+from tamiz.embedded.sparse.l1_path import l1_svm_path
+from tamiz.embedded.sparse.l1l2.selector import L1L2SVM
+from tamiz.embedded.sparse.robust_lp import RobustLP
 
 __all__ = [
     "AROM",

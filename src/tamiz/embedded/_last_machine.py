@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_X
 from tamiz.selector import Selector
+from tamiz.validation import check_X
 
 
 class LastMachineSelector(ClassifierMixin, Selector):

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
-from tamiz._parallel import limit_threads, n_threads
-from tamiz._progress import Progress
+from tamiz.runtime.parallel import limit_threads, n_threads
+from tamiz.runtime.progress import Progress
 
 
 class _Stoppable(Progress):
@@ -29,7 +29,8 @@ def in_threads(
 ) -> list[Any]:
     """``function(item, progress)`` of each item; None where Ctrl-C left nothing.
 
-    As many threads as :func:`~tamiz._parallel.limit_threads` allows, each for one item at a time.
+    As many threads as :func:`~tamiz.runtime.parallel.limit_threads` allows, one item at a time
+    each.
 
     Ctrl-C comes to the main thread alone. Here it goes on to the others at their next
     ``progress.update``; the pieces that had not begun are left out, and the threads are waited for:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._parallel import N_JOBS
 from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.runtime.parallel import N_JOBS
 from tamiz.selector import Selector
 from tamiz.tree import ForestClassifier
 

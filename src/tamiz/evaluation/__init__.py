@@ -1,16 +1,26 @@
 """Protocols, tuning, stability, statistical comparison, and reproduction of published tables."""
 
-from tamiz.evaluation._critical_difference import critical_difference_diagram
-from tamiz.evaluation._report_metrics import Metric
-from tamiz.evaluation.compare import compare, learning_curve_by_features
-from tamiz.evaluation.comparison import Comparison
-from tamiz.evaluation.permutation import PermutationTest, permutation_test
-from tamiz.evaluation.report_card import ReportCard, report_card
-from tamiz.evaluation.reproduce import Reproduction, available, reproduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tamiz.evaluation.agreement.stability import Stability, StabilityTest, stability, stability_of
+from tamiz.evaluation.card.metrics import Metric
+from tamiz.evaluation.card.report_card import ReportCard, report_card
+from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
+from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.scaler import AutoScaler
-from tamiz.evaluation.significance import Pair, Significance, critical_difference, significance
-from tamiz.evaluation.stability import Stability, StabilityTest, stability, stability_of
-from tamiz.evaluation.tune import Tuning, tune
+from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
+from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
+from tamiz.evaluation.statistical_tests.significance import (
+    Pair,
+    Significance,
+    critical_difference,
+    significance,
+)
+from tamiz.evaluation.tuning.tune import Tuning, tune
+
+if TYPE_CHECKING:
+    from tamiz.reproduce import Reproduction, available, reproduce
 
 __all__ = [
     "AutoScaler",
@@ -37,6 +47,14 @@ __all__ = [
     "stability_of",
     "tune",
 ]
+
+_REPRODUCED = ("Reproduction", "available", "reproduce")  # they stand above: loaded on first use
+
+
+def __getattr__(name: str) -> Any:
+    if name in _REPRODUCED:
+        return getattr(import_module("tamiz.reproduce"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

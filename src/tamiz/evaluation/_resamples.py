@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
-from tamiz._validation import as_vector, guess_task
-from tamiz.evaluation._intervals import check_count
+from tamiz.evaluation.intervals import check_count
+from tamiz.validation import as_vector, guess_task
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Generator, Iterable
 from numbers import Integral
 from typing import Any
 
-from tamiz._crew import Shared, crew_of
-from tamiz._parallel import limit_threads, refuse_no_jobs
-from tamiz._unscaled import inner_fit
+from tamiz.runtime.parallel import limit_threads, refuse_no_jobs
+from tamiz.runtime.workers import Shared, crew_of
 from tamiz.search.judges import last_step
 from tamiz.solvers import Status
+from tamiz.validation.unscaled import inner_fit
 
 
 def check_jobs(n_jobs: Any) -> int | None:
@@ -63,7 +63,7 @@ def run_jobs(
 ) -> Generator[Any, None, None]:
     """Results of ``function(shared, *job)`` in the order of the jobs, each as soon as it is known.
 
-    ``shared`` goes to every worker once (:mod:`tamiz._crew`).
+    ``shared`` goes to every worker once (:mod:`tamiz.runtime.workers`).
     """
     crew = crew_of(n_jobs)
     prefer = preferred_workers(machine)

@@ -43,10 +43,10 @@ import numpy as np
 from scipy import stats
 
 from tamiz.base import corrected_error
-from tamiz.evaluation._compare_intervals import Interval, corrected_interval
+from tamiz.evaluation.comparison.intervals import Interval, corrected_interval
 
 if TYPE_CHECKING:
-    from tamiz.evaluation.comparison import Comparison
+    from tamiz.evaluation.comparison.result import Comparison
 
 SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
 _TIE = 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_X
+from tamiz.validation import check_X
 
 #: Skewness and kurtosis from which a feature counts as heavy-tailed.
 _SKEW, _KURTOSIS = 1.0, 6.0

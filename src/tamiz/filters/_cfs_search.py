@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.base import PathStep
+from tamiz.runtime.progress import Progress
 
 #: The exhaustive search looks at two to the power of this many subsets at most.
 MOST_FEATURES = 20

@@ -15,7 +15,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz._validation import (
+from tamiz.base import Stopwatch
+from tamiz.information.columns import Columns, read_columns
+from tamiz.scale import ClassMoments, StreamedCodes
+from tamiz.scale.value_counts import ValueCounts
+from tamiz.validation import (
     ANNOUNCE,
     as_vector,
     check_announced_classes,
@@ -24,10 +28,6 @@ from tamiz._validation import (
     check_X,
     unchanged_on_error,
 )
-from tamiz.base import Stopwatch
-from tamiz.information._columns import Columns, read_columns
-from tamiz.scale import ClassMoments, StreamedCodes
-from tamiz.scale.value_counts import ValueCounts
 
 #: Different values of a column that is said to be discrete.
 _MOST_VALUES = 2**16

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz._parallel import run_tiles
-from tamiz._progress import Progress
+from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.progress import Progress
 
 #: Samples in a block of pairs, features in a strip of it, entries of distances kept at a time.
 _SIDE = 32

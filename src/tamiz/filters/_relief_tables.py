@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz._parallel import run_tiles
 from tamiz.filters._relief_pairs import Table
+from tamiz.runtime.parallel import run_tiles
 
 
 class Columns(NamedTuple):

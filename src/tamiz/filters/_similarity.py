@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._progress import Progress
-from tamiz._validation import check_classes, check_regression_target, warn_of_quantity
-from tamiz.information._scale import safe_units
+from tamiz.information.scale import safe_units
+from tamiz.runtime.progress import Progress
+from tamiz.validation import check_classes, check_regression_target, warn_of_quantity
 
 #: Entries computed at a time where the whole matrix is passed over but not kept.
 _BLOCK_ENTRIES = 2**22

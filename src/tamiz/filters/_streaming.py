@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz._parallel import limit_threads
-from tamiz._validation import Labels, unchanged_on_error, warn_of_quantity
 from tamiz.base import Stopwatch
+from tamiz.runtime.parallel import limit_threads
 from tamiz.scale import (
     Batch,
     Batches,
@@ -29,6 +28,7 @@ from tamiz.scale import (
     batches,
     sweep,
 )
+from tamiz.validation import Labels, unchanged_on_error, warn_of_quantity
 
 #: Rows of a sample by default, as long as they take no more than so many bytes, and at least.
 SAMPLE_ROWS = 20_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamiz.filters._streaming import Sampling, Stream, rows_to_sample
-from tamiz.information._columns import Columns
+from tamiz.information.columns import Columns
 from tamiz.information.encoding import _warn_of_identifiers
 from tamiz.scale import (
     Batch,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._validation import Labels
 from tamiz.base import Stopwatch
 from tamiz.filters._streaming import Sampling, Stream, Streaming, first_gap, rows_to_sample
 from tamiz.filters.univariate_base import (
@@ -25,6 +24,7 @@ from tamiz.filters.univariate_base import (
     over_classes,
 )
 from tamiz.scale import Batch, Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
+from tamiz.validation import Labels
 
 #: Bins of a histogram by default.
 _RESOLUTION = 256

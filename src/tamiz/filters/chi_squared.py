@@ -28,15 +28,6 @@ from numba.extending import intrinsic
 from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._parallel import run_tiles
-from tamiz._validation import (
-    _refuse_duplicate_names,
-    as_vector,
-    check_classes,
-    check_X,
-    unchanged_on_error,
-    warn_of_quantity,
-)
 from tamiz.base import Stopwatch
 from tamiz.filters._partial import ValuesSoFar
 from tamiz.filters._streaming import Stream, Streaming
@@ -51,7 +42,16 @@ from tamiz.filters.univariate_base import (
 )
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale.batch import Batch
+from tamiz.validation import (
+    _refuse_duplicate_names,
+    as_vector,
+    check_classes,
+    check_X,
+    unchanged_on_error,
+    warn_of_quantity,
+)
 
 #: Columns that are summed together.
 _TILE = 256

@@ -25,10 +25,10 @@ from numba import njit
 from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._parallel import run_tiles
 from tamiz.filters._sorted import sweep_sorted
 from tamiz.filters._streaming_order import Bounded, OrderFilter, bounds_over_classes
 from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, over_classes
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale import ClassHistograms
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz._parallel import limit_threads
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.filters._information import (
     CountedCriterion,
@@ -34,6 +33,7 @@ from tamiz.filters._information import (
     warn_of_no_gain,
 )
 from tamiz.information import Codes, joint_codes
+from tamiz.runtime.parallel import limit_threads
 
 
 class MaxDep(InformationFilter):

@@ -28,12 +28,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import check_classes, check_X, warn_of_quantity
 from tamiz.filters._information import CountedCriterion, Criterion, GreedyFilter
 from tamiz.filters._streaming import Correlate, Stream
 from tamiz.filters.univariate_base import NUMBERS, refuse_categories
-from tamiz.information._counting import least_redundant
-from tamiz.information._scale import safe_units
+from tamiz.information.counting import least_redundant
+from tamiz.information.scale import safe_units
+from tamiz.validation import check_classes, check_X, warn_of_quantity
 
 #: Least redundancy of a pair in the quotient form; below it, zero would decide by itself.
 FLOOR = 1e-3

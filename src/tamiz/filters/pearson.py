@@ -24,8 +24,15 @@ from numba import njit
 from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._parallel import run_tiles
-from tamiz._validation import (
+from tamiz.base import Stopwatch
+from tamiz.filters._streaming import Stream
+from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
+from tamiz.information.scale import safe_units
+from tamiz.runtime.parallel import run_tiles
+from tamiz.scale.batch import Batch
+from tamiz.scale.moments import ClassMoments, in_units
+from tamiz.scale.target_moments import TargetMoments
+from tamiz.validation import (
     ANNOUNCE,
     as_vector,
     check_regression_target,
@@ -33,13 +40,6 @@ from tamiz._validation import (
     check_X,
     guess_task,
 )
-from tamiz.base import Stopwatch
-from tamiz.filters._streaming import Stream
-from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
-from tamiz.information._scale import safe_units
-from tamiz.scale.batch import Batch
-from tamiz.scale.moments import ClassMoments, in_units
-from tamiz.scale.target_moments import TargetMoments
 
 
 class PearsonScore(MomentFilter):

@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz._progress import Progress
-from tamiz._validation import check_classes
 from tamiz.base import Stopwatch
 from tamiz.filters._relief_base import REMEDY, ReliefBase
 from tamiz.filters._relief_pairs import summed_differences
+from tamiz.runtime.progress import Progress
+from tamiz.validation import check_classes
 
 
 class ReliefF(ReliefBase):

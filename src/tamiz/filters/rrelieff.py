@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz._progress import Progress
-from tamiz._validation import check_regression_target
 from tamiz.base import Stopwatch
 from tamiz.filters._relief_base import ReliefBase
 from tamiz.filters._relief_pairs import summed_differences
-from tamiz.information._scale import safe_units
+from tamiz.information.scale import safe_units
+from tamiz.runtime.progress import Progress
+from tamiz.validation import check_regression_target
 
 
 class RReliefF(ReliefBase):

@@ -18,11 +18,11 @@ import numpy as np
 from numba import njit
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import Labels, check_class_weight
 from tamiz.filters._sorted import sweep_sorted
 from tamiz.filters._streaming_order import Bounded, OrderFilter
 from tamiz.filters.univariate_base import Samples, Scored
 from tamiz.scale import Bounds, ClassHistograms
+from tamiz.validation import Labels, check_class_weight
 
 
 class StumpError(OrderFilter):

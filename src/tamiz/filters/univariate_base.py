@@ -13,7 +13,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import (
+from tamiz.base import Stopwatch, number_to_select, order_by
+from tamiz.filters._partial import MomentsSoFar
+from tamiz.filters._streaming import Stream, Streaming
+from tamiz.scale.batch import Batch
+from tamiz.scale.moments import ClassMoments
+from tamiz.selector import Selector
+from tamiz.validation import (
     Labels,
     check_classes,
     check_sample_weight,
@@ -21,12 +27,6 @@ from tamiz._validation import (
     unchanged_on_error,
     warn_of_quantity,
 )
-from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._partial import MomentsSoFar
-from tamiz.filters._streaming import Stream, Streaming
-from tamiz.scale.batch import Batch
-from tamiz.scale.moments import ClassMoments
-from tamiz.selector import Selector
 
 #: What ``n_features_to_select`` may be.
 HOW_MANY: list[Any] = [

@@ -1,6 +1,6 @@
 """Compiled: information from codes, sample by sample, for any number of levels.
 
-What is counted is the same as in :mod:`tamiz.information._counting`. Bits are the better way as
+What is counted is the same as in :mod:`tamiz.information.counting`. Bits are the better way as
 long as tables are small; here the work does not depend on the number of cells.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-from tamiz.information._counting import FAINT
+from tamiz.information.counting import FAINT
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._parallel import run_tiles
-from tamiz.information._counting import HEIGHT, TILE
 from tamiz.information._grouped import unpack
 from tamiz.information._packing import pack
 from tamiz.information._table import log_table
+from tamiz.information.counting import HEIGHT, TILE
+from tamiz.runtime.parallel import run_tiles
 
 
 class Group(NamedTuple):

@@ -23,15 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._parallel import run_tiles
-from tamiz._progress import Progress
-from tamiz.information._counting import (
-    HEIGHT,
-    TILE,
-    pairs_counts,
-    pairs_rows,
-    pairs_tiles,
-)
 from tamiz.information._grouped import grouped_planes, grouped_rows
 from tamiz.information._packed import (
     Group,
@@ -48,6 +39,15 @@ from tamiz.information._packed import (
 )
 from tamiz.information._packing import MISSING, compress
 from tamiz.information._table import log_table
+from tamiz.information.counting import (
+    HEIGHT,
+    TILE,
+    pairs_counts,
+    pairs_rows,
+    pairs_tiles,
+)
+from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.progress import Progress
 
 #: Columns with more levels than this are not packed.
 MOST_PACKED = 64

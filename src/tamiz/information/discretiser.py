@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import check_classes
-from tamiz.information._columns import read_columns
-from tamiz.information._cuts import find_cuts
+from tamiz.information.columns import read_columns
+from tamiz.information.cuts import find_cuts
 from tamiz.information.encoding import BINNING, dense_blocks
+from tamiz.validation import check_classes
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._parallel import run_tiles
-from tamiz._validation import check_classes
-from tamiz.information._columns import Columns, read_columns
-from tamiz.information._cuts import find_cuts
 from tamiz.information._packing import MISSING, apply_cuts, code_small_integers
 from tamiz.information.codes import Codes
+from tamiz.information.columns import Columns, read_columns
+from tamiz.information.cuts import find_cuts
+from tamiz.runtime.parallel import run_tiles
+from tamiz.validation import check_classes
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
 

@@ -293,7 +293,7 @@ def _entropy_of_counts(counts: np.ndarray) -> float:
 
 def _codes_of(x: Any, name: str) -> np.ndarray:
     """Codes of the values of a variable, in sorted order; gaps are the last value."""
-    from tamiz.information._columns import _codes
+    from tamiz.information.columns import _codes
 
     values = np.asarray(x)
     if values.ndim != 1 or not len(values):

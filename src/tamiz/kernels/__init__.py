@@ -10,7 +10,7 @@ matrix that follows as features come and go.
 from tamiz.kernels.algebra import Exponential, PolynomialOf, Product, Scaled, Sum
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from tamiz.kernels.features import FeatureGram
+from tamiz.kernels.features.base import FeatureGram
 from tamiz.kernels.mapped import Composed, Conformal, FunctionKernel, QuadraticForm
 from tamiz.kernels.mercer import (
     IndefiniteKernelWarning,
@@ -20,7 +20,7 @@ from tamiz.kernels.mercer import (
 )
 from tamiz.kernels.prepared import Prepared
 from tamiz.kernels.resolve import KERNEL_NAMES, as_kernel
-from tamiz.kernels.strings import GapWeighted
+from tamiz.kernels.strings.kernel import GapWeighted
 
 __all__ = [
     "KERNEL_NAMES",

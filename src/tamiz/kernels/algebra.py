@@ -23,7 +23,7 @@ from tamiz.kernels._checks import Array, Matrix, check_positive, check_real
 from tamiz.kernels.base import ATOM, PRODUCT, SUM, Kernel
 
 if TYPE_CHECKING:
-    from tamiz.kernels.features import FeatureGram
+    from tamiz.kernels.features.base import FeatureGram
     from tamiz.kernels.prepared import Prepared
 
 
@@ -117,7 +117,7 @@ class Composite(Kernel):
         return PreparedComposite(self, [part._prepare(X, double) for part in self.parts], dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features import CompositeFeatures
+        from tamiz.kernels.features.base import CompositeFeatures
 
         return CompositeFeatures(self, X, scale, [part._track(X, scale) for part in self.parts])
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
 
 if TYPE_CHECKING:
-    from tamiz.kernels.features import FeatureGram
+    from tamiz.kernels.features.base import FeatureGram
     from tamiz.kernels.prepared import Prepared
 
 SUM, PRODUCT, ATOM = 0, 1, 2  # how tightly a kernel's text binds, for the brackets of its repr
@@ -61,7 +61,7 @@ class Kernel(ABC):
         return Recomputed(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features import RecomputedFeatures
+        from tamiz.kernels.features.base import RecomputedFeatures
 
         return RecomputedFeatures(self, X, scale)
 
@@ -198,7 +198,7 @@ class Kernel(ABC):
         -------
         FeatureGram
         """
-        from tamiz.kernels.features import checked_scale
+        from tamiz.kernels.features.base import checked_scale
 
         samples = as_samples(X, "X", repr(self), accept_sparse=False)
         return self._resolve(samples)._track(samples, checked_scale(scale, samples.shape[1]))

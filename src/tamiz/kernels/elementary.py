@@ -24,11 +24,11 @@ from tamiz.kernels._checks import (
     check_real,
     gamma_from,
 )
-from tamiz.kernels._products import inner_products, squared_norms
 from tamiz.kernels.base import Kernel
+from tamiz.kernels.products import inner_products, squared_norms
 
 if TYPE_CHECKING:
-    from tamiz.kernels.features import FeatureGram
+    from tamiz.kernels.features.base import FeatureGram
     from tamiz.kernels.prepared import Prepared
 
 
@@ -113,7 +113,7 @@ class Linear(InnerProductKernel):
         return PreparedLinear(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.inner_features import LinearFeatures
+        from tamiz.kernels.features.inner import LinearFeatures
 
         return LinearFeatures(self, X, scale)
 
@@ -183,7 +183,7 @@ class Polynomial(InnerProductKernel):
         return power
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.inner_features import PolynomialFeatures
+        from tamiz.kernels.features.inner import PolynomialFeatures
 
         return PolynomialFeatures(self, X, scale)
 
@@ -284,7 +284,7 @@ class RBF(_NumericKernel):
         return PreparedRBF(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.radial_features import RadialFeatures
+        from tamiz.kernels.features.radial import RadialFeatures
 
         return RadialFeatures(self, X, scale)
 
@@ -346,7 +346,7 @@ class Sigmoid(InnerProductKernel):
         return 1.0 + self.gamma * longest + abs(self.coef0)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.inner_features import SigmoidFeatures
+        from tamiz.kernels.features.inner import SigmoidFeatures
 
         return SigmoidFeatures(self, X, scale)
 

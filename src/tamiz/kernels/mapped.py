@@ -19,7 +19,7 @@ from tamiz.kernels.base import ATOM, Kernel, _text
 from tamiz.kernels.elementary import Linear
 
 if TYPE_CHECKING:
-    from tamiz.kernels.features import FeatureGram
+    from tamiz.kernels.features.base import FeatureGram
     from tamiz.kernels.prepared import Prepared
 
 
@@ -214,7 +214,7 @@ class QuadraticForm(Mapped):
         return np.ascontiguousarray(X @ self.root)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.quadratic_features import QuadraticFeatures
+        from tamiz.kernels.features.quadratic import QuadraticFeatures
 
         return QuadraticFeatures(self, X, scale)
 

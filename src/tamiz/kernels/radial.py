@@ -19,17 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from tamiz._blas import one_blas_thread
-from tamiz._parallel import run_tiles
-from tamiz.kernels import _exp
+from tamiz.kernels import compiled
 from tamiz.kernels._checks import Array, Matrix, require_same_width
-from tamiz.kernels._products import (
-    inner_products,
-    mirror,
-    panels,
-    panels_from,
-    squared_norms,
-)
 from tamiz.kernels.elementary import RBF
 from tamiz.kernels.prepared import (
     DOUBLE_EPS,
@@ -40,6 +31,15 @@ from tamiz.kernels.prepared import (
     _as_index,
     rounding,
 )
+from tamiz.kernels.products import (
+    inner_products,
+    mirror,
+    panels,
+    panels_from,
+    squared_norms,
+)
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import run_tiles
 
 SINGLE_LIMIT = 30.0  # largest gamma ||x - mean||**2 for which a float32 product is accurate enough
 TILE_ROWS = 64  # a tile of this many rows and columns stays in the second-level cache
@@ -144,7 +144,7 @@ class PreparedRBF(Prepared):
                 for c0, c1 in panels_from(r0, self.n, TILE_COLS):
                     self._tile(left, half, slice(c0, c1), out, r0, c0, buffer)
                     if self.dtype == np.float32:
-                        _exp.mirror_tile(out, r0, r1, c0, c1)
+                        compiled.mirror_tile(out, r0, r1, c0, c1)
                 if self.dtype != np.float32:
                     mirror(out, r0, r1)
 
@@ -217,7 +217,7 @@ class PreparedRBF(Prepared):
             shape = left.shape[0], right.shape[0]
             product = buffer[: shape[0] * shape[1]].reshape(shape)
             np.matmul(left, right.T, out=product)
-        function = _exp.radial_tile if self.dtype == np.float32 else _double_tile
+        function = compiled.radial_tile if self.dtype == np.float32 else _double_tile
         function(product, half, self.half[cols], out, row0, col0)
 
     def _buffer(self, rows: int) -> Values:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz._validation import IMPUTE, _refuse_duplicate_names, check_frame
-from tamiz.data._memory import dense_copy, free_bytes
-from tamiz.information._columns import Columns, read_columns
+from tamiz.data.memory import dense_copy, free_bytes
+from tamiz.information.columns import Columns, read_columns
+from tamiz.validation import IMPUTE, _refuse_duplicate_names, check_frame
 
 #: Code of a category that was not there in ``fit``: it differs from all.
 UNSEEN = -1.0

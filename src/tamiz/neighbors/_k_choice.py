@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz._selection_plot import axes
 from tamiz.base import _plain, choose_size
+from tamiz.display.selection_plot import axes
 
 if TYPE_CHECKING:
     import pandas as pd

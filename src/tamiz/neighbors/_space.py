@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz._validation import TOO_LARGE
 from tamiz.neighbors._metrics import MISMATCH, Metric
 from tamiz.neighbors._scales import SCALINGS
+from tamiz.validation import TOO_LARGE
 
 #: Beyond this a square, times the number of attributes, may not be held by float64.
 _LARGEST = 1e140

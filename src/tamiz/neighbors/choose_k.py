@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-from tamiz._progress import Progress
-from tamiz._unscaled import inner_fit
-from tamiz._validation import as_vector, check_classes
 from tamiz.base import Stopwatch
 from tamiz.neighbors._k_choice import KChoice, refuse_rule
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
+from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits
+from tamiz.validation import as_vector, check_classes
+from tamiz.validation.unscaled import inner_fit
 
 #: Numbers of neighbours that are tried if none are given.
 _MOST = 50

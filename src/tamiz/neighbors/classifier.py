@@ -11,9 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._parallel import N_JOBS, limit_threads, refuse_no_jobs
-from tamiz._unscaled import warn_if_unscaled
-from tamiz._validation import check_classes, unchanged_on_error
 from tamiz.information.encoding import BINNING
 from tamiz.neighbors._attributes import (
     check_feature_weights,
@@ -27,6 +24,9 @@ from tamiz.neighbors._scales import SCALINGS
 from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import UNFIT, make_space
 from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
+from tamiz.runtime.parallel import N_JOBS, limit_threads, refuse_no_jobs
+from tamiz.validation import check_classes, unchanged_on_error
+from tamiz.validation.unscaled import warn_if_unscaled
 
 #: What to do if y is a quantity.
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"

@@ -26,7 +26,7 @@ _FIELDS = (
     "weighted_n_node_samples",
     "missing_go_to_left",
 )
-_STRINGS = "tamiz.kernels._strings_input.Texts"
+_STRINGS = "tamiz.kernels.strings.texts.Texts"
 _NEIGHBOURS = ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
 _LIBSVM = ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
 _TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier")

@@ -33,6 +33,7 @@ ROOMS = (
     "tamiz.embedded",
     "tamiz.search",
     "tamiz.evaluation",
+    "tamiz.reproduce",
 )
 
 # Module -> classes in it that are not public but stand in models and results.
@@ -41,28 +42,36 @@ INSIDE = {
     "tamiz.kernels.prepared": (
         "PreparedComposite PreparedLinear PreparedMapped PreparedTable Recomputed"
     ),
-    "tamiz.kernels._strings_input": "Texts",
+    "tamiz.kernels.strings.texts": "Texts",
     "tamiz.kernels.mapped": "_Widened",
     "tamiz.kernels.radial": "PreparedRBF",
     "tamiz.solvers.pegasos": "Averaging Intercept Setting State",
-    "tamiz.svm._streaming": "StreamedMachine",
+    "tamiz.svm.stream.machine": "StreamedMachine",
     "tamiz.scale.moments": "ClassMoments",
     "tamiz.scale.target_moments": "TargetMoments",
     "tamiz.scale.value_counts": "ValueCounts",
     "tamiz.filters._partial": "Values",
     "tamiz.filters.chi_squared": "ClassSums",
     "tamiz.neighbors._space": "Space",
-    "tamiz.embedded._rfe_last": "Widened",
-    "tamiz.embedded.l1_path": "L1Path",
+    "tamiz.embedded.rfe.last": "Widened",
+    "tamiz.embedded.sparse.l1_path": "L1Path",
     "tamiz.search._evaluations": "Evaluations",
     "tamiz.search.evaluator": "FeatureSet",
     "tamiz.cli.table_model": "TableModel",
-    "tamiz.evaluation._tune_result": "Cell",
-    "tamiz.evaluation.recipes.base": "Row",
+    "tamiz.evaluation.tuning.result": "Cell",
+    "tamiz.reproduce.base": "Row",
 }
 
 # Key in a file -> key of today, for classes that moved after files had been written.
-MOVED: dict[str, str] = {}
+MOVED = {
+    "tamiz.kernels._strings_input.Texts": "tamiz.kernels.strings.texts.Texts",
+    "tamiz.svm._streaming.StreamedMachine": "tamiz.svm.stream.machine.StreamedMachine",
+    "tamiz.embedded._rfe_last.Widened": "tamiz.embedded.rfe.last.Widened",
+    "tamiz.embedded.l1_path.L1Path": "tamiz.embedded.sparse.l1_path.L1Path",
+    "tamiz.evaluation._tune_result.Cell": "tamiz.evaluation.tuning.result.Cell",
+    "tamiz.evaluation.Reproduction": "tamiz.reproduce.Reproduction",
+    "tamiz.evaluation.recipes.base.Row": "tamiz.reproduce.base.Row",
+}
 
 # scikit-learn's, under the module that publishes them.
 OUTSIDE = {

@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from tamiz._parallel import run_tiles
 from tamiz.data.errors import DataError
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import dense_pieces
 from tamiz.scale.batch import Batch
 

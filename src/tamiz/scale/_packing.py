@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tamiz.information._counting import _ones
+from tamiz.information.counting import _ones
 
 _WIDTH = 256
 _ZERO = np.uint64(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tamiz.information._counting import MOST_PIVOTS, SCRATCH, TILE, _count
+from tamiz.information.counting import MOST_PIVOTS, SCRATCH, TILE, _count
 
 
 @njit(cache=True, nogil=True)

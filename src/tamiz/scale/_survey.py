@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tamiz._validation import task_of_floats
-from tamiz.data._mixed import confused
 from tamiz.data.column import Column, Table
 from tamiz.data.errors import DataError, DataWarning, listed
+from tamiz.data.mixed import confused
 from tamiz.data.roles import judge_text
 from tamiz.data.target import task_of
+from tamiz.validation import task_of_floats
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
 MOST_CLASSES = 10_000

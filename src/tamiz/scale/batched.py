@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.data.chunks import ReadAgain
 from tamiz.data.column import Table
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.plan import Plan
 from tamiz.data.roles import ASIDE, named_like_id
+from tamiz.runtime.progress import Progress
 from tamiz.scale._conform import Conformer, Place
 from tamiz.scale._roles import first_roles, given_roles, with_target
 from tamiz.scale._survey import Survey, given_classes

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.information._cuts import _SLACK, _frequency, _separate, _width
-from tamiz.information._mdl import mdl_cuts
+from tamiz.information.cuts import _SLACK, _frequency, _separate, _width
 from tamiz.information.encoding import are_continuous, check_options
+from tamiz.information.mdl import mdl_cuts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.distinct import DistinctValues
 from tamiz.scale.ranges import Ranges

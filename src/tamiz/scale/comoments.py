@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._validation import IMPUTE
 from tamiz.scale._blocks import check_block, check_codes, dense_pieces
+from tamiz.validation import IMPUTE
 
 #: Rows that are multiplied at a time.
 _ROWS = 4096

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._parallel import run_tiles
 from tamiz.information.codes import MOST_PACKED
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import (
     check_block,
     check_codes,

@@ -18,9 +18,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.data.column import Table
 from tamiz.data.errors import DataError
+from tamiz.runtime.progress import Progress
 from tamiz.scale import _pieces
 from tamiz.scale._dask_parts import DaskPart, dask_part, is_dask
 from tamiz.scale._pieces import Reader, Surveyed, Work

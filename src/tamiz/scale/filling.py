@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from tamiz._parallel import run_tiles
 from tamiz.data.errors import DataError, DataWarning, listed
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import dense_pieces
 from tamiz.scale._dask_parts import DaskFramePart
 from tamiz.scale._medians import Search, find_medians

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz._parallel import run_tiles
-from tamiz._validation import IMPUTE
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.sample import RowSample
+from tamiz.validation import IMPUTE
 
 #: Rows and columns that are counted at a time, and cells in which a value's bin is looked up.
 _ROWS = 1024

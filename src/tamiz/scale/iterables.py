@@ -9,13 +9,13 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
-from tamiz._validation import as_vector
 from tamiz.data.column import Table
 from tamiz.data.errors import DataError
 from tamiz.data.frames import read_memory
 from tamiz.data.npz import array_column
 from tamiz.data.plan import Options, Plan, make_plan
 from tamiz.scale.parts import Part, cut_table
+from tamiz.validation import as_vector
 
 AGAIN = (
     "A generator can be read once only, and it was read already; hand over a function that makes "

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tamiz.data._memory import free_bytes
 from tamiz.data.errors import DataError
 from tamiz.data.formats import _kind
 from tamiz.data.loading import _path
+from tamiz.data.memory import free_bytes
 from tamiz.data.plan import Options
 
 #: Bytes in memory for each byte on disk, of files that are not looked into.

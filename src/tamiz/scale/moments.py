@@ -36,9 +36,9 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from tamiz._parallel import run_tiles
-from tamiz._validation import IMPUTE
-from tamiz.information._scale import LARGE, SMALL, safe_units
+from tamiz.information.scale import LARGE, SMALL, safe_units
+from tamiz.runtime.parallel import run_tiles
+from tamiz.validation import IMPUTE
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
 _CHUNK_ROWS = 8192

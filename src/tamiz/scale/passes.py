@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol, TypeVar
 
-from tamiz._progress import Progress
 from tamiz.data.errors import DataError
+from tamiz.runtime.progress import Progress
 from tamiz.scale.batch import Batch
 from tamiz.scale.batched import Batches
 from tamiz.scale.sources import batches as open_batches

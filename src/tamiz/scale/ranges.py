@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tamiz._parallel import run_tiles
-from tamiz.information._scale import safe_units
+from tamiz.information.scale import safe_units
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import check_block, dense_pieces
 from tamiz.scale._double import Double, exact_sum, plain
 

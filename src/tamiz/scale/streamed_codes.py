@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.information._counting import FAINT
+from tamiz.information.counting import FAINT
 from tamiz.scale._pair_kernels import expand_tables
 from tamiz.scale._pair_store import CountLevels, CountPairs, PairStore, check_levels
 from tamiz.scale.cuts import Cuts

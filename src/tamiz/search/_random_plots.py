@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._selection_plot import axes, quantity
 from tamiz.base import Selection
+from tamiz.display.selection_plot import axes, quantity
 from tamiz.search._plots import whole_numbers
 
 

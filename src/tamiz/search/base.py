@@ -22,20 +22,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from tamiz._checkpoint import identity
-from tamiz._journal import Journal
-from tamiz._parallel import N_JOBS, refuse_no_jobs
-from tamiz._progress import Progress
-from tamiz._units import Units, check_features, check_units
-from tamiz._validation import (
-    check_classes,
-    check_frame,
-    check_regression_target,
-    check_sample_weight,
-    check_X,
-    unchanged_on_error,
-)
 from tamiz.base import Stopwatch, number_to_select
+from tamiz.runtime.checkpoint import identity
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import Units, check_features, check_units
 from tamiz.search._last_machine import LastMachine, takes_gaps
 from tamiz.search._plots import plot_sizes
 from tamiz.search._records import exceeds
@@ -56,6 +48,14 @@ from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
 from tamiz.selector import Selector
 from tamiz.svm import SVC
+from tamiz.validation import (
+    check_classes,
+    check_frame,
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    unchanged_on_error,
+)
 
 SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "estimator": [None, object],

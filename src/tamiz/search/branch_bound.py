@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._units import Units
 from tamiz.base import number_to_select
 from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.runtime.units import Units
 from tamiz.search._greedy import cut, rescued, warn_unjudged
 from tamiz.search._records import Record, exceeds
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._crew import Shared, crew_of
-from tamiz._journal import Journal
-from tamiz._progress import Progress
-from tamiz._units import Units
 from tamiz.base import PathStep
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import Units
+from tamiz.runtime.workers import Shared, crew_of
 from tamiz.search._evaluations import Evaluations
 from tamiz.search._judging import FarJudge, judged, judged_far
 from tamiz.search.judges import Judge
@@ -62,7 +62,7 @@ class Evaluator:
     units : Units
         What can be in or out; fixed features are always in.
     n_jobs : int or None
-        Workers, as in joblib, or of a cluster (see :mod:`tamiz._crew`).
+        Workers, as in joblib, or of a cluster (see :mod:`tamiz.runtime.workers`).
     journal : Journal or None
         Where evaluations are written down; those it holds already are taken over.
     time_budget : float or None

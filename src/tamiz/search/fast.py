@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Linear, Polynomial, as_kernel
-from tamiz.search._svc_judge import FastSVC
 from tamiz.search.judges import CrossValidation, Judge
 from tamiz.search.splits import Split
+from tamiz.search.svc.judge import FastSVC
 from tamiz.solvers.polish import MAX_VARIABLES
 from tamiz.svm import SVC
 

@@ -15,9 +15,9 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from tamiz._unscaled import inner_fit
 from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
 from tamiz.search.splits import Split
+from tamiz.validation.unscaled import inner_fit
 
 #: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
 _COPIES = 3

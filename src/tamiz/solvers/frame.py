@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.qp.kkt import kkt_violation, optimality
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.polish import polish
 from tamiz.solvers.result import QPResult, Status
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-from tamiz.kernels._lazy_rows import fill_row
+from tamiz.kernels.lazy_rows import fill_row
 from tamiz.solvers.result import Status
 
 #: What the compiled loop reports, and the status each code stands for.
@@ -29,7 +29,7 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps, rows=None, re
     as many entries. Returns a code, the number of steps, and the least and greatest gradient that
     bound the violation.
 
-    With ``rows`` (:class:`tamiz.kernels._lazy_rows.Source`) the rows of ``K`` are filled when they
+    With ``rows`` (:class:`tamiz.kernels.lazy_rows.Source`) the rows of ``K`` are filled when they
     are needed, and ``ready`` tells which are.
     """
     n = K.shape[0]

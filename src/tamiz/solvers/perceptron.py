@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 from tamiz.solvers._rows import add_row, dot_row, row_arrays, rows_per_run
 
 _MISTAKES, _RUN, _LONGEST = range(3)  # places in the tally

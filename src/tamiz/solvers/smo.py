@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.qp.blocks import add_rows, take_block
 from tamiz.qp.problem import QuadraticProblem
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import State, run_solver
 from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING

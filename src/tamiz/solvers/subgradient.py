@@ -46,7 +46,7 @@ import numpy as np
 from numba import njit
 from sklearn.utils.extmath import row_norms
 
-from tamiz._progress import Progress
+from tamiz.runtime.progress import Progress
 from tamiz.solvers._rows import add_row, dot_row, row_arrays, rows_per_run
 
 Evaluation = Callable[[np.ndarray], tuple[float, np.ndarray]]

@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tamiz._progress import Progress
 from tamiz.qp.blocks import add_rows, copy_block
 from tamiz.qp.matrices import QMatrix
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import State
 from tamiz.solvers.pairs import CODES, RUNNING, STALLED, UNBOUNDED

@@ -1,6 +1,5 @@
 """Support vector machines: estimators in scikit-learn's manner, with their diagnostics."""
 
-from tamiz._unscaled import UnscaledWarning
 from tamiz.svm._separability import NotSeparableError
 from tamiz.svm.diagnostics import RadiusMargin, radius_margin_bound
 from tamiz.svm.hard_margin import HardMarginSVC
@@ -12,6 +11,7 @@ from tamiz.svm.subgradient import SubgradientClassifier
 from tamiz.svm.svc import SVC
 from tamiz.svm.svdd import SVDD
 from tamiz.svm.svr import SVR
+from tamiz.validation.unscaled import UnscaledWarning
 
 __all__ = [
     "SVC",

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz._validation import check_classes
 from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
-from tamiz.svm._outlier import squared_spread
+from tamiz.svm.outlier import squared_spread
 from tamiz.svm.svc import KernelClassifier
+from tamiz.validation import check_classes
 
 
 class RadiusMargin(NamedTuple):

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._keywords import by_keyword
-from tamiz._validation import unchanged_on_error
 from tamiz.qp import QMatrix, svc_problem
 from tamiz.solvers import QPResult, Status, solve
-from tamiz.svm._binary import BinaryFit, describe
-from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
 from tamiz.svm._separability import NotSeparableError, separability
+from tamiz.svm.binary import BinaryFit, describe
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
 from tamiz.svm.svc import KernelClassifier
+from tamiz.validation import unchanged_on_error
+from tamiz.validation.keywords import by_keyword
 
 #: Steps per sample before the question of separability is put to a linear programme.
 _FIRST_STEPS = 50

@@ -9,7 +9,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import (
+from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
+from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
+from tamiz.validation import (
     check_class_weight,
     check_classes,
     check_sample_weight,
@@ -17,8 +19,6 @@ from tamiz._validation import (
     check_X,
     unchanged_on_error,
 )
-from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
-from tamiz.svm._linear import LinearDecision, per_machine, positive_classes
 
 
 class LinearMachine(LinearDecision):

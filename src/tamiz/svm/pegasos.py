@@ -9,16 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._progress import Progress
-from tamiz._validation import (
-    Labels,
-    check_announced_classes,
-    check_class_weight,
-    check_classes,
-    check_known_classes,
-    check_X,
-    unchanged_on_error,
-)
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.pegasos import (
     Averaging,
     Intercept,
@@ -31,13 +22,22 @@ from tamiz.solvers.pegasos import (
     solution,
     solve_pegasos,
 )
-from tamiz.svm._linear import LinearDecision, lambda_of, per_machine, positive_classes
-from tamiz.svm._streaming import (
+from tamiz.svm.linear_decision import LinearDecision, lambda_of, per_machine, positive_classes
+from tamiz.svm.stream.machine import (
     Stream,
     default_passes,
     in_features,
     pegasos_passes,
     warn_if_sorted,
+)
+from tamiz.validation import (
+    Labels,
+    check_announced_classes,
+    check_class_weight,
+    check_classes,
+    check_known_classes,
+    check_X,
+    unchanged_on_error,
 )
 
 _AVERAGING = {False: Averaging.NONE, True: Averaging.ALL, "tail": Averaging.TAIL}

@@ -12,15 +12,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._validation import (
+from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
+from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
+from tamiz.validation import (
     check_classes,
     check_known_classes,
     check_squares,
     check_X,
     unchanged_on_error,
 )
-from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
-from tamiz.svm._linear import LinearDecision, per_machine, positive_classes
 
 
 class PerceptronClassifier(LinearDecision):

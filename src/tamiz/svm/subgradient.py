@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._validation import (
+from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
+from tamiz.svm.linear_decision import LinearDecision, lambda_of, per_machine, positive_classes
+from tamiz.validation import (
     check_class_weight,
     check_classes,
     check_sample_weight,
@@ -16,8 +18,6 @@ from tamiz._validation import (
     check_X,
     unchanged_on_error,
 )
-from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
-from tamiz.svm._linear import LinearDecision, lambda_of, per_machine, positive_classes
 
 
 class SubgradientClassifier(LinearDecision):

@@ -11,19 +11,19 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._keywords import by_keyword
-from tamiz._validation import (
+from tamiz.qp import QMatrix
+from tamiz.solvers import Status
+from tamiz.svm.binary import BinaryFit, fit_binary
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.svm.multiclass import Task, class_scores, tasks
+from tamiz.validation import (
     Labels,
     check_class_weight,
     check_classes,
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.qp import QMatrix
-from tamiz.solvers import Status
-from tamiz.svm._binary import BinaryFit, fit_binary
-from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
-from tamiz.svm._multiclass import Task, class_scores, tasks
+from tamiz.validation.keywords import by_keyword
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):

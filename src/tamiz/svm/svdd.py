@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz._keywords import by_keyword
 from tamiz.qp import QMatrix, QuadraticProblem, svdd_problem
 from tamiz.solvers import QPResult
-from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS
-from tamiz.svm._outlier import (
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
+from tamiz.svm.outlier import (
     ON_BOUNDARY,
     NoveltyMachine,
     least_gradient,
     squared_spread,
 )
+from tamiz.validation.keywords import by_keyword
 
 
 class SVDD(NoveltyMachine):

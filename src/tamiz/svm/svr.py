@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz._keywords import by_keyword
-from tamiz._validation import (
+from tamiz.qp import svr_problem
+from tamiz.solvers import QPResult, solve
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.validation import (
     TOO_LARGE,
     check_regression_target,
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.qp import svr_problem
-from tamiz.solvers import QPResult, solve
-from tamiz.svm._kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.validation.keywords import by_keyword
 
 
 class SVR(RegressorMixin, KernelMachine):

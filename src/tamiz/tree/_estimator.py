@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._parallel import N_JOBS, limit_threads
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.tree._fast import grow_fast
 from tamiz.tree._grower import Grower
 from tamiz.tree._growth import Growth, Limits

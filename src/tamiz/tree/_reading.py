@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.tree import drawing
-from tamiz.tree._prune_judges import (
-    cross_validated_losses,
-    held_out_losses,
-    refuse_strangers,
-)
 from tamiz.tree._rules_python import python_source
 from tamiz.tree._shape import check_shape
 from tamiz.tree._wording import Wording
 from tamiz.tree.findings import Finding, find
 from tamiz.tree.importances import impurity_importances
-from tamiz.tree.pruning import (
+from tamiz.tree.prune.judges import (
+    cross_validated_losses,
+    held_out_losses,
+    refuse_strangers,
+)
+from tamiz.tree.prune.pruning import (
     PruningPath,
     check_measure,
     check_rule,

@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import (
+from tamiz.tree._costs import check_costs, weights_of_costs
+from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
+from tamiz.tree._growth import classification_tree
+from tamiz.tree.impurity import Criterion
+from tamiz.validation import (
     check_class_weight,
     check_classes,
     check_sample_weight,
     unchanged_on_error,
     warn_of_quantity,
 )
-from tamiz.tree._costs import check_costs, weights_of_costs
-from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
-from tamiz.tree._growth import classification_tree
-from tamiz.tree.impurity import Criterion
 
 _NUMBERS = "use CARTRegressor"
 

@@ -23,14 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz._parallel import N_JOBS, limit_threads
-from tamiz._validation import (
-    check_class_weight,
-    check_classes,
-    check_sample_weight,
-    check_X,
-    unchanged_on_error,
-)
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.tree.binned import (
     Bins,
     Forest,
@@ -38,6 +31,13 @@ from tamiz.tree.binned import (
     features_tried,
     forest_proportions,
     grow_forest,
+)
+from tamiz.validation import (
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    check_X,
+    unchanged_on_error,
 )
 
 

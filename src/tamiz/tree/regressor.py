@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz._validation import (
+from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
+from tamiz.tree._growth import regression_tree
+from tamiz.tree.impurity import Criterion
+from tamiz.validation import (
     TOO_LARGE,
     check_regression_target,
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
-from tamiz.tree._growth import regression_tree
-from tamiz.tree.impurity import Criterion
 
 
 class CARTRegressor(RegressorMixin, TreeEstimator):

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tamiz.evaluation._tune_gram import radial
-from tamiz.evaluation._tune_paths import TolerantBinary, class_scores, tasks
 from tamiz.evaluation.judges.metric import Predicted
 from tamiz.evaluation.judges.named import resolved
+from tamiz.evaluation.tuning.gram import radial
+from tamiz.evaluation.tuning.paths import TolerantBinary, class_scores, tasks
 from tamiz.qp.blocks import take_block
 from tamiz.search.judges import last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal

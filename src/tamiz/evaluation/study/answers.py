@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.evaluation.agreement.stability import nogueira_index
 from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST, Contest, Nested, Triple
 from tamiz.evaluation.judges import resolved
 from tamiz.evaluation.methods import METHODS
-from tamiz.evaluation.stability import nogueira_index
 
 if TYPE_CHECKING:
-    from tamiz.evaluation.comparison import Comparison
+    from tamiz.evaluation.comparison.result import Comparison
 
 #: Agreement of selections: below the first poor, from the second on excellent.
 AGREEMENT = (0.40, 0.75)

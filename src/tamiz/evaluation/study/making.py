@@ -14,23 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from tamiz._compiling import CompileWatch
-from tamiz._parallel import refuse_no_jobs
-from tamiz._progress import Progress
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.encoding import columns_of
-from tamiz.evaluation._compare_arguments import weigh_classes
-from tamiz.evaluation._compare_setting import Setting, StopSign
-from tamiz.evaluation._compare_text import BASELINES
-from tamiz.evaluation._intervals import check_count
-from tamiz.evaluation._plan import check_sizes
 from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
-from tamiz.evaluation.compare import run_comparison
-from tamiz.evaluation.comparison import Comparison
+from tamiz.evaluation.comparison.arguments import weigh_classes
+from tamiz.evaluation.comparison.compare import run_comparison
+from tamiz.evaluation.comparison.result import Comparison
+from tamiz.evaluation.comparison.setting import Setting, StopSign
+from tamiz.evaluation.comparison.text import BASELINES
+from tamiz.evaluation.intervals import check_count
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
-from tamiz.evaluation.permutation import permutation_test
+from tamiz.evaluation.parts import check_sizes
+from tamiz.evaluation.statistical_tests.permutation import permutation_test
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.evaluation.study.pipelines import make_pipeline_for
 from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, make_plan
@@ -41,6 +38,9 @@ from tamiz.evaluation.study.predictions import (
     triple_predictions,
 )
 from tamiz.evaluation.study.result import Study
+from tamiz.runtime.compiling import CompileWatch
+from tamiz.runtime.parallel import refuse_no_jobs
+from tamiz.runtime.progress import Progress
 
 #: The rarest class is rare below this proportion, or below this many times an equal share.
 _RARE, _RARE_SHARE = 0.2, 0.8

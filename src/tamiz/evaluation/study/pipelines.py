@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from tamiz._progress import Progress
 from tamiz.base import Selection
 from tamiz.data import Dataset
-from tamiz.evaluation._compare_select import preparing_steps
+from tamiz.evaluation.comparison.select import preparing_steps
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
+from tamiz.runtime.progress import Progress
 
 
 def rank_all(

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.evaluation._compare_fold import Fold
-from tamiz.evaluation._compare_select import some_rows
-from tamiz.evaluation._compare_setting import Failures, Setting, Stopped
+from tamiz.evaluation.card.report_card import report_card
 from tamiz.evaluation.choice import Contest, Nested, Triple
-from tamiz.evaluation.report_card import report_card
+from tamiz.evaluation.comparison.fold import Fold
+from tamiz.evaluation.comparison.select import some_rows
+from tamiz.evaluation.comparison.setting import Failures, Setting, Stopped
 from tamiz.evaluation.study.answers import usual_candidate
 
 #: Parts of the training samples that a learning curve uses.

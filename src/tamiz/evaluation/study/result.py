@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline
 
 from tamiz.base import Selection, _plain
 from tamiz.data import Dataset
-from tamiz.evaluation._compare_arguments import weigh_classes
 from tamiz.evaluation.choice import SMALLEST
-from tamiz.evaluation.comparison import Comparison
+from tamiz.evaluation.comparison.arguments import weigh_classes
+from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.judges import judge_name
 from tamiz.evaluation.study.answers import Answers, Recommendation
 from tamiz.evaluation.study.pipelines import make_pipeline_for

@@ -1,0 +1,1 @@
+"""Hold-out elimination (HO-SVM): the features whose removal costs least on rows held out."""

@@ -1,0 +1,255 @@
+"""Who says how many validation samples are missed, with all features and without each.
+
+The machine of the text is trained once on the training part, and its multipliers and intercept are
+kept while a feature is taken out of the kernel. Any other classifier has nothing to keep: it is
+fitted anew without the feature.
+
+On discrete data many decision values are exactly zero, and rounding would give them a sign. Values
+closer to zero than rounding can tell (and sums of values closer to each other) count as equal: the
+sample goes to the earlier class, whichever way the value was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble._base import _set_random_states
+
+from tamiz.embedded.holdout.errors import Split, count_wrong
+from tamiz.embedded.holdout.gram import fading_gram
+from tamiz.embedded.holdout.machine import train
+from tamiz.kernels import Kernel
+from tamiz.runtime.units import Units
+from tamiz.svm.multiclass import tasks
+from tamiz.validation import TOO_LARGE
+from tamiz.validation.unscaled import inner_fit
+
+#: Decision values below this, relative to the numbers they are a sum of, are zero.
+ROUNDING = 1e-11
+#: Values of all classes held at once: validation samples are dealt with in blocks of this size.
+BLOCK = 2**22
+
+Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
+
+
+class Counts(NamedTuple):
+    """Errors by class, summed over the splits of a step."""
+
+    present: np.ndarray  # (n_classes,), with everything that is still in
+    without: np.ndarray  # (n_units, n_classes), with each unit taken out
+
+
+class Machine(NamedTuple):
+    """One trained machine: support vectors, multipliers with sign, intercept, and what is zero."""
+
+    support: np.ndarray
+    coef: np.ndarray
+    intercept: float
+    zero: float
+
+
+class KernelJudge:
+    """Support vector machines on a Gram matrix that follows as features leave.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Samples.
+    units : Units
+        What can leave.
+    codes : array of shape (n,)
+        Classes 0, 1, ...
+    n_classes, scheme : int, {"ovo", "ovr"}
+        Number of classes, and how more than two are dealt with.
+    kernel : Kernel
+        All its parameters numbers.
+    C : array of shape (n,)
+        Price of slack of each sample.
+    tol : float
+        Tolerance of the solver.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        units: Units,
+        codes: np.ndarray,
+        n_classes: int,
+        scheme: str,
+        kernel: Kernel,
+        C: np.ndarray,
+        tol: float,
+    ):
+        self.units = units
+        self.first = np.array([features[0] for features in units.members], dtype=np.intp)
+        self.grouped = units.sizes > 1
+        self.codes = codes
+        self.n_classes = n_classes
+        self.scheme = scheme
+        self.C = C
+        self.tol = tol
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.gram = fading_gram(kernel, X)
+            if np.isinf(kernel.bound) and not np.isfinite(self.gram.tracker.K).all():
+                raise ValueError(TOO_LARGE)
+        self.n_fits = self.n_early = 0
+        self.removed: list[int] = []
+
+    def remove(self, unit: int) -> None:
+        """Take a unit out for good."""
+        self.gram.remove(self.units.members[unit].tolist())
+        self.removed.append(int(unit))
+
+    def refresh(self) -> None:
+        """Bring everything up to date before several threads ask."""
+        self.gram.refresh()
+
+    def errors(
+        self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run
+    ) -> Counts:
+        """Errors with all that is in, and without each of ``units``."""
+        self.refresh()
+        parts = run(self._errors, [(split, units) for split in splits])
+        self.n_fits += sum(part[2] for part in parts)
+        self.n_early += sum(part[3] for part in parts)
+        return Counts(sum(part[0] for part in parts), sum(part[1] for part in parts))
+
+    def _errors(self, split: Split, units: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
+        machines, early = self._machines(split)
+        truth = self.codes[split.validation]
+        grouped = self.grouped[units]
+        single = not grouped.all()
+        width, nothing = (self.gram.width, self.gram.nothing) if single else (1, 0)
+        columns = self.gram.place[self.first[units]]
+        columns[grouped] = width + np.arange(np.count_nonzero(grouped))
+        width += int(np.count_nonzero(grouped))
+        wrong = np.empty((len(truth), width), dtype=bool)
+        step = max(1, BLOCK // (2 * self.n_classes * width))
+        for first in range(0, len(truth), step):
+            rows = slice(first, first + step)
+            winner = self._winners(machines, split.validation[rows], units[grouped], single)
+            np.not_equal(winner, truth[rows, None], out=wrong[rows])
+        counts = count_wrong(wrong, split.starts)
+        return counts[:, nothing], counts[:, columns].T, len(machines), early
+
+    def _machines(self, split: Split) -> tuple[list[Machine], int]:
+        """Machines trained on the training part, and how many stopped before the tolerance."""
+        machines, early = [], 0
+        for task in tasks(self.codes[split.train], self.n_classes, self.scheme):
+            rows = split.train[task.samples]
+            # From nothing each time: a new split shares too little with the last one for its
+            # multipliers to save work (measured).
+            K = self.gram.block(rows)
+            coef, intercept, converged = train(K, task.signs, self.C[rows], self.tol)
+            early += not converged
+            inside = coef.nonzero()[0]
+            size = abs(intercept) + self.gram.size * float(np.abs(coef).sum())
+            machines.append(Machine(rows[inside], coef[inside], intercept, ROUNDING * size))
+        return machines, early
+
+    def _values(
+        self, machine: Machine, rows: np.ndarray, groups: np.ndarray, single: bool
+    ) -> np.ndarray:
+        """Values without each feature and without nothing, and behind them without each group."""
+        sums = rows, machine.support, machine.coef
+        alone = self.gram.without(*sums) if single else self.gram.values(*sums)[:, None]
+        if len(groups):
+            together = [self.gram.without_group(*sums, self.units.members[k]) for k in groups]
+            alone = np.column_stack([alone, *together])
+        alone += machine.intercept
+        return alone
+
+    def _winners(
+        self, machines: list[Machine], rows: np.ndarray, groups: np.ndarray, single: bool
+    ) -> np.ndarray:
+        """The class that all machines together speak for, one row for each of ``rows``.
+
+        Most votes win, then the larger sum of values, then the earlier class.
+        """
+        each = (self._values(machine, rows, groups, single) for machine in machines)
+        if self.n_classes == 2:
+            return next(each) > machines[0].zero
+        if self.scheme == "ovr":
+            sums = np.stack(list(each))
+            zero = 2.0 * max(machine.zero for machine in machines)
+            return (sums >= sums.max(axis=0) - zero).argmax(axis=0)
+        zero = 2.0 * sum(machine.zero for machine in machines)
+        pairs = zip(combinations(range(self.n_classes), 2), machines, each, strict=True)
+        for number, ((i, j), machine, values) in enumerate(pairs):
+            if not number:
+                sums = np.zeros((self.n_classes, *values.shape))
+                votes = np.zeros(sums.shape, dtype=np.int16)
+            positive = values > machine.zero
+            votes[j] += positive
+            votes[i] += ~positive
+            sums[j] += values
+            sums[i] -= values
+        sums[votes < votes.max(axis=0)] = -np.inf
+        return (sums >= sums.max(axis=0) - zero).argmax(axis=0)
+
+
+class RefitJudge:
+    """Any classifier, fitted anew without each unit.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Samples.
+    labels : array of shape (n,)
+        Class labels as the user gave them.
+    units : Units
+        What can leave.
+    n_classes : int
+        Number of classes.
+    estimator : classifier
+        Cloned for every fit.
+    """
+
+    def __init__(
+        self, X: np.ndarray, units: Units, labels: np.ndarray, n_classes: int, estimator: Any
+    ):
+        self.X = X
+        self.units = units
+        self.labels = labels
+        self.n_classes = n_classes
+        self.estimator = estimator
+        self.active = np.ones(X.shape[1], dtype=bool)
+        self.n_fits = self.n_early = 0
+        self.removed: list[int] = []
+
+    def remove(self, unit: int) -> None:
+        """Take a unit out for good."""
+        self.active[self.units.members[unit]] = False
+        self.removed.append(int(unit))
+
+    def refresh(self) -> None:
+        """Nothing to do: every fit starts anew."""
+
+    def errors(
+        self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run
+    ) -> Counts:
+        """Errors with all that is in, and without each of ``units``."""
+        nothing = np.array([], dtype=np.intp)
+        jobs = [
+            (split, features, seed)
+            for split, seed in zip(splits, seeds, strict=True)
+            for features in (nothing, *(self.units.members[k] for k in units))
+        ]
+        self.n_fits += len(jobs)
+        counts = np.array(run(self._errors, jobs)).reshape(len(splits), -1, self.n_classes)
+        total = counts.sum(axis=0)
+        return Counts(total[0], total[1:])
+
+    def _errors(self, split: Split, without: np.ndarray, seed: int) -> np.ndarray:
+        columns = self.active.copy()
+        columns[without] = False
+        machine = clone(self.estimator)
+        _set_random_states(machine, seed)
+        with inner_fit():
+            machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
+        guess = machine.predict(self.X[np.ix_(split.validation, columns)])
+        return count_wrong(np.asarray(guess != self.labels[split.validation]), split.starts)

@@ -1,0 +1,223 @@
+"""Model selection before the elimination: C and the kernel's parameters by cross-validation.
+
+Every candidate kernel has one Gram matrix over all samples, of which the folds are parts; along
+increasing C each machine starts from the one before. The error is that of the elimination (counts,
+costs or balanced); of equal candidates the one named first is taken, so grids should go from the
+smooth to the bold. The table grows kernel by kernel, each with all its C: a choice that was
+interrupted goes on with the next kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from tamiz.kernels import Kernel, as_kernel
+from tamiz.qp import DenseQ
+from tamiz.qp.blocks import take_block
+from tamiz.runtime.progress import Progress
+from tamiz.solvers import Status
+from tamiz.svm.binary import fit_binary
+from tamiz.svm.multiclass import class_scores, tasks
+from tamiz.validation import TOO_LARGE, Labels
+
+PAPER_C = (0.1, 0.5, 1, *range(10, 101, 10), 200, 300, 400, 500, 1000)
+PAPER_WIDTHS = (100, 20, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0.5, 0.1)  # the widest, smoothest first
+PAPER_DEGREES = (2, 3, 4, 5, 6, 7, 8, 9)
+FOLDS = 10
+
+#: Which parameters of the kernels given by name there are to choose.
+_TAKES = {
+    "linear": set(),
+    "rbf": {"gamma"},
+    "poly": {"gamma", "degree", "coef0"},
+    "sigmoid": {"gamma", "coef0"},
+}
+
+
+Grid = dict[str, list[Any]]
+Table = list[dict[str, Any]]
+
+
+def wanted(tune: Any) -> bool:
+    """Whether there is anything to choose: an empty grid is something to complain of."""
+    return bool(tune) if isinstance(tune, (bool, np.bool_)) else tune is not None
+
+
+def check_grid(tune: Any, kernel: Any) -> Grid:
+    """The candidates of each parameter: the grids of the paper, or those of a mapping.
+
+    What comes out are numbers of Python, whatever they were.
+    """
+    takes = {"C"} | _TAKES.get(kernel if isinstance(kernel, str) else "", set())
+    if isinstance(tune, (bool, np.bool_)) and tune:
+        paper: Grid = {"C": [float(C) for C in PAPER_C]}
+        if kernel == "rbf":
+            paper["gamma"] = [1.0 / (2.0 * width**2) for width in PAPER_WIDTHS]
+        elif kernel == "poly":
+            paper["degree"] = list(PAPER_DEGREES)
+        return paper
+    if not isinstance(tune, Mapping) or not tune:
+        raise ValueError(
+            f"tune={tune!r} is not understood; use True for the grids of the paper, or a mapping "
+            "such as {'C': [1, 10, 100], 'gamma': [0.1, 1]}."
+        )
+    grid: Grid = {}
+    for name, values in tune.items():
+        if name not in takes:
+            raise ValueError(
+                f"tune names {name!r}, which is not a parameter to choose with kernel={kernel!r}; "
+                f"those are {', '.join(sorted(takes))}."
+            )
+        if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+            raise ValueError(f"tune[{name!r}]={values!r} must be a list of candidates.")
+        grid[name] = [_candidate(name, value) for value in values]
+        if not grid[name]:
+            raise ValueError(
+                f"tune[{name!r}]={values!r} holds no candidates; pass a list with one or more "
+                "(a generator is empty after its first use)."
+            )
+    return grid
+
+
+def _candidate(name: str, value: Any) -> Any:
+    if name == "gamma" and isinstance(value, str) and value in ("scale", "auto"):
+        return str(value)
+    fine = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if fine and name != "coef0":
+        fine = float(value) > 0
+    if fine and name == "degree":
+        fine = float(value) == int(value)
+    if not fine:
+        kind = {"coef0": "a number", "degree": "a whole number of at least 1"}
+        raise ValueError(
+            f"tune[{name!r}] holds {value!r}, which must be {kind.get(name, 'a positive number')}."
+        )
+    return int(value) if name == "degree" else float(value)
+
+
+def tune_machine(
+    X: np.ndarray,
+    labels: Labels,
+    grid: Grid,
+    fixed: Mapping[str, Any],
+    by_class: np.ndarray,
+    class_prices: np.ndarray,
+    scheme: str,
+    tol: float,
+    seed: int,
+    table: Table,
+    progress: Progress,
+    keep: Callable[[], None] = lambda: None,
+) -> bool:
+    """Cross-validate all combinations of ``grid``, stratified; false if Ctrl-C was pressed.
+
+    Parameters
+    ----------
+    X, labels : array, Labels
+        Samples and classes.
+    grid : mapping
+        Candidates by parameter name.
+    fixed : mapping
+        ``kernel`` and the values of the parameters that are not chosen.
+    by_class : array of shape (n_classes,)
+        Factors of C.
+    class_prices : array of shape (n_classes,)
+        Price of an error on a sample of each class.
+    scheme, tol, seed, progress
+        As the elimination has them.
+    table : list of dict
+        The error of every candidate; those found in it are not looked at again.
+    keep : callable
+        Called whenever the table has grown.
+    """
+    n_folds = min(FOLDS, int(np.bincount(labels.codes).min()))
+    if n_folds < 2:  # one sample of a class cannot be in two parts
+        raise ValueError("tune needs at least two samples of every class.")
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, labels.codes))
+    prices = [float(C) for C in grid.get("C", [fixed["C"]])]
+    names = [name for name in grid if name != "C"]
+    combinations = list(product(*(grid[name] for name in names)))
+    try:
+        for number in range(len(table) // len(prices), len(combinations)):
+            chosen = dict(zip(names, combinations[number], strict=True))
+            options = {k: fixed[k] for k in ("gamma", "degree", "coef0")} | chosen
+            kernel = as_kernel(fixed["kernel"], **options).resolve(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                K = kernel(X)
+            if not np.isfinite(K).all():
+                raise ValueError(TOO_LARGE)
+            total = np.zeros(len(prices))
+            for train, test in folds:
+                progress.update(f"choosing parameters, {number} of {len(combinations)} kernels")
+                total += _fold_errors(
+                    K, train, test, labels, prices, by_class, class_prices, scheme, tol
+                )
+            table += [
+                {**chosen, "C": C, "error": float(error)}
+                for C, error in zip(prices, total, strict=True)
+            ]
+            keep()
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def best(table: Table) -> dict[str, Any]:
+    """The parameters with the least error, of equals those named first; none from no table."""
+    if not table:
+        return {}
+    first = min(table, key=lambda entry: entry["error"])
+    return {name: value for name, value in first.items() if name != "error"}
+
+
+def _fold_errors(
+    K: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    labels: Labels,
+    prices: list[float],
+    by_class: np.ndarray,
+    class_prices: np.ndarray,
+    scheme: str,
+    tol: float,
+) -> np.ndarray:
+    """Price of the errors of one fold for each C."""
+    n_classes = len(labels.classes)
+    codes, truth = labels.codes[train], labels.codes[test]
+    plan = list(tasks(codes, n_classes, scheme))
+    decisions = np.empty((len(prices), len(test), len(plan)))
+    for m, task in enumerate(plan):
+        rows = train[task.samples]
+        Q, across = DenseQ(take_block(K, rows)), K[np.ix_(test, rows)]
+        start: np.ndarray | None = None
+        before = 1.0
+        for c in np.argsort(prices, kind="stable"):
+            C = prices[c]
+            # what is at its bound is expected to stay there
+            first = None if start is None else start * (C / before)
+            upper = C * by_class[codes[task.samples]]
+            fit = fit_binary(Q, task.signs, upper, first, tol=tol)
+            if fit.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            start, before = fit.alpha, C
+            decisions[c, :, m] = across @ (fit.alpha * task.signs) + fit.intercept
+    errors = np.empty(len(prices))
+    for c in range(len(prices)):
+        if n_classes == 2:
+            winner: Any = decisions[c, :, 0] > 0
+        else:
+            winner = class_scores(decisions[c], n_classes, scheme).argmax(axis=1)
+        errors[c] = class_prices[truth] @ (winner != truth)
+    return errors
+
+
+def resolved(kernel: Any, params: Mapping[str, Any], X: np.ndarray) -> Kernel:
+    """The kernel object with all its parameters numbers."""
+    options = {name: params[name] for name in ("gamma", "degree", "coef0")}
+    return as_kernel(kernel, **options).resolve(X)

@@ -1,0 +1,549 @@
+"""Recursive feature elimination with support vector machines, for any kernel."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from tamiz.base import Stopwatch, choose_size, number_to_select
+from tamiz.embedded._last_machine import LastMachineSelector
+from tamiz.embedded.rfe.cv import Split, errors_by_size, pack, sizes_of, splits_of, unpack
+from tamiz.embedded.rfe.last import described, fit_last, restricted
+from tamiz.embedded.rfe.run import Elimination
+from tamiz.embedded.rfe.setup import Samples, Setup, units_of
+from tamiz.embedded.rfe.stream import fit_rfe_stream
+from tamiz.embedded.sparse.streaming import Precision
+from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
+from tamiz.kernels.algebra import Composite
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
+from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import Units
+from tamiz.svm import SVC
+from tamiz.svm.binary import BinaryFit
+from tamiz.validation import (
+    check_classes,
+    check_sample_weight,
+    check_squares,
+    check_X,
+    unchanged_on_error,
+)
+from tamiz.validation.unscaled import warn_if_unscaled
+
+_BY_CV = ("best", "1se")
+_SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
+
+
+class SVMRFE(LastMachineSelector):
+    r"""Recursive feature elimination by a support vector machine (SVM-RFE).
+
+    Train, drop the feature that the machine misses least, train again, until one is left. With a
+    linear kernel the feature with the least :math:`w_j^2` goes; with any other, the one whose
+    removal changes
+
+    .. math::
+
+        W^2 = \|w\|^2 = \sum_{il} \alpha_i \alpha_l y_i y_l K(x_i, x_l)
+
+    least, :math:`\alpha` held fixed. The radius-margin bound :math:`R^2\|w\|^2` can stand in for
+    :math:`\|w\|^2`, and the gradient by a factor of the feature for the change.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto", "best", "1se" or None, default=None
+        How many to keep: a number, a share of all, half of them ("auto", ``None``), or by
+        cross-validation the number with least error ("best"; ties: fewer), or the least number
+        whose error is within one standard error of that ("1se"). The ranking is always complete.
+        With ``feature_groups``, the largest set met on the way with at most that many features;
+        if the last group left is larger, that group, and a warning.
+    C : float, default=1.0
+        Price of slack.
+    kernel : str, Kernel or callable, default="linear"
+        "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function
+        ``f(X, Z)``.
+    gamma : float, "scale" or "auto", default="scale"
+        Factor of the kernels given by name. "scale" and "auto" are worked out once, from all
+        features, and kept while features leave: machines of different sizes stay comparable.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    step : int, float or "half", default=1
+        How many leave at a time: a number, a share of those still in play (scikit-learn: of all),
+        or half of those in play.
+    criterion : {"margin", "radius_margin"}, default="margin"
+        What a removal should change least, :math:`\|w\|^2` or :math:`R^2\|w\|^2`.
+    order : {"zero", "first"}, default="zero"
+        The change when the feature is left out, or the size of the gradient by its factor.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One versus one or one versus rest; criteria of the machines are added up.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C`` by class.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions accepted. Problems of moderate size are solved
+        to rounding whatever it is. Where it cannot be reached, ``status_`` and a warning say so.
+    feature_groups : list of lists or dict of lists, optional
+        Features that leave together, by position or name. The criterion of a group is that of
+        removing all of it at once.
+    fixed_features : list, optional
+        Features that never leave, by position or name; they rank first.
+    cv : int, splitter or None, default=None
+        For "best" and "1se": number of stratified folds (``None``: 5) of the samples of positive
+        weight, or an object that splits ``X``, or a list of pairs of positions. The elimination
+        is repeated inside the training part of every fold.
+    n_jobs : int or None, default=None
+        Number of folds at a time.
+    random_state : int, RandomState or None, default=None
+        If given, samples are shuffled before they are split into folds.
+    checkpoint : str or path, optional
+        A file that keeps the state of the run.
+    resume : bool, default=False
+        Go on from the state in ``checkpoint``, if the file exists, with the folds it holds.
+    verbose : bool or int, default=0
+        Show progress when fitting takes longer than two seconds: 1 in a terminal, 2 elsewhere too.
+
+    Attributes
+    ----------
+    support_, ranking_, order_, selection_
+        See :class:`~tamiz.selector.Selector`. The features dropped last rank first; those dropped
+        in the same step rank by their criterion, ties by position. Each step of
+        ``selection_.path`` has the features dropped, the largest criterion among them as value,
+        and the objective before the step in its details.
+    estimator_ : SVC
+        The machine on the selected features, with the same kernel.
+    kernel_ : Kernel
+        The kernel with all its parameters.
+    classes_ : array
+        Class labels, sorted.
+    cv_errors_ : array of shape (n_splits, n_sizes)
+        Share of wrong predictions of each fold at each size; "best" and "1se" only. After Ctrl-C,
+        of the folds that were done.
+    cv_sizes_ : array of shape (n_sizes,)
+        The sizes: numbers of features, or of units and fixed features if there are groups.
+    n_passes_ : int
+        Passes over the rows; after ``fit_stream`` only.
+    status_ : str
+        "converged"; "stalled" if a machine on the way could not be brought to ``tol``, so that
+        the order may be wrong from there on; or "interrupted".
+
+    See Also
+    --------
+    tamiz.embedded.HoldOutSVM : Drops by the errors on samples held out, and stops by itself.
+    tamiz.svm.SVC : The machine.
+    sklearn.feature_selection.RFE : For any estimator with coefficients, fitted anew each time.
+
+    References
+    ----------
+    .. [1] I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer
+           classification using support vector machines. Machine Learning 46.
+    .. [2] A. Rakotomamonjy (2003). Variable selection using SVM-based criteria. JMLR 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz.embedded import SVMRFE
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> rfe = SVMRFE(n_features_to_select=5).fit(X, y)
+    >>> rfe.selection_.selected[:2]
+    ['worst area', 'mean concavity']
+    >>> round(rfe.score(X, y), 3)
+    0.965
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            StrOptions({"auto", *_BY_CV}),
+            None,
+        ],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "step": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"half"}),
+        ],
+        "criterion": [StrOptions({"margin", "radius_margin"})],
+        "order": [StrOptions({"zero", "first"})],
+        "multiclass": [StrOptions({"ovo", "ovr"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "feature_groups": ["array-like", None],
+        "fixed_features": ["array-like", None],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            HasMethods(["split"]),
+            "array-like",
+            None,
+        ],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+        "resume": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        C: float = 1.0,
+        kernel: Any = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        step: int | float | str = 1,
+        criterion: str = "margin",
+        order: str = "zero",
+        multiclass: str = "ovo",
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        feature_groups: Any = None,
+        fixed_features: Any = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
+        verbose: bool | int = 0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.step = step
+        self.criterion = criterion
+        self.order = order
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.tol = tol
+        self.feature_groups = feature_groups
+        self.fixed_features = fixed_features
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVMRFE:
+        """Rank the features and fit a machine to the best.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples; sparse with the linear kernel only.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample; a weight of zero leaves the sample out.
+
+        Returns
+        -------
+        self : SVMRFE
+        """
+        # The products are many and small: waking BLAS threads costs more than they gain.
+        with unchanged_on_error(self), one_blas_thread():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def fit_stream(
+        self,
+        source: Any,
+        *,
+        target: Any = None,
+        standardize: bool = False,
+        gap: float = 1e-4,
+        max_passes: int = 10_000,
+        keep_bytes: int | None = None,
+        **options: Any,
+    ) -> SVMRFE:
+        """Rank the features of a table that need not fit into memory; linear kernel only.
+
+        The same elimination as in ``fit``. Each machine is solved in a few passes over the rows,
+        from the weights and the certificate of the one before, up to a certified gap; the order of
+        the rows and the cut into batches do not matter. ``step="half"`` or a share needs far fewer
+        passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it, a
+        sample of rows (32 MB), and a square table as wide as the features for each machine.
+
+        Not available: other kernels, ``criterion="radius_margin"``, "best" and "1se" for
+        ``n_features_to_select``, ``checkpoint``.
+
+        Parameters
+        ----------
+        source : path, list of paths, iterable of (X, y), callable, or Batches
+            Where the rows come from: whatever :func:`tamiz.scale.batches` takes.
+        target : str or int, optional
+            Column of the labels.
+        standardize : bool, default=False
+            Take the features as if they had been scaled to mean 0 and deviation 1 (sparse ones are
+            not shifted). The weights of ``estimator_`` are for the features as they are in the
+            table.
+        gap : float, default=1e-4
+            Largest duality gap of each machine, as a share of its objective.
+        max_passes : int, default=10000
+            Limit on passes over the rows.
+        keep_bytes : int, optional
+            Memory for rows that are kept from pass to pass: all of them, checked and converted, if
+            they need no more; and in a quarter of it those near the margin, which save passes.
+            By default 1 GiB, or a quarter of the memory that is free if that is less; 0 keeps
+            none.
+        **options
+            For :func:`tamiz.scale.batches`: ``batch_rows``, ``columns``, ``drop``, ``classes`` ...;
+            and ``executor`` for passes on a cluster.
+
+        Returns
+        -------
+        self : SVMRFE
+            With the attributes of ``fit``, and ``n_passes_``; ``estimator_`` is a linear machine
+            with ``coef_``, ``intercept_``, ``objective_`` and ``duality_gap_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from tamiz.embedded import SVMRFE
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> X["class"] = y
+        >>> parts = [X[:300], X[300:]]
+        >>> rfe = SVMRFE(n_features_to_select=5, step="half")
+        >>> rfe.fit_stream(parts, target="class", standardize=True).selection_.selected[:2]
+        ['worst area', 'mean concave points']
+        """
+        with unchanged_on_error(self), one_blas_thread():
+            precision = Precision.of(gap, max_passes)
+            options = {**options, "keep_bytes": keep_bytes}
+            fit_rfe_stream(self, source, target, standardize, precision, options)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        refuse_no_jobs(self.n_jobs)
+        kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        self._refuse_kernel(kernel)
+        X = check_X(self, X, reset=True, accept_sparse=self._takes_sparse())
+        check_squares(X)
+        if not (X.max(axis=0) - X.min(axis=0)).max() > 0:
+            warnings.warn(
+                "SVMRFE: every feature of X is constant, so that nothing can be learned; the "
+                "ranking means nothing.",
+                UserWarning,
+                stacklevel=3,
+            )
+        warn_if_unscaled(self, X)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        labels = check_classes(y, X.shape[0], weight=weight)
+        names = getattr(self, "feature_names_in_", None)
+        units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)
+        n_wanted = self._number_wanted(units)
+        used = np.flatnonzero(weight)
+        data = Samples(X, labels, weight)
+        data = data if len(used) == len(weight) else data.part(used)
+        setup = Setup(
+            kernel=kernel,
+            units=units,
+            **{name: getattr(self, name) for name in _SHARED},
+        )
+        splits: list[Split] | None = None
+        store = open_checkpoint(self, X, labels.codes, weight)
+        if self.n_features_to_select in _BY_CV:
+            if store is not None and store.state is not None:
+                splits = unpack(store.state)  # those of the run that is resumed
+            else:
+                splits = splits_of(self.cv, X, y, labels, used, self.random_state)
+        self.classes_ = labels.classes
+        self.status_, self._stopped = "converged", ""
+        for name in ("cv_errors_", "cv_sizes_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        with Progress("SVMRFE", self.verbose) as progress:
+            run = self._eliminate(setup, data, n_wanted, splits, progress, store)
+            excess = run.machines.excess
+            n_units = run.n_kept if splits is None and run.wanted is not None else None
+            if splits is not None and self.status_ == "converged":
+                excess = max(excess, self._judge(setup, data, splits, progress, store, run))
+                if hasattr(self, "cv_errors_"):
+                    sizes = self.cv_sizes_ - len(units.fixed)
+                    n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
+        if n_units is None:
+            n_units = run.units_within(n_wanted)
+        order = run.order()
+        support = run.support(n_units, order)
+        solved = None
+        if run.wanted is not None and run.slopes is not None and n_units == run.n_kept:
+            solved = described(run.machines, run.wanted, run.slopes)
+        self._fit_last(X, y, sample_weight, support, solved)
+        if excess and self.status_ == "converged":
+            self.status_ = "stalled"
+        notes: dict[str, Any] = {"status": self.status_}
+        if hasattr(self, "cv_errors_"):
+            notes |= {"cv_errors": self.cv_errors_, "cv_sizes": self.cv_sizes_}
+        self._finish(
+            order=order,
+            support=support,
+            path=run.path(),
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
+        """Say what did not go as asked."""
+        if stopped:
+            warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=4)
+        if excess:
+            warnings.warn(
+                f"SVMRFE: a machine on the way violates the conditions of its optimum by "
+                f"{excess:.2g} times tol={self.tol:g}, and rounding lets it come no nearer; the "
+                "order may be wrong from there on. Scale the features "
+                "(sklearn.preprocessing.StandardScaler) or lower C.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        kept = int(self.support_.sum())
+        if kept > n_wanted and self.n_features_to_select not in (None, "auto", *_BY_CV):
+            warnings.warn(
+                f"SVMRFE: the last group left has {kept} features, more than "
+                f"n_features_to_select={self.n_features_to_select!r} asks for; all of them are "
+                "selected. Ask for more, or divide the group.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _number_wanted(self, units: Units) -> int:
+        """Number of features at which the machines are kept."""
+        wanted = "auto" if self.n_features_to_select in _BY_CV else self.n_features_to_select
+        number = number_to_select(wanted, units.n_features, None)
+        fixed = len(units.fixed)
+        least = fixed if fixed else int(units.sizes.min())
+        if number >= least:
+            return number
+        if wanted is None or wanted == "auto":
+            return least
+        if fixed:
+            raise ValueError(
+                f"n_features_to_select={wanted!r} asks for {number} features, but "
+                f"fixed_features keeps {fixed}; ask for at least as many."
+            )
+        raise ValueError(
+            f"n_features_to_select={wanted!r} asks for {number} features, but the smallest of "
+            f"feature_groups has {least}; ask for at least as many."
+        )
+
+    def _eliminate(
+        self,
+        setup: Setup,
+        data: Samples,
+        n_wanted: int,
+        splits: list[Split] | None,
+        progress: Progress,
+        store: Checkpoint | None,
+    ) -> Elimination:
+        machines, self.kernel_ = setup.machines(data)
+        # with folds, the same steps as inside them, and no stop at a size that is not known yet
+        run = Elimination(machines, setup.units, setup.step, n_wanted if splits is None else 0)
+        folds = {} if splits is None else pack(splits)
+        state = None if store is None else store.state
+        save = None if store is None else (lambda now: store.save({**now, **folds}))
+        try:
+            run.run(progress, save, state=state)
+        except KeyboardInterrupt:
+            if run.machines.latest() is None:
+                raise  # nothing has been reached
+            self.status_ = "interrupted"
+            self._stopped = (
+                f"interrupted after {run.n_gone} of {len(setup.units.members)} units had "
+                "been dropped; the others are ranked by the last criterion."
+            )
+        if store is not None and self.status_ == "converged" and "cv_errors" not in (state or {}):
+            store.save({**run.state(), **folds}, now=True)
+        return run
+
+    def _judge(
+        self,
+        setup: Setup,
+        data: Samples,
+        splits: list[Split],
+        progress: Progress,
+        store: Checkpoint | None,
+        run: Elimination,
+    ) -> float:
+        """Errors of the sizes by cross-validation, as far as one gets; the largest excess."""
+        state = {} if store is None else (store.state or {})
+        errors = list(state.get("cv_errors", ()))
+        excess = 0.0
+
+        def keep() -> None:
+            if store is not None:
+                now = {**run.state(), **pack(splits), "cv_errors": np.array(errors)}
+                store.save(now, now=True)
+
+        try:
+            excess = errors_by_size(setup, data, splits, self.n_jobs, progress, errors, keep)
+        except KeyboardInterrupt:
+            self.status_ = "interrupted"
+            size = (
+                f"the number of features was chosen by the {len(errors)} that were done"
+                if errors
+                else "half of the features are kept"
+            )
+            self._stopped = (
+                f"interrupted in fold {len(errors) + 1} of {len(splits)}; the ranking is complete, "
+                f"but {size}."
+            )
+        if errors:
+            self.cv_errors_ = np.array(errors)
+            self.cv_sizes_ = np.array(sizes_of(setup)) + len(setup.units.fixed)
+        return excess
+
+    def _fit_last(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        support: np.ndarray,
+        solved: list[BinaryFit] | None,
+    ) -> None:
+        features = np.flatnonzero(support)
+        svc = SVC(
+            C=self.C,
+            kernel=restricted(self.kernel_, features, len(support)),
+            multiclass=self.multiclass,
+            tol=self.tol,
+            class_weight=self.class_weight,
+        )
+        self.estimator_ = fit_last(svc, X[:, features], y, sample_weight, solved)
+
+    def _refuse_kernel(self, kernel: Kernel) -> None:
+        if _precomputed(kernel):
+            raise ValueError(
+                f"kernel={self.kernel!r} does not know features, so none can be left out; use "
+                "'linear', 'poly', 'rbf', 'sigmoid' or another kernel on tables of numbers."
+            )
+
+    def _takes_sparse(self) -> bool:
+        return isinstance(self.kernel, Linear) or self.kernel == "linear"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's checks train on two features, both of them needed, and half are kept
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _precomputed(kernel: Kernel) -> bool:
+    if isinstance(kernel, Composite):
+        return any(_precomputed(part) for part in kernel.parts)
+    return isinstance(kernel, Precomputed)

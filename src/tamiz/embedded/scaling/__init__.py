@@ -1,0 +1,1 @@
+"""Machines that scale their features while they learn: radius-margin, adaptive, KP-SVM."""

@@ -1,0 +1,251 @@
+"""What the selectors by scaling factors share: parameters, data, result, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz.base import Stopwatch, number_to_select
+from tamiz.embedded._last_machine import LastMachineSelector
+from tamiz.embedded.scaling.machines import Objective, Sample, needs_all_features
+from tamiz.embedded.scaling.path import ALIVE, Plan, State, begin, run
+from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
+from tamiz.runtime.checkpoint import open_checkpoint
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import number_to_drop
+from tamiz.svm.svc import SVC
+from tamiz.validation import (
+    check_class_weight,
+    check_classes,
+    check_sample_weight,
+    check_squares,
+    check_X,
+    unchanged_on_error,
+)
+from tamiz.validation.unscaled import inner_fit, warn_if_unscaled
+
+#: Constraints on the parameters of all selectors by scaling factors.
+SCALING_CONSTRAINTS: dict[str, Any] = {
+    "n_features_to_select": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0, 1, closed="right"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+    "step": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0, 1, closed="neither"),
+        StrOptions({"half"}),
+    ],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "verbose": ["verbose"],
+    "checkpoint": [str, PathLike, None],
+    "resume": ["boolean"],
+}
+
+#: And of those that take any kernel with a derivative.
+KERNEL_CONSTRAINTS: dict[str, Any] = {
+    "kernel": [StrOptions(set(KERNEL_NAMES) - {"precomputed"}), Kernel, callable],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+}
+
+
+class Task(NamedTuple):
+    """What a method wants to be done: the objective, how, and where to begin."""
+
+    objective: Objective
+    plan: Plan
+    factor: float  # of all features in the beginning
+    kernel: Kernel  # of the machine, on features times their factors
+
+
+class ScalingSelector(LastMachineSelector):
+    """Base of the selectors by scaling factors.
+
+    A subclass says with :meth:`_task` what is minimised, where, and which stage is chosen.
+    """
+
+    @abstractmethod
+    def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
+        """State the problem for a kernel whose parameters are all numbers."""
+
+    def _kernel(self) -> Kernel:
+        return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Find the factors and select features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples. Bring the features to comparable scales first.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample; a weight of zero leaves the sample out, a weight of k is
+            the same as repeating it k times.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        X = check_X(self, X, reset=True)
+        warn_if_unscaled(self, X)
+        check_squares(X)
+        n, p = X.shape
+        weight = check_sample_weight(sample_weight, n)
+        labels = check_classes(y, n, weight=weight)
+        kept = np.flatnonzero(weight)
+        X, weight = X[kept], weight[kept]
+        labels = labels._replace(codes=labels.codes[kept])
+        own = self.n_features_to_select in (None, "auto")
+        wanted = None if own else number_to_select(self.n_features_to_select, p, None)
+        by_class = check_class_weight(self.class_weight, labels, weight)
+        useful = _useful(X)
+        sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
+        kernel = self._kernel().resolve(X, weight)
+        _require_derivative(kernel, X)
+        task = self._task(kernel, sample, useful, wanted)
+        checkpoint = open_checkpoint(self, X, labels.codes, weight)
+        if checkpoint is not None and checkpoint.state is not None:
+            state = State.of(checkpoint.state)
+        else:
+            state = begin(task.plan, useful, task.factor)
+        interrupted = False
+        with Progress(type(self).__name__, self.verbose) as progress:
+
+            def tell(state: State) -> None:
+                value = state.values[-1] if state.values else state.marks[-1][2]
+                progress.update(f"{len(state.alive)} of {p} features, objective {value:.6g}")
+                if checkpoint is not None:
+                    checkpoint.save(state.arrays())
+
+            try:
+                run(task.objective, task.plan, state, tell)
+            except KeyboardInterrupt:
+                interrupted = True
+            if checkpoint is not None:
+                checkpoint.save(state.arrays(), now=True)
+        self.classes_ = labels.classes
+        self._conclude(task, state, sample, wanted, interrupted, watch)
+
+    def _conclude(
+        self,
+        task: Task,
+        state: State,
+        sample: Sample,
+        wanted: int | None,
+        interrupted: bool,
+        watch: Stopwatch,
+    ) -> None:
+        # those still there are ordered by their factors, the others by when they left
+        order = np.lexsort(
+            [
+                np.arange(len(state.sigma)),
+                -state.merit,
+                -np.where(state.left == ALIVE, state.sigma, 0.0),
+                -state.left,
+            ]
+        )
+        chosen = state.sigma if state.chosen is None else state.chosen
+        n_kept = int(np.count_nonzero(chosen))
+        n_selected = n_kept if wanted is None else wanted
+        self.scale_ = np.where(np.isin(np.arange(len(chosen)), order[:n_selected]), chosen, 0.0)
+        # not known if the first machine was not finished
+        self.objective_ = float(state.chosen_value) if state.history else None
+        self.history_ = np.array(state.history)
+        self.n_iter_ = state.n_iter
+        self.status_ = "interrupted" if interrupted else "max_iter" if state.cut else "converged"
+        self.kernel_ = task.kernel
+        self._finish(
+            order=order,
+            n_selected=n_selected,
+            path=state.path(),
+            seconds=watch.seconds,
+            notes={
+                "status": self.status_,
+                "n_evaluations": task.objective.n_evaluations,
+                "n_failed": task.objective.n_failed,
+            },
+        )
+        self._columns = (
+            np.arange(len(chosen))
+            if needs_all_features(task.kernel)
+            else np.flatnonzero(self.support_)
+        )
+        self.estimator_ = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
+        labels = sample.labels
+        with inner_fit():
+            self.estimator_.fit(
+                self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
+            )
+        self._tell(interrupted, task.objective.n_failed)
+
+    def _tell(self, interrupted: bool, n_failed: int) -> None:
+        """Say what a user should know; the warnings point at the line that calls ``fit``."""
+        name = type(self).__name__
+        if n_failed:
+            warnings.warn(
+                f"{name}: {n_failed} of the machines trained on the way could not be solved up to "
+                "the tolerance, so that objective and factors are less exact than they look; "
+                "scale the features (sklearn.preprocessing.StandardScaler), or lower C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        if self.status_ == "converged":
+            return
+        if interrupted:
+            text = "interrupted; what had been reached is kept, and the ranking is that of now."
+        else:
+            text = (
+                f"a descent reached max_iter={self.max_iter} before the objective settled; raise "
+                "max_iter or tol, or scale the features (sklearn.preprocessing.StandardScaler)."
+            )
+        warnings.warn(f"{name}: {text}", ConvergenceWarning, stacklevel=5)
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(X[:, self._columns] * self.scale_[self._columns])
+
+    def _reduced(self, X: Any) -> Any:
+        check_is_fitted(self, "support_")
+        return self._scaled(check_X(self, X, reset=False))
+
+    def _step(self, n: int) -> int:
+        """How many of n features leave at once."""
+        return number_to_drop(self.step, n, 1)
+
+
+def _useful(X: np.ndarray) -> np.ndarray:
+    """Which features are not constant."""
+    useful = np.asarray((X[:1] != X).any(axis=0))
+    if not useful.any():
+        raise ValueError(
+            "Every feature of X is constant, so there is nothing to tell the classes apart by. "
+            "Check how X was made."
+        )
+    return useful
+
+
+def _require_derivative(kernel: Kernel, X: np.ndarray) -> None:
+    """Refuse kernels without a derivative by the factors, before any work."""
+    kernel.track(X[:1]).gradient(np.ones(1))

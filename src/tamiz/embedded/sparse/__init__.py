@@ -1,0 +1,1 @@
+"""Linear machines whose penalty sets weights to zero."""

@@ -1,0 +1,1 @@
+"""How much the subsets chosen from resampled rows agree."""

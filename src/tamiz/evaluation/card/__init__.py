@@ -1,0 +1,1 @@
+"""The report card of a classifier: counts, rates, intervals, ROC."""

@@ -1,0 +1,500 @@
+"""How good is a classifier? The confusion table and the numbers it holds, each with an interval.
+
+With the counts TP, FP, FN and TN of the positive class: sensitivity TP / (TP + FN), specificity
+TN / (TN + FP), precision TP / (TP + FP), accuracy (TP + TN) / n. Precision is not accuracy: in
+Spanish texts *precisión* may mean either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamiz.base import _plain
+from tamiz.evaluation.card import plot as report_plot
+from tamiz.evaluation.card.input import (
+    all_classes,
+    check_counts,
+    check_scores,
+    codes_of,
+    column_of,
+    read_labels,
+    scores_of,
+)
+from tamiz.evaluation.card.metrics import (
+    Confusion,
+    Metric,
+    binary_metrics,
+    collapse,
+    one_against_rest,
+    several_metrics,
+)
+from tamiz.evaluation.card.roc import Curve, macro_area
+from tamiz.evaluation.intervals import (
+    check_count,
+    check_level,
+    clopper_pearson,
+    frames,
+    wilson,
+)
+from tamiz.validation import check_sample_weight
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PROPORTIONS: dict[str, Any] = {
+    "wilson": (wilson, "Wilson"),
+    "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
+}
+_SHOWN = {"f1": "F1", "mcc": "MCC", "roc_area": "ROC area", "macro_f1": "macro F1"}
+
+
+@dataclass(repr=False)
+class ReportCard:
+    """The quality of a classifier on labelled samples.
+
+    ``card.sensitivity`` is a number, ``card["sensitivity"]`` the same with its interval, how that
+    was made, and why it is absent where it is.
+
+    Attributes
+    ----------
+    classes : list
+        The labels; with two of them the second is positive.
+    positive : label or None
+        The positive class, of two.
+    confusion : array of shape (n_classes, n_classes)
+        Rows are the true classes, columns the predicted ones, in the order of ``classes``.
+    metrics : dict of Metric
+        The numbers of all samples together.
+    per_class : dict of dict of Metric
+        With more than two classes, those of each class against the others, by label.
+    confidence : float
+        Confidence of the intervals.
+    roc : list of dict
+        Points of the ROC curves, where scores were given.
+
+    Examples
+    --------
+    >>> from tamiz.evaluation import ReportCard
+    >>> card = ReportCard.from_confusion(TP=519, FP=31, FN=58, TN=773)
+    >>> card
+    <ReportCard: 1381 samples, accuracy 0.936, sensitivity 0.899, specificity 0.961>
+    >>> print(card["precision"])
+    0.944 (0.921 to 0.960)
+    """
+
+    classes: list[Any]
+    positive: Any
+    confusion: np.ndarray
+    metrics: dict[str, Metric]
+    per_class: dict[Any, dict[str, Metric]]
+    confidence: float
+    roc: list[dict[str, Any]] = field(default_factory=list)
+
+    # ------------------------------------------------------------------ other ways to make one
+
+    @classmethod
+    def from_confusion(
+        cls,
+        matrix: Any = None,
+        *,
+        TP: int | None = None,
+        FP: int | None = None,
+        FN: int | None = None,
+        TN: int | None = None,
+        classes: Any = None,
+        positive: Any = None,
+        confidence: float = 0.95,
+        proportion: str = "wilson",
+        n_bootstrap: int = 2000,
+        random_state: int = 0,
+    ) -> ReportCard:
+        """From a published table.
+
+        Parameters
+        ----------
+        matrix : array of shape (n_classes, n_classes), optional
+            Counts; rows are the true classes, columns the predicted ones. With two classes the
+            second is positive.
+        TP, FP, FN, TN : int, optional
+            The four counts of two classes, instead.
+        classes : list, optional
+            Labels.
+        positive : label, optional
+            The positive class. With more than two classes, that class against all others.
+        confidence, proportion, n_bootstrap, random_state
+            As in :func:`report_card`.
+        """
+        four = (TN, FP, FN, TP)
+        if matrix is None:
+            if any(count is None for count in four):
+                raise ValueError("give a matrix, or all of TP, FP, FN and TN.")
+            matrix = np.array(four).reshape(2, 2)
+        elif any(count is not None for count in four):
+            raise ValueError("give a matrix, or TP, FP, FN and TN, not both.")
+        counts = check_counts(matrix)
+        labels = list(range(len(counts))) if classes is None else list(classes)
+        if len(set(labels)) != len(counts):
+            raise ValueError(f"classes must hold {len(counts)} different labels; got {labels}.")
+        if positive is not None:
+            _refuse_unknown(positive, labels)
+            c = labels.index(positive)
+            other = labels[1 - c] if len(labels) == 2 else f"other than {positive}"
+            labels, counts = [other, positive], collapse(counts, c)
+        options = _Options(confidence, proportion, n_bootstrap, random_state)
+        return _make(labels, counts, counts, [], options)
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, **options: Any) -> ReportCard:
+        """Of a fitted classifier on samples, best ones it has not seen.
+
+        Scores for the ROC area come from ``decision_function`` or ``predict_proba``.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Anything with ``predict``.
+        X, y : table and array
+            Samples and their true classes.
+        **options
+            Those of :func:`report_card`.
+        """
+        if not hasattr(estimator, "predict"):
+            raise TypeError(f"estimator={estimator!r} has no predict; pass a fitted classifier.")
+        predicted = estimator.predict(X)
+        known = getattr(estimator, "classes_", None)
+        if "scores" not in options and known is not None:
+            options["scores"] = scores_of(estimator, X, len(known))
+            options.setdefault("labels", list(known))
+            scores = options["scores"]
+            flat = scores is not None and scores.ndim == 1 and len(known) == 2
+            if flat and options.get("positive") == np.asarray(known).tolist()[0]:
+                options["scores"] = -scores  # the machine's speak for its second class
+        return report_card(y, predicted, **options)
+
+    # ------------------------------------------------------------------ reading
+
+    def __getitem__(self, name: str) -> Metric:
+        if name in self.metrics:
+            return self.metrics[name]
+        if self.per_class and name in next(iter(self.per_class.values())):
+            raise KeyError(
+                f"with {len(self.classes)} classes {name} is a number of each class: see "
+                f"per_class[label][{name!r}]."
+            )
+        hint = " It needs scores=..." if name == "roc_area" else ""
+        raise KeyError(f"{name!r} is not one of {', '.join(self.metrics)}.{hint}")
+
+    @property
+    def sensitivity(self) -> float:
+        """TP / (TP + FN), the recall of the positive class."""
+        return self["sensitivity"].value
+
+    @property
+    def specificity(self) -> float:
+        """TN / (TN + FP), the recall of the negative class."""
+        return self["specificity"].value
+
+    @property
+    def precision(self) -> float:
+        """TP / (TP + FP)."""
+        return self["precision"].value
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right predictions."""
+        return self["accuracy"].value
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean of the recalls of the classes."""
+        return self["balanced_accuracy"].value
+
+    @property
+    def f1(self) -> float:
+        """2TP / (2TP + FP + FN)."""
+        return self["f1"].value
+
+    @property
+    def mcc(self) -> float:
+        """Matthews' correlation coefficient."""
+        return self["mcc"].value
+
+    @property
+    def roc_area(self) -> float:
+        """Area under the ROC curve; the mean over the classes if there are more than two."""
+        return self["roc_area"].value
+
+    @property
+    def n_samples(self) -> float:
+        """Number of samples, or the sum of their weights."""
+        total = float(self.confusion.sum())
+        return int(total) if total == int(total) else total
+
+    def __repr__(self) -> str:
+        names = ("accuracy", "sensitivity", "specificity", "balanced_accuracy")
+        known = [name for name in names if name in self.metrics][:3]
+        shown = ", ".join(f"{_title(name)} {self.metrics[name].value:.3f}" for name in known)
+        return f"<ReportCard: {self.n_samples:g} samples, {shown}>"
+
+    def __str__(self) -> str:
+        labels = [str(label) for label in self.classes]
+        width = max(9, *(len(label) for label in labels))
+        lines = ["rows: true, columns: predicted"]
+        lines.append(" " * (width + 2) + "  ".join(f"{label:>{width}}" for label in labels))
+        for label, row in zip(labels, self.confusion, strict=True):
+            lines.append(f"{label:<{width}}  " + "  ".join(f"{count:>{width}g}" for count in row))
+        lines += ["", *_rows(self.metrics, self.confidence)]
+        for label, metrics in self.per_class.items():
+            lines += ["", f"{label} against the others", *_rows(metrics, None)]
+        return "\n".join(lines)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each number: class, value, interval, method, reason."""
+        parts: list[tuple[Any, dict[str, Metric]]] = [("all", self.metrics)]
+        parts += list(self.per_class.items())
+        return frames().DataFrame(
+            [
+                {
+                    "class": label,
+                    "metric": name,
+                    "value": metric.value,
+                    "low": metric.interval[0],
+                    "high": metric.interval[1],
+                    "method": metric.method,
+                    "reason": metric.reason,
+                }
+                for label, metrics in parts
+                for name, metric in metrics.items()
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, fit for JSON; what is undefined is None."""
+        return _plain(
+            {
+                "classes": self.classes,
+                "positive": self.positive,
+                "confusion": self.confusion,
+                "n_samples": self.n_samples,
+                "confidence": self.confidence,
+                "metrics": {name: m._asdict() for name, m in self.metrics.items()},
+                "per_class": {
+                    str(label): {name: m._asdict() for name, m in metrics.items()}
+                    for label, metrics in self.per_class.items()
+                },
+                "roc": self.roc,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the confusion table and, where scores were given, the ROC curve beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or pair of them, optional
+            A single one gets the confusion table only.
+
+        Returns
+        -------
+        ax : matplotlib axes, or an array of two
+        """
+        return report_plot.plot(self, ax)
+
+
+def _title(name: str) -> str:
+    return _SHOWN.get(name, name.replace("_", " ").replace("roc area", "ROC area"))
+
+
+def _rows(metrics: dict[str, Metric], confidence: float | None) -> list[str]:
+    head = [] if confidence is None else [f"{'':<19}value  {100 * confidence:g} % interval"]
+    return head + [
+        f"{_title(name):<18} {metric}{'  ' + metric.reason if metric.reason else ''}"
+        for name, metric in metrics.items()
+    ]
+
+
+def report_card(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    scores: Any = None,
+    positive: Any = None,
+    labels: Any = None,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    proportion: str = "wilson",
+    n_bootstrap: int = 2000,
+    random_state: int = 0,
+) -> ReportCard:
+    """Judge predictions by the true classes.
+
+    Parameters
+    ----------
+    y_true, y_pred : arrays of shape (n_samples,)
+        True and predicted classes.
+    scores : array of shape (n_samples,) or (n_samples, n_classes), optional
+        Decision values or probabilities, for the ROC area: of the positive class, or of all
+        classes in sorted order.
+    positive : label, optional
+        The positive class; the last in sorted order of two. With more classes, that class against
+        all others.
+    labels : list, optional
+        All classes, where some may be absent from ``y_true`` and ``y_pred``.
+    sample_weight : array of shape (n_samples,), optional
+        Weights. Intervals then rest on the effective number of samples.
+    confidence : float, default=0.95
+        Confidence of the intervals.
+    proportion : {"wilson", "clopper_pearson"}, default="wilson"
+        Interval of proportions.
+    n_bootstrap : int, default=2000
+        Resamples of the table for the numbers that have no formula (MCC, macro averages).
+    random_state : int, default=0
+        Their seed.
+
+    Returns
+    -------
+    ReportCard
+        What is undefined is NaN, and its ``reason`` says why.
+
+    References
+    ----------
+    Wilson: Probable inference, the law of succession, and statistical inference. JASA 22 (1927).
+
+    DeLong, DeLong, Clarke-Pearson: Comparing the areas under two or more correlated receiver
+    operating characteristic curves. Biometrics 44 (1988).
+
+    Sun, Xu: Fast implementation of DeLong's algorithm. IEEE Signal Processing Letters 21 (2014).
+
+    Zou, Donner: Construction of confidence limits about effect measures. Statistics in Medicine 27
+    (2008), on combining intervals (MOVER).
+
+    Examples
+    --------
+    >>> from tamiz.evaluation import report_card
+    >>> card = report_card([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0], scores=[1, 2, 4, 3, 6, 5])
+    >>> card.accuracy, card.roc_area
+    (0.667, 0.889)
+    """
+    options = _Options(confidence, proportion, n_bootstrap, random_state)
+    truth, guess = read_labels("y_true", y_true), read_labels("y_pred", y_pred)
+    if len(truth) != len(guess):
+        raise ValueError(
+            f"y_true has {len(truth)} entries but y_pred has {len(guess)}; they must be equal."
+        )
+    if not len(truth):
+        raise ValueError("y_true is empty; there is nothing to report.")
+    weight = check_sample_weight(sample_weight, len(truth))
+    classes = all_classes(truth, guess, labels)
+    table = None if scores is None else check_scores(scores, len(truth))
+    codes, guesses = codes_of(truth, classes), codes_of(guess, classes)
+    _refuse_unknown(positive, classes)
+    if len(classes) > 2 and positive is not None:
+        c = classes.index(positive)
+        if table is not None and table.ndim == 2:
+            table = column_of(table, c, classes)
+        codes, guesses = (codes == c).astype(int), (guesses == c).astype(int)
+        classes = [f"other than {positive}", positive]
+    elif len(classes) == 2:
+        p = 1 if positive is None else classes.index(positive)
+        if table is not None and table.ndim == 2:
+            table = column_of(table, p, classes)
+        if p == 0:
+            classes, codes, guesses = classes[::-1], 1 - codes, 1 - guesses
+    elif table is not None and table.shape[1:] != (len(classes),):
+        raise ValueError(
+            f"scores has shape {table.shape}; with {len(classes)} classes it needs one column for "
+            "each, in sorted order."
+        )
+    k = len(classes)
+    cell = codes * k + guesses
+    counts = np.bincount(cell, weights=weight, minlength=k * k).reshape(k, k)
+    squares = np.bincount(cell, weights=weight**2, minlength=k * k).reshape(k, k)
+    areas = []
+    if table is not None:
+        columns = [table] if table.ndim == 1 else list(table.T)
+        marks = [codes == 1] if table.ndim == 1 else [codes == c for c in range(k)]
+        own = None if sample_weight is None else weight
+        areas = [Curve(m, s, own) for m, s in zip(marks, columns, strict=True)]
+    return _make(classes, counts, squares, areas, options)
+
+
+def _refuse_unknown(positive: Any, classes: list[Any]) -> None:
+    if positive is not None and positive not in classes:
+        raise ValueError(
+            f"positive={positive!r} is not one of the classes {', '.join(map(repr, classes))}."
+        )
+
+
+# ------------------------------------------------------------------ putting it together
+
+
+class _Options:
+    """How intervals are made."""
+
+    def __init__(
+        self,
+        confidence: Any = 0.95,
+        proportion: Any = "wilson",
+        n_bootstrap: Any = 2000,
+        random_state: Any = 0,
+    ):
+        self.confidence = check_level("confidence", confidence)
+        if not isinstance(proportion, str) or proportion not in _PROPORTIONS:
+            raise ValueError(
+                f"proportion={proportion!r} is not one of {', '.join(map(repr, _PROPORTIONS))}."
+            )
+        self.proportion, self.proportion_name = _PROPORTIONS[proportion]
+        self.n_bootstrap = check_count("n_bootstrap", n_bootstrap, 1)
+        self.seed = check_count("random_state", random_state, 0)
+
+
+def _make(
+    classes: list[Any],
+    counts: np.ndarray,
+    squares: np.ndarray,
+    curves: list[Curve],
+    options: _Options,
+) -> ReportCard:
+    table = Confusion(
+        counts=np.asarray(counts, dtype=np.float64),
+        squares=np.asarray(squares, dtype=np.float64),
+        labels=[str(label) for label in classes],
+        proportion=options.proportion,
+        proportion_name=options.proportion_name,
+        confidence=options.confidence,
+        n_bootstrap=options.n_bootstrap,
+        seed=options.seed,
+    )
+    per_class: dict[Any, dict[str, Metric]] = {}
+    if len(classes) == 2:
+        metrics = binary_metrics(table)
+        if curves:
+            labels = (table.labels[0], table.labels[1])
+            metrics["roc_area"] = curves[0].metric(options.confidence, labels)
+    else:
+        metrics = several_metrics(table)
+        for c, label in enumerate(classes):
+            against = one_against_rest(table, c)
+            per_class[label] = binary_metrics(against)
+            if curves:
+                labels = (against.labels[0], against.labels[1])
+                per_class[label]["roc_area"] = curves[c].metric(options.confidence, labels)
+        if curves:
+            metrics["roc_area"] = macro_area(curves, per_class, options.confidence)
+    whole = bool((counts == np.round(counts)).all())
+    marks = classes[1:] if len(classes) == 2 else classes
+    return ReportCard(
+        classes=classes,
+        positive=classes[1] if len(classes) == 2 else None,
+        confusion=counts.astype(np.int64) if whole else counts,
+        metrics=metrics,
+        per_class=per_class,
+        confidence=options.confidence,
+        roc=[
+            {"class": mark, "fpr": curve.fpr, "tpr": curve.tpr}
+            for mark, curve in zip(marks, curves, strict=False)
+        ],
+    )

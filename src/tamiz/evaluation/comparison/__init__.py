@@ -1,0 +1,1 @@
+"""Feature-selection methods side by side in the same splits."""

@@ -1,0 +1,253 @@
+"""What a user hands to a comparison, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from tamiz.evaluation.judges import (
+    candidates_of,
+    check_judge,
+    judge_name,
+    make_judge,
+    name_of_judge,
+)
+from tamiz.evaluation.methods import METHODS, Method, find_method, method_of
+from tamiz.runtime.units import check_features, check_units
+from tamiz.validation import (
+    as_vector,
+    check_classes,
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    guess_task,
+)
+
+_DEFAULT = ("fisher", "relieff", "mrmr", "qpfs", "rfe", "ho-svm")
+_DEFAULT_REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
+_BY_NAME = ("categorical_features", "fixed_features")
+_HALF = (None, "auto")
+
+
+class Data(NamedTuple):
+    """The data, checked."""
+
+    X: Any
+    y: np.ndarray
+    names: list[str]
+    task: str
+    gaps: bool
+    groups: np.ndarray | None
+    weight: np.ndarray | None
+    units: list[np.ndarray] | None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: of columns, or of groups of them."""
+        return self.X.shape[1] if self.units is None else len(self.units)
+
+
+class Methods(NamedTuple):
+    """Selectors, and what of them is judged."""
+
+    selectors: dict[str, Any]
+    own: dict[str, bool]
+    curve: dict[str, bool]
+
+
+class _Table(BaseEstimator):
+    """Bears the names of the columns."""
+
+
+def read_data(
+    X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any
+) -> Data:
+    """The table and the target; missing values are allowed in the table, infinite ones are not."""
+    table = _Table()
+    X = check_X(table, X, reset=True, accept_sparse=True, min_samples=4, allow_nan=True)
+    n, p = X.shape
+    target = as_vector(y)
+    if task == "auto":
+        task = guess_task(target)
+    if task == "classification":
+        check_classes(target, n, quantity="pass task='regression'")
+    else:
+        target = check_regression_target(target, n, labels="Pass task='classification'.")
+        if np.ptp(target) == 0:
+            raise ValueError(f"y is {target[0]:g} in all samples; there is nothing to predict.")
+    if groups is not None:
+        groups = as_vector(groups)
+        if len(groups) != n:
+            raise ValueError(f"groups has {len(groups)} entries, X has {n} rows.")
+    gaps = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
+    names = [str(name) for name in getattr(table, "feature_names_in_", ())]
+    names = names or [f"x{j}" for j in range(p)]
+    weight = None
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, n)
+        if not (weight > 0).all():
+            raise ValueError("sample_weight must be positive; leave out samples of no weight.")
+    units = None
+    if feature_groups is not None:
+        units, names = _read_units(feature_groups, names)
+    return Data(X, target, names, task, gaps, groups, weight, units)
+
+
+def _read_units(feature_groups: Any, names: list[str]) -> tuple[list[np.ndarray], list[str]]:
+    """Columns that are one feature together, in the order of their first columns, with names."""
+    found = check_units(feature_groups, None, len(names), names)
+    by_first = {int(np.min(columns)): name for name, columns in (found.named or {}).items()}
+    units = sorted(found.members, key=lambda columns: int(columns[0]))
+    labels = [by_first.get(int(columns[0]), names[int(columns[0])]) for columns in units]
+    return units, labels
+
+
+def read_selectors(selectors: Any, baselines: Any, data: Data, largest: int) -> Methods:
+    """Selectors by name, in the order given, baselines last."""
+    if selectors is None:
+        selectors = _DEFAULT_REGRESSION if data.task == "regression" else _DEFAULT
+    p = data.X.shape[1]
+    if data.units is not None:  # a greedy method must reach so many features by their columns
+        largest = min(p, sum(sorted(map(len, data.units))[-largest:]))
+    found: dict[str, Any] = {}
+    for name, given in _named(selectors, "selectors"):
+        selector = find_method(given).make(task=data.task, n_features=p) if (
+            isinstance(given, str)
+        ) else given  # fmt: skip
+        _check_selector(selector, name)
+        if name is None:
+            method = find_method(given) if isinstance(given, str) else method_of(given)
+            name = method.name if method is not None else type(given).__name__.lower()
+        _add(found, name, _ready(selector, data, largest), "selectors")
+    for given in [baselines] if isinstance(baselines, str) else baselines or ():
+        if not isinstance(given, str):
+            raise ValueError(f"baselines holds {given!r}; it takes names such as 'random', 'all'.")
+        method = find_method(given)
+        if method.name not in found:
+            found[method.name] = _ready(method.make(task=data.task), data, largest)
+    if not found:
+        raise ValueError("selectors names no selector; pass one, such as 'fisher'.")
+    own = {name: _has_own_size(selector) for name, selector in found.items()}
+    curve = {name: not isinstance(selector, METHODS["all"].cls) for name, selector in found.items()}
+    return Methods(found, own, curve)
+
+
+def read_judges(judges: Any, task: str, scale: str | None, class_weight: Any) -> dict[str, Any]:
+    """Judges by name, in the order given."""
+    found: dict[str, Any] = {}
+    for name, given in _named("svc-linear" if judges is None else judges, "judges"):
+        if isinstance(given, str):
+            listed = judge_name(given)
+            judge, name = make_judge(listed, task, scale is not None), name or listed
+        else:
+            judge, name = given, name or name_of_judge(given)
+        check_judge(judge, name, task)
+        judge = clone(judge)
+        if class_weight is not None:
+            weigh_classes(judge, class_weight)
+        _add(found, name, judge, "judges")
+    return found
+
+
+def weigh_classes(judge: Any, class_weight: Any) -> bool:
+    """Set the weights of the classes, if the judge has such a parameter."""
+    names = [key for key in judge.get_params() if key.rpartition("__")[2] == "class_weight"]
+    judge.set_params(**dict.fromkeys(names, class_weight))
+    return bool(names)
+
+
+def read_tune(tune: Any, judges: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The candidates of every judge; one without changes if there is nothing to tune."""
+    if tune is None or tune is False:
+        return {name: [{}] for name in judges}
+    if tune is True or tune in ("coarse", "fine"):
+        return {name: candidates_of(tune, name, judge) for name, judge in judges.items()}
+    if not isinstance(tune, Mapping) or not tune:
+        raise ValueError(
+            f"tune={tune!r} is not understood; pass a grid such as {{'C': [0.1, 1, 10]}}, a grid "
+            "for each judge by its name, or True."
+        )
+    if not set(tune) <= set(judges):
+        return {name: candidates_of(tune, name, judge) for name, judge in judges.items()}
+    return {
+        name: candidates_of(tune[name], name, judge) if name in tune else [{}]
+        for name, judge in judges.items()
+    }
+
+
+def _named(given: Any, argument: str) -> list[tuple[str | None, Any]]:
+    """Pairs of a name, None if there is none, and what it stands for."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if not isinstance(name, str) or not name.strip():
+                raise ValueError(f"{argument} has the key {name!r}; names must be text.")
+        pairs: list[tuple[str | None, Any]] = list(given.items())
+    elif isinstance(given, str) or not isinstance(given, Sequence):
+        pairs = [(None, given)]
+    else:
+        pairs = []
+        for one in given:  # (name, object) as in a Pipeline is understood, too
+            pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
+            pairs.append((one[0], one[1]) if pair else (None, one))
+    if not pairs:
+        raise ValueError(f"{argument} is empty; pass at least one, or leave it out.")
+    return pairs
+
+
+def _add(found: dict[str, Any], name: str, one: Any, argument: str) -> None:
+    if name in found:
+        raise ValueError(
+            f"two of {argument} are called {name!r}; pass a dict with a name for each, such as "
+            f"{{{name + ' A'!r}: ..., {name + ' B'!r}: ...}}."
+        )
+    found[name] = one
+
+
+def _check_selector(selector: Any, name: str | None) -> None:
+    if isinstance(selector, type):
+        raise TypeError(
+            f"selectors holds the class {selector.__name__}; pass an object, {selector.__name__}()."
+        )
+    if not hasattr(selector, "fit") or not hasattr(selector, "get_params"):
+        raise TypeError(
+            f"selectors holds {selector!r}{f' as {name!r}' if name else ''}; pass selectors with "
+            f"fit and get_support, or names of methods: {', '.join(METHODS)}."
+        )
+
+
+def _ready(selector: Any, data: Data, largest: int) -> Any:
+    """A copy fit for folds: as many steps as are looked at, positions for names, no file."""
+    selector = clone(selector)
+    params = selector.get_params(deep=False)
+    if params.get("checkpoint") is not None:
+        raise ValueError(
+            f"{type(selector).__name__} has checkpoint={str(params['checkpoint'])!r}; every split "
+            "is another run. Give the file to compare(checkpoint=...) instead."
+        )
+    method = method_of(selector)
+    if method is not None and method.greedy and params["n_features_to_select"] in _HALF:
+        selector.set_params(n_features_to_select=largest)
+    for key in _BY_NAME:
+        value = params.get(key)
+        if isinstance(value, Sequence) and any(isinstance(one, str) for one in value):
+            places = check_features(value, key, data.X.shape[1], data.names)
+            selector.set_params(**{key: places.tolist()})
+    return selector
+
+
+def _has_own_size(selector: Any) -> bool:
+    """Whether the number of features that a selector selects means anything."""
+    if not hasattr(selector, "get_support"):
+        return False
+    method: Method | None = method_of(selector)
+    if method is None or method.own_size:
+        return True
+    params = selector.get_params(deep=False)
+    if method.greedy:  # the number was set here, or by the user: a point of the curve either way
+        return False
+    asked = params.get("n_features_to_select") not in _HALF
+    return asked or params.get("alpha") is not None or params.get("threshold") is not None

@@ -1,0 +1,415 @@
+"""The work of one unit of a comparison: one method in one split.
+
+Everything that looks at the data looks at the training part only: missing values are filled,
+features scaled and ranked, and parameters and the number of features chosen, before the test part
+is seen once. The inner cross-validation that chooses repeats all of it inside the training part.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tamiz.base import choose_size
+from tamiz.evaluation._workers import fit_to_the_end
+from tamiz.evaluation.comparison.select import prepared, seeded, some_rows, try_to_rank
+from tamiz.evaluation.comparison.setting import WHOLE, Failures, Ranking, Setting, Stopped
+from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
+from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
+from tamiz.evaluation.parts import Part, inner_splits
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import limit_threads
+from tamiz.search.judges import fit_arguments, last_step
+from tamiz.search.splits import Split
+from tamiz.validation import Labels, check_class_weight
+
+# ------------------------------------------------------------------------------- two kinds of unit
+
+
+def rank_whole(setting: Setting, name: str, threads: int | None) -> dict[str, Any]:
+    """Rank the features on all data: what the apparent error is made of."""
+    failures = Failures(setting, f"the ranking by {name!r} on all data")
+    with one_blas_thread(), limit_threads(threads):
+        everyone = np.arange(len(setting.y))
+        Z, _ = prepared(setting, everyone, everyone[:1], (WHOLE,))
+        ranking = try_to_rank(setting, name, Z, setting.y, (WHOLE,), failures)
+    return {
+        "method": name,
+        "split": WHOLE,
+        **_said(ranking),
+        "scores": None if ranking is None or ranking.scores is None else _plain(ranking.scores),
+        "failures": failures.texts,
+    }
+
+
+def run_unit(setting: Setting, name: str, k: int, threads: int | None) -> dict[str, Any]:
+    """One method in split ``k``: select, judge at every size, choose the size inside."""
+    part = setting.parts[k]
+    failures = Failures(setting, f"{name!r}, repeat {part.repeat}, fold {part.fold}")
+    with one_blas_thread(), limit_threads(threads):
+        key = (part.repeat, part.fold)
+        fold = Fold(setting, part.train, part.test, key, failures)
+        ranking = fold.rank(name)
+        inner = _inner(setting, name, part, failures) if setting.inner else None
+        apparent = setting.whole.get(name) if setting.judge_whole else None
+        judged = [_judge(setting, fold, j, name, ranking, apparent, inner) for j in setting.judges]
+    return {
+        "method": name,
+        "split": k,
+        **_said(ranking),
+        "judges": judged,
+        "failures": failures.texts,
+        "undefined": failures.n_undefined,
+    }
+
+
+def _judge(
+    setting: Setting,
+    fold: Fold,
+    judge: str,
+    name: str,
+    ranking: Ranking | None,
+    apparent: Ranking | None,
+    inner: _Inner | None,
+) -> dict[str, Any]:
+    began = time.perf_counter()
+    chosen = None if inner is None else inner.chosen(judge)
+    errors = fold.errors(name, judge, ranking, chosen)
+    seconds = time.perf_counter() - began
+    nested_size: int | None = None
+    nested_error = np.nan
+    if setting.nested and inner is not None and setting.curve[name]:
+        nested_size = inner.size(judge)
+        if nested_size is not None:
+            nested_error = errors[int(np.flatnonzero(setting.sizes == nested_size)[0])]
+    of_whole = np.full(len(errors), np.nan)
+    if apparent is not None:
+        fixed = chosen
+        own = any(isinstance(v, PerFeature) for v in setting.candidates[judge][-1].values())
+        if chosen is not None and len(setting.candidates[judge]) > 1 and not own:
+            fixed = _Inner.of_fixed(setting, name, judge, fold, apparent).chosen(judge)
+        of_whole = fold.errors(name, judge, apparent, fixed)
+    return {
+        "errors": _plain(errors),
+        "apparent": _plain(of_whole),
+        "nested_size": nested_size,
+        "nested_error": _plain([nested_error])[0],
+        "inner": None if inner is None else [_plain(row) for row in inner.at_chosen(judge)],
+        "candidates": None if chosen is None else chosen.tolist(),
+        "seconds": seconds,
+    }
+
+
+# ---------------------------------------------------------------------------------- inside a split
+
+
+class Fold:
+    """A training and a test part, prepared.
+
+    Parameters
+    ----------
+    setting : Setting
+        What all units share.
+    train, test : arrays
+        Positions of the samples.
+    key : tuple of int
+        Repeat, fold, and the inner fold if it is one.
+    failures : Failures
+        Takes what goes wrong.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        train: np.ndarray,
+        test: np.ndarray,
+        key: tuple[int, ...],
+        failures: Failures,
+    ):
+        self.setting, self.failures, self.key = setting, failures, key
+        self.train, self.test = train, test
+        self.Z, self.Z_test = prepared(setting, train, test, key)
+        self.y, self.y_test = setting.y[train], setting.y[test]
+        self.weight = None if setting.weight is None else setting.weight[train]
+        self.weight_test = None if setting.weight is None else setting.weight[test]
+
+    def rank(self, name: str) -> Ranking | None:
+        """What the selector makes of the training part."""
+        return try_to_rank(self.setting, name, self.Z, self.y, self.key, self.failures)
+
+    def errors(
+        self, name: str, judge: str, ranking: Ranking | None, chosen: np.ndarray | None
+    ) -> np.ndarray:
+        """Errors at every size, and at last at the selector's own, with the candidates chosen.
+
+        NaN where there is none.
+        """
+        n_columns = len(self.setting.sizes) + 1
+        places = np.zeros(n_columns, dtype=np.intp) if chosen is None else chosen
+        table = self.table(name, judge, ranking, [[int(c)] for c in places])
+        return table[np.arange(n_columns), places]
+
+    def table(
+        self, name: str, judge: str, ranking: Ranking | None, wanted: list[list[int]] | None = None
+    ) -> np.ndarray:
+        """Errors with some candidates, or all, at every size and at the selector's own."""
+        setting = self.setting
+        candidates = setting.candidates[judge]
+        found = np.full((len(setting.sizes) + 1, len(candidates)), np.nan)
+        if ranking is None:
+            return found
+        every = list(range(len(candidates)))
+        questions, keys = [], {}
+        for place, features in _subsets(setting, name, ranking):
+            columns = setting.sorted_columns(features)
+            keys[place] = (self.key, judge, setting.key_of(columns))
+            those = every if wanted is None else wanted[place]
+            for c in those:
+                found[place, c] = setting.known.get((*keys[place], c), np.nan)
+            left = [c for c in those if np.isnan(found[place, c])]
+            if left:
+                questions.append(Question(place, columns, left))
+        asked = [(place, c) for place, _, those in questions for c in those]
+        questions = self._answer_fast(judge, questions, found)
+        for place, columns, those in questions:
+            for c in those:
+                setting.stop.look()
+                found[place, c] = self._error(judge, columns, candidates[c])
+        setting.known.update(
+            {
+                (*keys[place], c): found[place, c]
+                for place, c in asked
+                if np.isfinite(found[place, c])
+            }
+        )
+        return found
+
+    def _answer_fast(
+        self, judge: str, questions: list[Question], found: np.ndarray
+    ) -> list[Question]:
+        """Fill in what can be had without estimators; what is left."""
+        setting = self.setting
+        answered = set()
+        try:
+            for place, c, answers in self._fast(judge, questions, setting.candidates[judge]):
+                answered.add((place, c))
+                found[place, c] = self._finite(
+                    setting.metric.of(answers, self.y_test, self.weight_test)
+                )
+        except Stopped:
+            raise
+        except Exception:  # the estimator has the sentence for it
+            pass
+        left = [
+            (place, features, [c for c in those if (place, c) not in answered])
+            for place, features, those in questions
+        ]
+        return [Question(*question) for question in left if question[2]]
+
+    def _fast(
+        self, judge: str, questions: list[Question], candidates: list[dict[str, Any]]
+    ) -> Iterator[Reply]:
+        """Predictions for the test part without estimators; none where there is no such way."""
+        estimator = self.setting.judges[judge]
+        way = fast_way(estimator, candidates)
+        asked = [question for question in questions if len(question.features)]
+        if way is None or not isinstance(self.Z, np.ndarray) or not asked:
+            return
+        part = self._division(judge, estimator)
+        if part is None:
+            return
+        classes = np.unique(self.y)
+        for place, c, answers in way(estimator, part, asked, candidates):
+            self.setting.stop.look()
+            answers.predictions = classes[answers.predictions]
+            answers.classes_ = classes
+            yield place, c, answers
+
+    def predicted(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> Any:
+        """What predicts the test part as it did for the error with these features."""
+        try:
+            for _, _, answers in self._fast(judge, [Question(0, features, [0])], [candidate]):
+                return answers
+        except Stopped:
+            raise
+        except Exception:  # the estimator has the sentence for it
+            pass
+        return self.fitted(judge, features, candidate)
+
+    def _division(self, judge: str, estimator: Any) -> Division | None:
+        setting = self.setting
+        if setting.task != "classification":
+            return None
+        rows = self._rows(judge)
+        y = self.y[rows]
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2 or len(classes) < len(np.unique(self.y)):
+            return None
+        weight = np.ones(len(y)) if self.weight is None else self.weight[rows]
+        by_class = check_class_weight(estimator.class_weight, Labels(classes, codes), weight)
+        weight = weight * by_class[codes]
+        if not (weight > 0).all():
+            return None
+        return Division(
+            self.Z if len(rows) == len(self.y) else self.Z[rows],
+            codes.astype(np.intp),
+            np.arange(len(classes)),
+            weight,
+            self.Z_test,
+            self._seed(judge) % 2**31,
+            len(self.key) > 2,
+        )
+
+    def _rows(self, judge: str) -> np.ndarray:
+        """The samples that a judge learns from."""
+        setting = self.setting
+        return some_rows(self.y, setting.limits.judges.get(judge), setting.task, self._seed(judge))
+
+    def _seed(self, judge: str) -> int:
+        return self.setting.seed_of("judge", judge, *self.key)
+
+    def _error(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> float:
+        """The error with some features, by the estimator itself."""
+        setting = self.setting
+        try:
+            if not len(features):
+                machine = self.fitted_without()
+                Z_test = self.Z_test[:, :1]
+            else:
+                machine = self.fitted(judge, features, candidate)
+                Z_test = self.Z_test[:, features]
+            return self._finite(setting.metric(machine, Z_test, self.y_test, self.weight_test))
+        except Exception as error:
+            self.failures.take(error, f"judge {judge!r} with {len(features)} features")
+            return np.nan
+
+    def fitted(self, judge: str, features: np.ndarray, candidate: dict[str, Any]) -> Any:
+        """The judge, fitted to some features of the training part."""
+        machine = seeded(clone(self.setting.judges[judge]), self._seed(judge))
+        machine.set_params(**resolved(candidate, len(features)))
+        rows = self._rows(judge)
+        options = {}
+        if self.weight is not None and _takes_weights(machine):
+            options = fit_arguments(machine, self.weight[rows])
+        Z, y = self.Z[:, features], self.y
+        if len(rows) < len(y):
+            Z, y = Z[rows], y[rows]
+        return fit_to_the_end(machine, Z, y, **options)
+
+    def fitted_without(self) -> Any:
+        """What remains without features: a constant, which takes one column all the same."""
+        return nothing_selected(self.setting.task).fit(self.Z[:, :1], self.y, self.weight)
+
+    def _finite(self, value: float) -> float:
+        if np.isfinite(value):
+            return value
+        self.failures.n_undefined += 1
+        return np.nan
+
+
+def _takes_weights(machine: Any) -> bool:
+    """Whether an estimator, or the last of a pipeline, can be fitted with weights."""
+    return "sample_weight" in signature(last_step(machine).fit).parameters
+
+
+class _Inner:
+    """Errors of the inner cross-validation: folds, sizes (and the own one), candidates."""
+
+    def __init__(self, setting: Setting, tables: dict[str, np.ndarray]):
+        self.setting = setting
+        self.tables = tables
+
+    @classmethod
+    def of_fixed(
+        cls, setting: Setting, name: str, judge: str, fold: Fold, ranking: Ranking
+    ) -> _Inner:
+        """With a ranking that is given: for the apparent error, whose parameters are tuned too."""
+        part = Part(fold.train, fold.test, *fold.key)
+        silent = Failures(setting, fold.failures.where)
+        tables = []
+        for m, (train, test) in enumerate(_inner_parts(setting, part)):
+            inside = Fold(setting, train, test, (*fold.key, m), silent)
+            tables.append(inside.table(name, judge, ranking))
+        return cls(setting, {judge: np.array(tables)})
+
+    def chosen(self, judge: str) -> np.ndarray:
+        """The candidate with least mean error at every size; the first of equals."""
+        means = _mean(self.tables[judge])
+        return np.where(np.isnan(means), np.inf, means).argmin(axis=1)
+
+    def at_chosen(self, judge: str) -> np.ndarray:
+        """Errors with the candidate chosen for each size: (folds, sizes and own)."""
+        places = self.chosen(judge)[None, :, None]
+        return np.take_along_axis(self.tables[judge], places, axis=2)[..., 0]
+
+    def size(self, judge: str) -> int | None:
+        """The size that the rule chooses, with the candidate that was chosen for it."""
+        at_best = self.at_chosen(judge)[:, :-1]
+        usable = np.isfinite(at_best).all(axis=0)
+        if not usable.any():
+            return None
+        return choose_size(at_best[:, usable], self.setting.sizes[usable], self.setting.rule)
+
+
+def _inner(setting: Setting, name: str, part: Part, failures: Failures) -> _Inner | None:
+    """None if the training part is too small to be divided."""
+    tables: dict[str, list[np.ndarray]] = {judge: [] for judge in setting.judges}
+    parts = _inner_parts(setting, part)
+    for m, (train, test) in enumerate(parts):
+        fold = Fold(setting, train, test, (part.repeat, part.fold, m), failures)
+        ranking = fold.rank(name)
+        for judge, collected in tables.items():
+            collected.append(fold.table(name, judge, ranking))
+    if not parts:
+        return None
+    return _Inner(setting, {judge: np.array(found) for judge, found in tables.items()})
+
+
+def _inner_parts(setting: Setting, part: Part) -> list[Split]:
+    seed = setting.seed_of("inner", part.repeat, part.fold)
+    groups = None if setting.groups is None else setting.groups[part.train]
+    y = setting.y[part.train]
+    inside = inner_splits(y, setting.inner, setting.task, seed, groups)
+    most = setting.limits.inner
+    return [
+        (
+            part.train[a[some_rows(y[a], most, setting.task, seed)]],
+            part.train[b[some_rows(y[b], most, setting.task, seed)]],
+        )
+        for a, b in inside
+    ]
+
+
+def _subsets(setting: Setting, name: str, ranking: Ranking) -> list[tuple[int, np.ndarray]]:
+    """The features to judge with, and where the error goes."""
+    subsets = []
+    if setting.curve[name] and ranking.order is not None:
+        subsets = [(c, ranking.order[:size]) for c, size in enumerate(setting.sizes)]
+    if setting.own[name]:
+        subsets.append((len(setting.sizes), ranking.own))
+    return subsets
+
+
+def _mean(table: np.ndarray) -> np.ndarray:
+    """Mean over folds; NaN if a fold has none."""
+    return table.mean(axis=0)
+
+
+def _said(ranking: Ranking | None) -> dict[str, Any]:
+    if ranking is None:
+        return {"order": None, "own": None, "seconds": None}
+    return {
+        "order": None if ranking.order is None else ranking.order.tolist(),
+        "own": ranking.own.tolist(),
+        "seconds": ranking.seconds,
+    }
+
+
+def _plain(values: Any) -> list[float | None]:
+    """For JSON, which has no NaN."""
+    return [None if np.isnan(v) else float(v) for v in values]

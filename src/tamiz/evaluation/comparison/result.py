@@ -1,0 +1,407 @@
+"""The result of a comparison of selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamiz.base import _plain
+from tamiz.display.html import html_table
+from tamiz.evaluation.comparison import plots as compare_plots
+from tamiz.evaluation.comparison.estimates import Curve, Estimate, curve_of, estimates_of
+from tamiz.evaluation.comparison.intervals import chosen_size
+from tamiz.evaluation.comparison.text import describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tamiz.evaluation.agreement.stability import Stability
+    from tamiz.evaluation.statistical_tests.significance import Significance
+
+
+@dataclass(repr=False)
+class Comparison:
+    """What :func:`tamiz.compare` found.
+
+    Arrays have axes for methods, judges, splits and sizes, in this order, as far as they apply; NaN
+    stands for what failed, is not defined, or was not reached.
+
+    Attributes
+    ----------
+    methods, judges : list of str
+        Names.
+    sizes : array
+        Numbers of features of the curves.
+    errors : array of shape (methods, judges, splits, sizes)
+        Honest errors: features ranked inside the training part of the split.
+    apparent_errors : array of shape (methods, judges, splits, sizes)
+        Errors in the same splits with the features ranked on all data.
+    inner_errors : array of shape (methods, judges, splits, inner folds, sizes + 1)
+        Errors of the inner cross-validation inside each training part, with the parameters chosen
+        there; the last column is for the features that the method itself selects.
+    nested_errors, nested_sizes : arrays of shape (methods, judges, splits)
+        Errors at the size that was chosen without the test part, and that size.
+    own_errors, own_apparent_errors : arrays of shape (methods, judges, splits)
+        Errors with the features that the method itself selects.
+    own_sizes : array of shape (methods, splits)
+        How many these are.
+    whole_own_sizes : array of shape (methods,)
+        The same on all data.
+    orders : dict of str
+        For every method, the ranking of each split: indices, best first, or None.
+    selections : dict of str
+        For every method with a number of its own, the features selected in each split.
+    whole_orders, whole_selections, whole_scores : dict of str
+        The rankings on all data, what methods with a number of their own select there, and the
+        scores of methods that have some.
+    select_seconds : array of shape (methods, splits)
+        Time to select.
+    judge_seconds : array of shape (methods, judges, splits)
+        Time to fit and test the judge at all sizes.
+    repeat, fold, n_train, n_test : arrays of shape (splits,)
+        Where a split stands, and its numbers of samples.
+    tuned : dict
+        With ``tune``: the parameters chosen, by method and judge, for each split and size.
+    n_samples, n_features : int
+        Shape of the data.
+    names : list of str
+        Names of the features.
+    metric : str
+        What the errors are.
+    shares : bool
+        Whether errors lie between 0 and 1, and are shown in per cent.
+    nested : bool
+        Whether ``nested_sizes`` come from an inner cross-validation; else from the other folds.
+    rule : {"best", "1se"}
+        How sizes are chosen.
+    confidence : float
+        Level of the intervals.
+    status : {"complete", "interrupted", "time budget"}
+        How the run ended.
+    notes : list of str
+        What a reader should know: gaps that were filled, failures, undefined metrics.
+    failures : list of str
+        Every failure.
+    params : dict
+        Parameters of methods, judges and protocol.
+    seed : int
+        Repeats the comparison as ``random_state``.
+    seconds : float
+        Time of the run.
+    """
+
+    methods: list[str]
+    judges: list[str]
+    sizes: np.ndarray
+    errors: np.ndarray
+    apparent_errors: np.ndarray
+    inner_errors: np.ndarray
+    nested_errors: np.ndarray
+    nested_sizes: np.ndarray
+    own_errors: np.ndarray
+    own_apparent_errors: np.ndarray
+    own_sizes: np.ndarray
+    whole_own_sizes: np.ndarray
+    orders: dict[str, list[np.ndarray | None]]
+    selections: dict[str, list[np.ndarray | None]]
+    whole_orders: dict[str, np.ndarray]
+    select_seconds: np.ndarray
+    judge_seconds: np.ndarray
+    repeat: np.ndarray
+    fold: np.ndarray
+    n_train: np.ndarray
+    n_test: np.ndarray
+    n_samples: int
+    n_features: int
+    names: list[str]
+    whole_selections: dict[str, np.ndarray] = field(default_factory=dict)
+    whole_scores: dict[str, np.ndarray] = field(default_factory=dict)
+    metric: str = "error"
+    shares: bool = True
+    nested: bool = True
+    rule: str = "best"
+    confidence: float = 0.95
+    status: str = "complete"
+    tuned: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    params: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        state = "" if self.status == "complete" else f", {self.status}"
+        return (
+            f"<Comparison: {len(self.methods)} methods x {len(self.judges)} judges x "
+            f"{len(self.sizes)} sizes, {len(self.repeat)} splits{state}>"
+        )
+
+    def __str__(self) -> str:
+        return describe(self)
+
+    @property
+    def ratio(self) -> float:
+        """Test samples for each training sample."""
+        return float(np.mean(self.n_test / self.n_train))
+
+    def _repr_html_(self) -> str:
+        """The estimates as a table, in notebooks."""
+        per, unit = (100.0, " %") if self.shares else (1.0, "")
+        head = ["method", "judge", "size", f"honest {self.metric}{unit}", "low", "high", "apparent"]
+        rows = [
+            [e.method, e.judge, e.size, *(per * v for v in (e.error, e.low, e.high, e.apparent))]
+            for e in self.estimates()
+        ]
+        return html_table(repr(self)[1:-1], head, rows, self.notes)
+
+    # ------------------------------------------------------------------------------- estimates
+
+    def curve(self, method: str, judge: str | None = None) -> Curve:
+        """Error by number of features, with interval, beside the apparent one.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+        judge : str, optional
+            Its name; the first by default.
+
+        Returns
+        -------
+        curve : Curve
+            Arrays ``sizes``, ``error``, ``low``, ``high``, ``apparent`` and ``bias``.
+        """
+        return curve_of(self, *self._place(method, judge))
+
+    def estimates(self) -> list[Estimate]:
+        """What each method achieves: one entry for every line of the table."""
+        return [
+            estimate
+            for m in range(len(self.methods))
+            for j in range(len(self.judges))
+            for estimate in estimates_of(self, m, j)
+        ]
+
+    def estimate(self, method: str, judge: str | None = None, kind: str | None = None) -> Estimate:
+        """The entry of one method before one judge.
+
+        Parameters
+        ----------
+        method, judge : str
+            Names; the first judge by default.
+        kind : {"chosen", "own"}, optional
+            Size by cross-validation, or the method's own; the first that there is by default.
+        """
+        for one in estimates_of(self, *self._place(method, judge)):
+            if kind is None or one.kind == kind:
+                return one
+        raise ValueError(f"{method!r} has no error of kind {kind!r}.")
+
+    def _place(self, method: str, judge: str | None) -> tuple[int, int]:
+        if method not in self.methods:
+            raise ValueError(
+                f"no method of this comparison is called {method!r}; it has "
+                f"{', '.join(map(repr, self.methods))}."
+            )
+        if judge is not None and judge not in self.judges:
+            raise ValueError(
+                f"no judge of this comparison is called {judge!r}; it has "
+                f"{', '.join(map(repr, self.judges))}."
+            )
+        return self.methods.index(method), 0 if judge is None else self.judges.index(judge)
+
+    # ------------------------------------------------------------------------ further questions
+
+    def masks(self, method: str, size: int | str = "chosen", judge: str | None = None) -> Any:
+        """Which features each split selects, a boolean array (splits, features).
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+        size : int, "chosen" or "own", default="chosen"
+            The best so many of each split, the number chosen on all of them, or what the method
+            itself selects.
+        judge : str, optional
+            By whose errors the number is chosen.
+        """
+        m, j = self._place(method, judge)
+        whole = isinstance(size, Integral) and not isinstance(size, bool)
+        if size not in ("chosen", "own") and not (whole and 1 <= int(size) <= self.n_features):
+            raise ValueError(
+                f"size={size!r} is not understood; use a number from 1 to {self.n_features}, "
+                "'chosen' or 'own'."
+            )
+        if size == "chosen":
+            chosen = chosen_size(self.errors[m, j], self.sizes, self.rule, self.ratio)
+            size = "own" if chosen is None else chosen
+        rows = []
+        kept = self.selections if size == "own" else self.orders
+        for features in kept[method]:
+            if features is not None:
+                row = np.zeros(self.n_features, dtype=bool)
+                row[features if isinstance(size, str) else features[: int(size)]] = True
+                rows.append(row)
+        if not rows:
+            raise ValueError(f"{method!r} has no selection of size {size!r} in any split.")
+        return np.array(rows)
+
+    def stability(
+        self, method: str, size: int | str = "chosen", judge: str | None = None
+    ) -> Stability:
+        """How much the selections of the splits agree.
+
+        Training parts overlap, so that some agreement is due to the samples they share; compare
+        methods with each other rather than with 1.
+
+        Parameters
+        ----------
+        method, size, judge
+            As in :meth:`masks`.
+
+        Returns
+        -------
+        stability : Stability
+            See :func:`tamiz.evaluation.stability`.
+        """
+        from tamiz.evaluation.agreement.stability import stability
+
+        masks = self.masks(method, size, judge)
+        return stability(masks, names=self.names, confidence=self.confidence)
+
+    def stability_by_size(self, method: str) -> tuple[np.ndarray, np.ndarray]:
+        """Nogueira's measure at every size below the number of features: sizes and values."""
+        sizes = self.sizes[self.sizes < self.n_features]
+        return sizes, np.array([self.stability(method, int(size)).nogueira for size in sizes])
+
+    def significance(
+        self,
+        size: int | str = "chosen",
+        judge: str | None = None,
+        methods: Sequence[str] | None = None,
+        **options: Any,
+    ) -> Significance:
+        """Whether the methods differ beyond chance, in the splits that all of them have.
+
+        Parameters
+        ----------
+        size : int, "chosen" or "own", default="chosen"
+            At a number of features; at the number that was chosen without the test part of each
+            split (the method's own where it has no curve); or at the method's own.
+        judge : str, optional
+            The first by default.
+        methods : list of str, optional
+            All that have such errors by default.
+        **options
+            Passed on to :func:`tamiz.evaluation.significance`.
+
+        Returns
+        -------
+        significance : Significance
+        """
+        from tamiz.evaluation.statistical_tests.significance import significance
+
+        errors = {name: self._errors_at(name, size, judge) for name in methods or self.methods}
+        if methods is None:
+            errors = {name: row for name, row in errors.items() if np.isfinite(row).any()}
+        table = np.array(list(errors.values())).T.reshape(len(self.repeat), len(errors))
+        complete = np.isfinite(table).all(axis=1)
+        if len(errors) < 2 or complete.sum() < 2:
+            raise ValueError(
+                f"a test needs two methods with errors at size={size!r} in two splits; there are "
+                f"{len(errors)} with {int(complete.sum())} splits in common."
+            )
+        fraction = float(np.mean(self.n_test[complete] / self.n_train[complete]))
+        options = {"test_fraction": fraction, **options}
+        return significance(table[complete], names=list(errors), **options)
+
+    def _errors_at(self, method: str, size: int | str, judge: str | None) -> np.ndarray:
+        m, j = self._place(method, judge)
+        if size == "chosen":
+            nested = self.nested_errors[m, j]
+            return nested if np.isfinite(nested).any() else self.own_errors[m, j]
+        if size == "own":
+            return self.own_errors[m, j]
+        place = np.flatnonzero(self.sizes == size)
+        if not len(place):
+            raise ValueError(
+                f"size={size!r} was not judged; sizes are {', '.join(map(str, self.sizes))}, "
+                "'chosen' and 'own'."
+            )
+        return self.errors[m, j, :, int(place[0])]
+
+    # ---------------------------------------------------------------------------------- tables
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every error: a row for each method, judge, repeat, fold and size.
+
+        Column ``kind`` is "curve", "chosen" (``size`` chosen without the test part) or "own".
+        """
+        from tamiz.evaluation.comparison.tables import long_table
+
+        return long_table(self)
+
+    def summary(self) -> pd.DataFrame:
+        """The printed table: a row for each method and judge."""
+        from tamiz.evaluation.comparison.tables import pandas
+
+        return pandas().DataFrame(self.estimates(), columns=Estimate._fields)
+
+    def curves(self) -> pd.DataFrame:
+        """Means and intervals: a row for each method, judge and size."""
+        from tamiz.evaluation.comparison.tables import curve_table
+
+        return curve_table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON."""
+        from tamiz.evaluation.comparison.tables import as_dict
+
+        return _plain(as_dict(self))
+
+    # --------------------------------------------------------------------------------- pictures
+
+    def plot(
+        self,
+        methods: Sequence[str] | None = None,
+        judge: str | None = None,
+        *,
+        apparent: bool = True,
+        ax: Any = None,
+    ) -> Any:
+        """Draw errors by number of features: honest solid with intervals, apparent dashed.
+
+        More than four methods before one judge get a picture each, unless ``ax`` is given.
+
+        Parameters
+        ----------
+        methods : list of str, optional
+            Which; all by default.
+        judge : str, optional
+            Which; all by default, side by side.
+        apparent : bool, default=True
+            Draw the dashed curves.
+        ax : matplotlib axes, optional
+            Where to draw, for one judge.
+
+        Returns
+        -------
+        ax : matplotlib axes, or an array of them
+        """
+        return compare_plots.plot_curves(self, methods, judge, apparent, ax)
+
+    def plot_bias(self, judge: str | None = None, ax: Any = None) -> Any:
+        """Draw the honest and the apparent error of each method, and the gap between them."""
+        return compare_plots.plot_bias(self, judge, ax)
+
+    def plot_stability(self, methods: Sequence[str] | None = None, ax: Any = None) -> Any:
+        """Draw how much the selections of the splits agree, by number of features."""
+        return compare_plots.plot_stability(self, methods, ax)
+
+    def plot_sizes(self, judge: str | None = None, ax: Any = None) -> Any:
+        """Draw the sizes chosen in the splits, and the methods' own."""
+        return compare_plots.plot_sizes(self, judge, ax)

@@ -1,0 +1,1 @@
+"""Do methods differ beyond chance? Paired, rank and permutation tests."""

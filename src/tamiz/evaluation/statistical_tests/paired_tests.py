@@ -1,0 +1,193 @@
+"""Tests of paired numbers: the formulas behind :func:`tamiz.evaluation.significance`.
+
+Every function gets checked arrays. Rows are runs or data sets, columns methods.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from tamiz.evaluation.intervals import UNKNOWN, Interval
+
+#: More pairs than this are too many for the exact distribution of Wilcoxon's statistic.
+MOST_EXACT = 200
+
+
+class PairedTest(NamedTuple):
+    """One test of one pair."""
+
+    difference: float
+    interval: Interval
+    statistic: float
+    df: float | None
+    pvalue: float
+
+
+class FriedmanTest(NamedTuple):
+    """Friedman's test, and the F of Iman and Davenport made of it."""
+
+    chi_square: float
+    chi_square_pvalue: float
+    df: int
+    F: float
+    F_df: tuple[int, int]
+    pvalue: float  # of F
+
+
+def corrected_t(d: np.ndarray, test_fraction: float, confidence: float) -> PairedTest:
+    """Nadeau and Bengio: ``t = mean / sqrt((1/J + n_test/n_train) s²)`` with J - 1 degrees.
+
+    Training parts of resamples overlap, so that their results vary less than those of fresh data
+    would; the second term of the variance makes up for it. Without it, it is the paired t-test.
+    """
+    J = len(d)
+    size = float(np.abs(d).max())
+    if size == 0:
+        return PairedTest(0.0, (0.0, 0.0), 0.0, J - 1, 1.0)
+    part = d / size  # squares of very large or very small numbers are lost
+    mean = float(part.mean())
+    error = math.sqrt((1 / J + test_fraction) * float(part.var(ddof=1)))
+    if error <= 1e-14:  # the same difference in every run
+        whole = mean * size
+        return PairedTest(whole, (whole, whole), math.copysign(math.inf, mean), J - 1, 0.0)
+    half = float(stats.t.isf((1 - confidence) / 2, J - 1)) * error
+    statistic = mean / error
+    pvalue = float(2 * stats.t.sf(abs(statistic), J - 1))
+    ends = (mean - half) * size, (mean + half) * size
+    return PairedTest(mean * size, ends, statistic, J - 1, pvalue)
+
+
+def wilcoxon(d: np.ndarray, confidence: float) -> PairedTest:
+    """Wilcoxon's signed ranks: the smaller rank sum, zeros shared evenly between both.
+
+    The p-value is exact, with ties and zeros as they are (each nonzero difference might have had
+    either sign), up to ``MOST_EXACT`` differences, normal beyond. The difference is the
+    pseudo-median (Hodges and Lehmann), the median of the means of all pairs of differences.
+    """
+    n = len(d)
+    ranks = ranked(np.abs(d)[None], 1e-10)[0]
+    zeros = float(ranks[d == 0].sum()) / 2
+    plus = float(ranks[d > 0].sum())
+    signed = ranks[d != 0]
+    statistic = min(plus, float(signed.sum()) - plus) + zeros
+    pvalue = _signed_rank_pvalue(signed, plus)
+    walsh = np.sort(((d[:, None] + d) / 2)[np.triu_indices(n)])
+    difference = float(np.median(walsh))
+    # the interval of all shifts that an untied test would not reject
+    tail = (1 - confidence) / 2
+    if n <= MOST_EXACT:
+        weight = _sign_sums(2 * np.arange(1, n + 1))
+        below = np.cumsum(weight[::2])
+        skip = int(np.searchsorted(below, tail, side="right"))
+    else:
+        deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        skip = int(n * (n + 1) / 4 - stats.norm.isf(tail) * deviation)
+    interval = UNKNOWN if skip < 1 else (float(walsh[skip - 1]), float(walsh[-skip]))
+    return PairedTest(difference, interval, statistic, None, pvalue)
+
+
+def _signed_rank_pvalue(ranks: np.ndarray, plus: float) -> float:
+    if not len(ranks):
+        return 1.0
+    total = float(ranks.sum())
+    smaller = min(plus, total - plus)
+    if len(ranks) > MOST_EXACT:
+        z = (total / 2 - smaller) / math.sqrt(float((ranks**2).sum()) / 4)
+        return min(1.0, float(2 * stats.norm.sf(z)))
+    weight = _sign_sums(np.rint(2 * ranks).astype(int))
+    return min(1.0, 2 * float(weight[: round(2 * smaller) + 1].sum()))
+
+
+def _sign_sums(parts: np.ndarray) -> np.ndarray:
+    """Probability of each sum of parts, each of which is in with probability one half."""
+    weight = np.zeros(int(parts.sum()) + 1)
+    weight[0] = 1.0
+    for part in parts:
+        moved = np.zeros_like(weight)
+        moved[part:] = weight[: len(weight) - part]
+        weight = (weight + moved) / 2
+    return weight
+
+
+def friedman(ranks: np.ndarray, correct_ties: bool) -> FriedmanTest:
+    """From the ranks within each row, ties sharing the mean of their ranks."""
+    N, k = ranks.shape
+    df = (k - 1, (k - 1) * (N - 1))
+    mean = ranks.mean(axis=0)
+    chi = 12 * N / (k * (k + 1)) * float(((mean - (k + 1) / 2) ** 2).sum())
+    if correct_ties:
+        ties = 0.0
+        for row in ranks:
+            count = np.unique(row, return_counts=True)[1].astype(float)
+            ties += float((count**3 - count).sum())
+        rest = 1 - ties / (N * (k**3 - k))
+        chi = chi / rest if rest > 1e-12 else math.nan
+    if math.isnan(chi):
+        return FriedmanTest(math.nan, 1.0, k - 1, math.nan, df, 1.0)
+    room = N * (k - 1) - chi
+    F = (N - 1) * chi / room if room > 1e-9 * N * (k - 1) else math.inf
+    pvalue = max(float(stats.f.sf(F, *df)), _least_pvalue(ranks))
+    return FriedmanTest(chi, float(stats.chi2.sf(chi, k - 1)), k - 1, F, df, pvalue)
+
+
+def _least_pvalue(ranks: np.ndarray) -> float:
+    """Chance that all rows agree if every row is shuffled: no p-value is smaller.
+
+    A row has ``k! / (t_1! t_2! ...)`` orders with ties of those sizes. The one with most orders may
+    have any of them; the others have to follow.
+    """
+    k = ranks.shape[1]
+    logs = [
+        math.lgamma(k + 1)
+        - sum(math.lgamma(int(t) + 1) for t in np.unique(row, return_counts=True)[1])
+        for row in ranks
+    ]
+    return math.exp(max(logs) - sum(logs))
+
+
+def ranked(table: np.ndarray, slack: float = 1e-12) -> np.ndarray:
+    """Ranks within each row, the mean for ties; numbers that only rounding tells apart are tied."""
+    order = np.argsort(table, axis=1, kind="stable")
+    row = np.take_along_axis(table, order, axis=1)
+    size = np.maximum(np.abs(row[:, 1:]), np.abs(row[:, :-1]))
+    steps = np.cumsum(np.diff(row, axis=1) > slack * size, axis=1)
+    level = np.zeros(table.shape)
+    np.put_along_axis(level, order[:, 1:], steps.astype(float), axis=1)
+    return np.asarray(stats.rankdata(level, axis=1))
+
+
+def holm(pvalues: np.ndarray) -> np.ndarray:
+    """Adjusted by Holm: the smallest times m, the next times m - 1, ... and never decreasing."""
+    m = len(pvalues)
+    order = np.argsort(pvalues, kind="stable")
+    stepped = np.maximum.accumulate(pvalues[order] * np.arange(m, 0, -1))
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def rank_error(k: int, N: int) -> float:
+    """Standard error of the difference of two mean ranks."""
+    return math.sqrt(k * (k + 1) / (6 * N))
+
+
+def nemenyi_pvalues(z: np.ndarray, k: int) -> np.ndarray:
+    """Of differences of mean ranks in standard errors: the range of ``k`` normal numbers."""
+    return np.clip(stats.studentized_range.sf(np.abs(z) * math.sqrt(2), k, np.inf), 0.0, 1.0)
+
+
+def nemenyi_quantile(alpha: float, k: int) -> float:
+    """The ``q`` of Nemenyi's critical difference."""
+    return float(stats.studentized_range.isf(alpha, k, np.inf)) / math.sqrt(2)
+
+
+def pairs_of(k: int, control: int | None) -> list[tuple[int, int]]:
+    """All pairs, or those with the control as the second."""
+    if control is None:
+        return list(combinations(range(k), 2))
+    return [(j, control) for j in range(k) if j != control]

@@ -1,0 +1,402 @@
+"""Model selection: the error of every combination of parameters, and the best of them."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import check_random_state
+
+from tamiz.base import Stopwatch
+from tamiz.evaluation._workers import check_estimator, check_jobs
+from tamiz.evaluation.tuning.fast import Fast
+from tamiz.evaluation.tuning.grid import Grid, default_estimator, shown
+from tamiz.evaluation.tuning.halving import refuse_for_halving, run_halving
+from tamiz.evaluation.tuning.metric import make_metric
+from tamiz.evaluation.tuning.plain import Plain
+from tamiz.evaluation.tuning.result import Cell, Tuning, choose_cell, find_edges
+from tamiz.evaluation.tuning.run import Board, run_cells
+from tamiz.evaluation.tuning.strings import (
+    TextFast,
+    as_column,
+    as_table,
+    stands_alone,
+    string_kernel,
+)
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import limit_threads, n_threads
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.workers import crew_of
+from tamiz.search.base import seeded
+from tamiz.search.judges import last_step
+from tamiz.search.splits import Split, make_splits
+from tamiz.validation import (
+    as_vector,
+    check_classes,
+    check_regression_target,
+    check_sample_weight,
+    check_X,
+    guess_task,
+)
+from tamiz.validation.text import refuse_text_rows
+
+SEARCHES = ("grid", "random", "halving")
+RULES = ("best", "1se")
+_SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
+
+
+def tune(
+    X: Any,
+    y: Any,
+    estimator: Any = None,
+    grid: Any = None,
+    *,
+    cv: Any = 10,
+    scoring: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    search: str = "grid",
+    n_iter: int = 30,
+    choose: str = "best",
+    refit: bool = True,
+    error_score: float | str = np.nan,
+    fast: bool = True,
+    memory_mb: float = 2000.0,
+    n_jobs: int | None = None,
+    checkpoint: Any = None,
+    resume: bool = False,
+    random_state: Any = 0,
+    verbose: bool | int = 0,
+) -> Tuning:
+    """Choose parameters by cross-validation over a grid.
+
+    For ``SVC`` and ``SVR`` of this package, alone or behind a scaler, kernel matrices are shared
+    between cells and splits and every machine starts from its neighbour; any other estimator or
+    pipeline of scikit-learn is fitted cell by cell. The errors are the same either way, up to
+    samples that lie within the tolerance of a boundary. With a kernel of strings, one matrix over
+    all samples for each setting of the kernel serves all splits and all cells, of any machine that
+    takes strings.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Samples; strings, in a list, an array, a Series or one column, for machines with a kernel of
+        strings such as :class:`~tamiz.kernels.GapWeighted`.
+    y : array-like of shape (n_samples,)
+        Class labels, or numbers for a regression.
+    estimator : estimator, optional
+        What is tuned. By default an ``SVC`` behind a ``StandardScaler`` (an ``SVR`` if ``y`` holds
+        numbers with fractions; a ``MaxAbsScaler`` for sparse tables).
+    grid : dict or list of dict, optional
+        Candidates by parameter name; several dicts for several kernels. Parameters of the last step
+        of a pipeline need no prefix; those of a kernel object have the prefix ``kernel__``. By
+        default C = 0.1, 1, ..., 1000, and gamma over four decades around
+        ``1 / (n_features * variance)``. With ``search="random"`` a candidate list may be a
+        distribution of SciPy.
+    cv : int, "loo", splitter or iterable, default=10
+        Number of (stratified) folds, leave-one-out, a splitter such as
+        :class:`tamiz.search.HoldOut`, or a list of splits.
+    scoring : str or callable, optional
+        A metric of scikit-learn; by default the estimator's own (accuracy, or R²). What is reported
+        is an error: ``1 - score`` where the best score is one, else minus the score.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights, for fitting and for the metric.
+    groups : array-like of shape (n_samples,), optional
+        For splitters that keep groups of samples together.
+    search : {"grid", "random", "halving"}, default="grid"
+        Every cell; ``n_iter`` cells drawn at random; or scikit-learn's successive halving, which
+        tries all cells on few samples and keeps the better third, again and again.
+    n_iter : int, default=30
+        Cells of a random search.
+    choose : {"best", "1se"}, default="best"
+        The cell with least error (of equal ones the simplest), or the simplest cell within one
+        standard error of it: smaller C, gamma, degree and length.
+    refit : bool, default=True
+        Fit the chosen machine to all samples.
+    error_score : float or "raise", default=nan
+        Score of a cell whose estimator fails: NaN leaves it out of the choice, with a warning.
+    fast : bool, default=True
+        Take the fast way where there is one.
+    memory_mb : float, default=2000
+        Bound on the memory for matrices of the fast way, in MiB. It needs about 40 bytes for each
+        pair of samples; beyond that cells are fitted one by one.
+    n_jobs : int, optional
+        Workers: threads for machines of this package, processes for others. The answer does not
+        depend on it.
+    checkpoint : path, optional
+        A file in which scores are written down as they come.
+    resume : bool, default=False
+        Take up the scores of ``checkpoint``.
+    random_state : int, RandomState or None, default=0
+        Seed of the random search, and of splitters and estimators without one of their own.
+    verbose : bool or int, default=0
+        Show progress when it takes longer than two seconds.
+
+    Returns
+    -------
+    tuning : Tuning
+        The chosen parameters, their error, the fitted estimator, and every cell; ``plot()`` draws
+        the map of errors. After Ctrl-C it holds what was complete, with ``interrupted`` set;
+        a search by halving keeps nothing.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : The same as an estimator.
+
+    References
+    ----------
+    .. [1] C.-W. Hsu, C.-C. Chang, C.-J. Lin (2003). A practical guide to support vector
+           classification.
+    .. [2] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). Classification and regression
+           trees; the rule of one standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamiz import tune
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tuning = tune(X, y, grid={"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0]}, cv=5)
+    >>> tuning.best_params
+    {'C': 1.0, 'gamma': 0.1}
+    >>> round(tuning.best_error, 4)
+    0.0267
+
+    Strings, compared by the subsequences that they share:
+
+    >>> from tamiz import SVC
+    >>> from tamiz.kernels import GapWeighted
+    >>> texts = ["a free prize", "see you soon", "prizes for free", "soon, you see"] * 3
+    >>> grid = {"kernel__length": [2, 3], "C": [1.0, 10.0]}
+    >>> tune(texts, [1, 0, 1, 0] * 3, SVC(kernel=GapWeighted()), grid, cv=3).best_params
+    {'C': 1.0, 'kernel__length': 2}
+    """
+    watch = Stopwatch()
+    _check_options(search, choose, n_iter, error_score, memory_mb, n_jobs, checkpoint, resume)
+    kernel = string_kernel(estimator, grid)
+    texts = kernel is not None and stands_alone(estimator)
+    if kernel is not None and texts:
+        X = as_table(X, kernel)
+    n = _length(X)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
+    target, estimator, classifier = _target_and_estimator(X, y, estimator, weight)
+    table, numbers = (X, None) if texts else _tables(X, estimator, kernel)
+    seed = int(check_random_state(random_state).randint(2**31))
+    estimator = seeded(clone(estimator), seed)
+    metric = make_metric(estimator, scoring)
+    cells = Grid(estimator, grid, table, int(n_iter) if search == "random" else None, seed)
+    cells.check_values(estimator)
+    splits = _splits(cv, table, target, classifier, seed, groups)
+    plain = Plain(estimator, table, target, weight, splits, metric, error_score == "raise")
+    if search == "halving":
+        refuse_for_halving(checkpoint, weight)
+        found, interrupted = run_halving(plain, cells, seed, n_jobs, verbose), False
+        notes: dict[str, Any] = {"search": search, "fast_cells": 0}
+    else:
+        crew = crew_of(n_jobs)
+        # shortcuts share matrices in memory, and stay here even if the rest goes to a cluster
+        workers = n_threads() if crew.far else crew.workers
+        quick: Fast | None = None
+        if fast and texts:
+            quick = TextFast(plain, cells.full, memory_mb, workers, verbose)
+        elif fast:
+            quick = Fast(plain, numbers, cells.full, memory_mb, workers)
+        journal = None
+        if checkpoint is not None:
+            journal = Journal(checkpoint, plain.identity(cells.full, scoring), resume=resume)
+        try:
+            with Progress("tuning", verbose) as progress:
+                board = Board(cells.cells, len(splits), journal, progress)
+                run_cells(board, plain, cells.full, quick, n_jobs)
+        finally:
+            if journal is not None:
+                journal.close()
+        found, interrupted = _cells(board, metric, error_score), board.interrupted
+        served = 0 if quick is None else len(quick.served)
+        notes = {"search": search, "fast_cells": served}
+        _warn_of_failures(board, found)
+    return _conclude(found, plain, cells, choose, refit, interrupted, notes, watch, n_jobs, verbose)
+
+
+def _conclude(
+    found: list[Cell],
+    plain: Plain,
+    cells: Grid,
+    choose: str,
+    refit: bool,
+    interrupted: bool,
+    notes: dict[str, Any],
+    watch: Stopwatch,
+    n_jobs: int | None,
+    verbose: bool | int,
+) -> Tuning:
+    """Choose, refit, and look whether the grid was wide enough."""
+    if all(np.isnan(cell.error) for cell in found):
+        if interrupted:
+            raise KeyboardInterrupt("tune was interrupted before any cell was complete.")
+        first = next((cell for cell in found if cell.failure), None)
+        why = "" if first is None else f" The cell {shown(first.params)} says: {first.failure}"
+        raise ValueError(f"All {len(found)} cells of the grid failed.{why}")
+    chosen = choose_cell(found, choose)
+    edges = find_edges(found, choose_cell(found, "best")) if notes["search"] == "grid" else []
+    machine = None
+    if refit and not interrupted:
+        names = {cells.names.get(k, k): v for k, v in found[chosen].params.items()}
+        try:
+            with limit_threads(n_jobs):
+                machine = plain.refit(names, verbose)
+        except KeyboardInterrupt:
+            interrupted = True  # the errors are all there
+    tuning = Tuning(
+        cells=found,
+        metric=plain.metric.name,
+        best_index=chosen,
+        choose=choose,
+        best_estimator=machine,
+        names=list(cells.names),
+        n_splits=len(plain.splits),
+        seconds=watch.seconds,
+        interrupted=interrupted,
+        edges=edges,
+        notes=notes,
+    )
+    if edges and not interrupted:
+        warnings.warn(" ".join(edges), UserWarning, stacklevel=3)
+    return tuning
+
+
+def _cells(board: Board, metric: Any, error_score: float | str) -> list[Cell]:
+    scores = board.scores.copy()
+    if not isinstance(error_score, str) and not np.isnan(error_score):
+        scores[board.done & np.isnan(scores)] = float(error_score)
+    errors = metric.error(scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a cell without any time
+        seconds = np.nanmean(board.seconds, axis=1)
+    return [
+        Cell(params, errors[k], float(seconds[k]), next(iter(board.failures.get(k, ())), None))
+        for k, params in enumerate(board.cells)
+    ]
+
+
+def _warn_of_failures(board: Board, found: list[Cell]) -> None:
+    failed = sorted(board.failures)
+    if not failed or len(failed) == len(found):
+        return
+    told = [
+        f"{shown(board.cells[k])} failed on {len(board.failures[k])} of {board.scores.shape[1]} "
+        f"splits ({board.failures[k][0]})"
+        for k in failed[:3]
+    ]
+    more = f"; and {len(failed) - 3} more cells" if len(failed) > 3 else ""
+    warnings.warn(
+        f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(told)}{more}.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+# ---------------------------------------------------------------------- what comes in
+
+
+def _check_options(
+    search: Any,
+    choose: Any,
+    n_iter: Any,
+    error_score: Any,
+    memory_mb: Any,
+    n_jobs: Any,
+    checkpoint: Any,
+    resume: Any,
+) -> None:
+    if search not in SEARCHES:
+        raise ValueError(f"search={search!r} is not known; use one of {', '.join(SEARCHES)}.")
+    if choose not in RULES:
+        raise ValueError(f"choose={choose!r} is not known; use 'best' or '1se'.")
+    if not isinstance(n_iter, Integral) or isinstance(n_iter, bool) or n_iter < 1:
+        raise ValueError(f"n_iter={n_iter!r} must be a whole number of cells, at least 1.")
+    if error_score != "raise" and (
+        not isinstance(error_score, Real) or isinstance(error_score, bool)
+    ):
+        raise ValueError(f"error_score={error_score!r} must be a number, nan or 'raise'.")
+    if not isinstance(memory_mb, Real) or not float(memory_mb) >= 0:
+        raise ValueError(f"memory_mb={memory_mb!r} must be a number of MiB, zero or more.")
+    check_jobs(n_jobs)
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+
+
+def _length(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) >= 1:
+        return int(shape[0])
+    try:
+        return len(X)
+    except TypeError:
+        raise TypeError(f"X must be a table, it is {type(X).__name__}.") from None
+
+
+def _target_and_estimator(
+    X: Any, y: Any, estimator: Any, weight: np.ndarray | None
+) -> tuple[np.ndarray, Any, bool]:
+    """The target, checked for what the estimator does with it."""
+    n = _length(X)
+    if y is None:
+        raise ValueError("y is None; tuning needs a target for every sample.")
+    target = as_vector(y)
+    if estimator is None:
+        estimator = default_estimator(X, guess_task(target) == "regression")
+    else:
+        check_estimator(estimator)
+    classifier = is_classifier(estimator)
+    if classifier:
+        check_classes(target, n, weight=weight)
+    elif is_regressor(estimator):
+        target = check_regression_target(target, n)
+    elif len(target) != n:
+        raise ValueError(f"X has {n} rows but y has {len(target)} entries; they must be equal.")
+    return target, estimator, classifier
+
+
+def _tables(X: Any, estimator: Any, kernel: Any) -> tuple[Any, np.ndarray | None]:
+    """The samples as estimators get them, and as numbers for the fast way (None: there is none).
+
+    Data frames stay what they are, for the names of their columns.
+    """
+    machine = last_step(estimator)
+    ours = type(machine).__module__.partition(".")[0] == "tamiz"
+    before = [step for _, step in getattr(estimator, "steps", [])[:-1]]
+    if ours and all(type(step).__name__ in _SCALERS for step in before):
+        if kernel is not None:
+            raise ValueError(
+                f"{type(before[0]).__name__} scales numbers, and {kernel!r} compares strings; tune "
+                "the machine alone."
+            )
+        refuse_text_rows(X)
+        numbers = check_X(clone(machine), X, reset=True, accept_sparse=True)
+        dense = numbers if isinstance(numbers, np.ndarray) else None
+        return (X if hasattr(X, "columns") else numbers), dense
+    if hasattr(X, "columns") or sparse.issparse(X):
+        return X, None
+    return (np.asarray(X) if kernel is None else as_column(X)), None
+
+
+def _splits(
+    cv: Any, X: Any, y: np.ndarray, classifier: bool, seed: int, groups: Any
+) -> list[Split]:
+    if classifier and isinstance(cv, Integral) and not isinstance(cv, bool):
+        classes, counts = np.unique(y, return_counts=True)
+        if counts.min() < cv <= counts.max():
+            few = classes.tolist()[int(counts.argmin())]
+            warnings.warn(
+                f"class {few!r} has {counts.min()} samples, fewer than cv={cv} folds: some folds "
+                "lack it. Use fewer folds, or a HoldOut.",
+                UserWarning,
+                stacklevel=3,
+            )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return make_splits(cv, X, y, classifier, seed, groups)

@@ -1,0 +1,1 @@
+"""Gram matrices that follow when a feature is added, removed or rescaled."""

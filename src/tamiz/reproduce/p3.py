@@ -1,0 +1,221 @@
+"""P3: four rankings at the number of features where HO-SVM stopped, with and without bias."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tamiz.embedded import FSV, SVMRFE, HoldOutSVM
+from tamiz.filters import FisherScore
+from tamiz.reproduce.base import Found, Part, Recipe, Row, row
+from tamiz.reproduce.common import read, split, unit
+from tamiz.svm import SVC
+
+#: Number of features, then accuracy in % and deviation over 100 realisations.
+PUBLISHED: dict[str, tuple[int, dict[str, tuple[float, float]]]] = {
+    "WBC": (12, {"Fisher": (94.91, 1.2), "FSV": (94.70, 1.3), "RFE": (95.47, 1.1),
+                 "HO-SVM": (97.69, 0.9)}),
+    "CRMA": (100, {"Fisher": (87.55, 7.5), "FSV": (91.17, 6.7), "RFE": (95.61, 5.4),
+                   "HO-SVM": (96.36, 5.3)}),
+}  # fmt: skip
+
+REALISATIONS = 100  # whose mean is printed
+
+Make = Callable[[int], Any]  # a selector for a seed
+Scale = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a table, and the part to learn from
+
+
+def by_range(X: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """[0, 1] in the part to learn from."""
+    return unit(X, like)
+
+
+def by_deviation_of_logarithms(X: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Logarithms with mean zero and deviation one in the part to learn from."""
+    L, like = np.log(X), np.log(like)
+    return (L - like.mean(axis=0)) / like.std(axis=0)
+
+
+def _radial(C: float, gamma: float) -> dict[str, Make]:
+    return {
+        "Fisher": lambda seed: FisherScore(variant="criterion"),
+        "FSV": lambda seed: FSV(C=10.0),
+        "RFE": lambda seed: SVMRFE(kernel="rbf", C=C, gamma=gamma),
+        "HO-SVM": lambda seed: HoldOutSVM(C=C, gamma=gamma, random_state=seed),
+    }
+
+
+def _wide() -> dict[str, Make]:
+    return {
+        "Fisher": lambda seed: FisherScore(variant="criterion"),
+        "FSV": lambda seed: FSV(C=10.0),
+        "RFE": lambda seed: SVMRFE(kernel="linear", C=10.0),
+        "HO-SVM": lambda seed: HoldOutSVM(C=100.0, random_state=seed),
+        "HO-SVM, prefilter, 5 splits a step": lambda seed: HoldOutSVM(
+            C=100.0, prefilter="auto", splits_per_step=5, random_state=seed
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class Rankings(Part):
+    """One data set: rankings on all samples and inside the training part, tested alike."""
+
+    name: str
+    data: tuple[str, ...]
+    methods: Callable[[], dict[str, Make]]
+    scale: Scale = by_range
+    gamma: Any = 0.5  # of the machine that is tested, C = 10
+    quick: int = 100
+    full: int = 100
+    most: int | None = None  # samples of each class, at most
+    n: int = 0  # features, where the source names no number
+    why: dict[str, str] = field(default_factory=dict)
+
+    def prepare(self, quick: bool, seed: int) -> Any:
+        X, y, _ = read(self.data[0], numeric=True)
+        X, y = _complete(X, y)
+        if self.most is not None:
+            X, y = _balanced(X, y, self.most, seed)
+        everything = self.scale(X, X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ranked = {name: make(seed).fit(everything, y) for name, make in self.methods().items()}
+        stop = int(ranked["HO-SVM"].support_.sum())
+        n, _ = PUBLISHED.get(self.name, (self.n, {}))
+        return X, y, everything, n, stop, {k: s.order_[:n] for k, s in ranked.items()}
+
+    def repeat(self, ready: Any, seed: int) -> Found:
+        X, y, everything, n, stop, ranked = ready
+        train, test = split(np.random.default_rng(seed), y)
+        Z = self.scale(X, X[train])
+        found: Found = {"stop on all samples": stop, "n": n}
+        for name, make in self.methods().items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                honest = make(seed).fit(Z[train], y[train])
+            found[name] = [
+                self._accuracy(everything, y, train, test, ranked[name]),
+                self._accuracy(Z, y, train, test, honest.order_[:n]),
+            ]
+            if name.startswith("HO-SVM"):
+                kept = np.flatnonzero(honest.support_)
+                found[f"{name} stop"] = [
+                    len(kept),
+                    self._accuracy(Z, y, train, test, kept),
+                ]
+        return found
+
+    def _accuracy(self, Z: Any, y: Any, train: Any, test: Any, best: np.ndarray) -> float:
+        machine = SVC(C=10.0, gamma=self.gamma).fit(Z[np.ix_(train, best)], y[train])
+        return 100.0 * float(machine.score(Z[np.ix_(test, best)], y[test]))
+
+    def rows(self, found: list[Found], quick: bool) -> list[Row]:
+        n = int(found[0]["n"])
+        _, published = PUBLISHED.get(self.name, (n, {}))
+        rows = []
+        head = f"{self.name}, {n} features"
+        ways = ("ranked on all samples", "ranked inside the training part")
+        for k, way in enumerate(ways):
+            for name in self.methods():
+                value, deviation = published.get(name, (None, None))
+                rows.append(
+                    row(
+                        name,
+                        [values[name][k] for values in found],
+                        group=f"accuracy in %, interval of a mean of {REALISATIONS}: {head}, {way}",
+                        published=value,
+                        published_sd=deviation,
+                        decimals=2,
+                        why=self.why.get(name, ""),
+                        of=REALISATIONS,
+                    )
+                )
+        for name in self.methods():
+            bias = [values[name][0] - values[name][1] for values in found]
+            rows.append(row(name, bias, group=f"difference of the two, points: {head}", decimals=2))
+        for name in self.methods():
+            if name.startswith("HO-SVM"):
+                own = [values[f"{name} stop"] for values in found]
+                rows.append(
+                    row(
+                        name,
+                        [pair[0] for pair in own],
+                        group=f"features at the stop, inside the training part: {self.name}",
+                        published=n if published and name == "HO-SVM" else None,
+                        decimals=0,
+                        why=self.why.get("stop", ""),
+                        note=f"on all samples it stops at {int(found[0]['stop on all samples'])}"
+                        if name == "HO-SVM"
+                        else "",
+                    )
+                )
+        return rows
+
+
+def _complete(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows without gaps."""
+    whole = ~np.isnan(X).any(axis=1)
+    return X[whole], y[whole]
+
+
+def _balanced(X: np.ndarray, y: np.ndarray, most: int, seed: int) -> tuple[Any, Any]:
+    """As many of each class, drawn at random: the private sets were balanced samples."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
+    size = min(most, *(len(members) for members in rows))
+    chosen = np.sort(np.concatenate([members[:size] for members in rows]))
+    return X[chosen], y[chosen]
+
+
+_TUNED = "the source tunes its machines first, and does not tell to what"
+_WBC_WHY = {
+    "Fisher": f"unexplained: 0.7 to 0.8 points above ours; {_TUNED}",
+    "FSV": "unexplained: ours is better by more than two points; the parameter of the source is "
+    "not told",
+    "RFE": "unexplained: ours is better by 1.4 to 2 points; here the kernel of the ranking is the "
+    "one that is tested, the source does not tell its own",
+    "HO-SVM": f"unexplained: 0.5 to 1 point above ours; {_TUNED}",
+    "stop": "errors of 120 held-out samples decide, so that the stop varies from split to split",
+}
+_CRMA_WHY = {
+    "Fisher": "unexplained, and just outside; ranked on all tissues ours is two points nearer, "
+    "which so few splits do not tell from chance",
+    "FSV": "ranked honestly, ours stays below; ranked on all tissues it has the printed mean "
+    "inside: selection bias would explain it",
+    "RFE": "unexplained: ranked on all tissues ours comes to 90 %, honestly to 83 %, so that "
+    "selection bias would explain a half of the difference",
+    "HO-SVM": "unexplained: here 19 held-out tissues cannot tell 2,000 genes apart, nearly all are "
+    "tied and chance decides; what else the source did is not told",
+    "stop": "with ties at nearly every step the strict rule goes on to the last genes",
+}
+
+RECIPE = Recipe(
+    name="P3",
+    title="HO-SVM beside Fisher, FSV and RFE, with and without selection bias",
+    source="Table 2 of an article on HO-SVM (Maldonado and Weber): means over 100 realisations.",
+    protocol="Random 70/30 splits, classes in proportion. Features are ranked twice: once on all "
+    "samples, those for testing included, and inside the training part of every split. A radial "
+    "machine (C = 10; width 1 on features in [0, 1], 1 / (p variance) on logarithms) is trained "
+    "with the best n features and tested on the rest. For the private sets of the source two "
+    "public credit sets stand in, at 9 of 24 and 4 of 10 features: the share that was kept there. "
+    "The printed accuracies are means, so that the interval is that of a mean of 100 such splits, "
+    "not of single ones. The source first tunes its machines and does not print the outcome; here "
+    "the parameters are the same on every split.",
+    data="WBC is breast_cancer (569 x 30, [0, 1]), CRMA is colon (62 x 2,000, logarithms, "
+    "standardised); stand-ins german_numeric (balanced, 300 + 300) and hmeq (numeric "
+    "columns, complete rows, balanced, 300 + 300), [0, 1]",
+    parts=(
+        Rankings("WBC", ("breast_cancer",), lambda: _radial(10.0, 0.5), why=_WBC_WHY),
+        Rankings(
+            "CRMA", ("colon",), _wide, by_deviation_of_logarithms, "scale", 20, 50, why=_CRMA_WHY
+        ),
+        Rankings("german_numeric", ("german_numeric",), lambda: _radial(10.0, 0.5), quick=20,
+                 full=50, most=300, n=9),
+        Rankings("hmeq", ("hmeq",), lambda: _radial(10.0, 0.5), quick=20, full=50, most=300, n=4),
+    ),
+)  # fmt: skip

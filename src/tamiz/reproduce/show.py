@@ -1,0 +1,155 @@
+"""A reproduction as a table of text and as a picture."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from tamiz.reproduce.base import Row
+
+if TYPE_CHECKING:
+    from tamiz.reproduce.reproduce import Reproduction
+
+_WIDTH = 100
+#: Colour and words for a published number.
+_VERDICTS = {True: ("0.1", ", inside"), False: ("C3", ", outside"), None: ("0.6", "")}
+_ANSWERS = {True: "yes", False: "no", None: "open"}
+_HEADS = ("", "ours", "central 95 %", "published", "inside?")
+
+
+def table(reproduction: Reproduction) -> str:
+    """Readable lines: a heading, the protocol, and the rows by group."""
+    form = "quick form" if reproduction.quick else "full form"
+    done = ", ".join(f"{name} {n}" for name, n in reproduction.repeats.items())
+    lines = [f"{reproduction.name}  {reproduction.title} ({form})", ""]
+    about = (
+        f"Source: {reproduction.source}",
+        f"Data: {reproduction.data}",
+        f"Protocol: {reproduction.protocol}",
+        f"Repeats: {done}; {reproduction.seconds:.0f} s; random_state {reproduction.random_state}.",
+        *reproduction.notes,
+    )
+    for text in about:
+        lines += textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+    marks: dict[str, int] = {}  # one footnote for a remark, however many rows share it
+    body = [
+        [f"  {line[0]}", *line[1:]] for line in (cells(row, marks) for row in reproduction.rows)
+    ]
+    widths = [max(len(head), *(len(line[k]) for line in body)) for k, head in enumerate(_HEADS)]
+    lines += ["", _line(_HEADS, widths), _line(["-" * w for w in widths], widths)]
+    rows = iter(body)
+    for group, members in groupby(reproduction.rows, key=lambda row: row.group):
+        lines += ["", group, *(_line(next(rows), widths) for _ in members)]
+    judged = sum(row.inside is not None for row in reproduction.rows)
+    outside = len(reproduction.outside)
+    lines += ["", f"{judged - outside} of {judged} inside, {outside} outside."]
+    for remark, mark in marks.items():
+        lines += textwrap.wrap(f"[{mark}] {remark}", _WIDTH, subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def cells(row: Row, marks: dict[str, int]) -> list[str]:
+    """The five cells of a row; its remark gets a number among the ``marks``."""
+    digits = row.decimals
+    finer = max(digits, 1)  # of counts the mean is none
+    ours = f"{row.mean:.{finer}f}"
+    if row.sd is not None:
+        ours += f" ± {row.sd:.{finer}f}"
+    between = f"{row.low:.{digits}f} to {row.high:.{digits}f}" if row.n > 1 else "one value"
+    published = row.claim or "–"
+    if row.published is not None:
+        published = f"{row.published:.{digits}f}"
+        if row.published_sd is not None:
+            published += f" ± {row.published_sd:g}"
+    said = {True: "yes", False: "NO", None: "open" if row.claim else ""}[row.inside]
+    if row.remark:
+        said += f" [{marks.setdefault(row.remark, len(marks) + 1)}]"
+    return [row.what, ours, between, published, said.strip()]
+
+
+def _line(cells: Any, widths: list[int]) -> str:
+    return " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+# -------------------------------------------------------------------------------------- picture
+
+
+def draw(reproduction: Reproduction, ax: Any, group: str | None) -> Any:
+    """Intervals as bars, published numbers as marks."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
+        ) from None
+    groups: dict[str, list[Row]] = {}
+    for row in reproduction.rows:
+        groups.setdefault(row.group, []).append(row)
+    if group is not None and group not in groups:
+        raise ValueError(f"group={group!r} is none of {', '.join(map(repr, groups))}.")
+    if ax is not None or group is not None:
+        chosen = next(iter(groups)) if group is None else group
+        if ax is None:
+            _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.24 * len(groups[chosen])))
+        _panel(ax, chosen, groups[chosen])
+        ax.legend(
+            fontsize="x-small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False
+        )
+        ax.set_title(f"{reproduction.name}: {reproduction.title}", size="medium", pad=20)
+        return ax
+    heights = [len(rows) + 2.5 for rows in groups.values()]
+    figure, axes = plt.subplots(
+        len(groups),
+        1,
+        figsize=(7.5, 0.6 + 0.22 * sum(heights)),
+        height_ratios=heights,
+        squeeze=False,
+        layout="constrained",
+    )
+    for panel, (name, rows) in zip(axes[:, 0], groups.items(), strict=True):
+        _panel(panel, name, rows)
+    handles: dict[str, Any] = {}
+    for panel in axes[:, 0]:
+        drawn, labels = panel.get_legend_handles_labels()
+        handles |= dict(zip(labels, drawn, strict=True))
+    figure.legend(
+        handles.values(), handles, fontsize="x-small", loc="outside lower center", ncols=4
+    )
+    figure.suptitle(f"{reproduction.name}: {reproduction.title}", size="medium")
+    return axes[:, 0]
+
+
+def _panel(ax: Any, group: str, rows: list[Row]) -> None:
+    """Rows from top to bottom; published numbers outside our interval in another colour."""
+    labelled: set[str] = set()
+    for k, row in enumerate(rows):
+        ax.plot(
+            [row.low, row.high], [k, k], color="C0", lw=4, alpha=0.45, solid_capstyle="butt",
+            label=_once("our central 95 %", labelled),
+        )  # fmt: skip
+        ax.plot(row.mean, k, "|", color="C0", ms=9, mew=2, label=_once("our mean", labelled))
+        if row.published is not None:
+            color, where = _VERDICTS[row.inside]
+            label = _once(f"published{where}", labelled)
+            ax.plot(row.published, k, "D", color=color, ms=4.5, label=label)
+        if row.claim:
+            said = f"{row.claim}: {_ANSWERS[row.inside]}"
+            color = _VERDICTS[row.inside][0]
+            ax.annotate(
+                said, (row.high, k), xytext=(5, 0), textcoords="offset points",
+                va="center", size="x-small", color=color,
+            )  # fmt: skip
+    ax.set_yticks(range(len(rows)), [row.what for row in rows], size="small")
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlabel(group)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+
+
+def _once(label: str, used: set[str]) -> str | None:
+    """A label for the legend the first time it is needed."""
+    if label in used:
+        return None
+    used.add(label)
+    return label

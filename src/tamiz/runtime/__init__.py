@@ -1,0 +1,1 @@
+"""Threads, workers, progress, checkpoints: how work is run, not what is computed."""

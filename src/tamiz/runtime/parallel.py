@@ -1,0 +1,173 @@
+"""A shared thread pool for compiled functions that release the GIL.
+
+numba's own ``prange`` needs a threading layer, and the layers differ in what they survive: one
+aborts the process when two Python threads enter it, another when the process forks. Tiles handed
+to ordinary threads have neither problem, cost some tens of microseconds, and keep the compiled
+functions small enough to be cached on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from numbers import Integral
+from typing import Any
+
+from tamiz.runtime.blas import one_blas_thread
+
+_pool: ThreadPoolExecutor | None = None
+_pool_pid = -1
+_limit: ContextVar[int | None] = ContextVar("tamiz_threads", default=None)
+
+#: What ``n_jobs`` may be.
+N_JOBS: list[Any] = [Integral, None]
+
+
+def refuse_no_jobs(n_jobs: int | None) -> None:
+    """Say that nobody is left to do the work."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
+            "None for the default."
+        )
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Let tiles use at most ``n_jobs`` threads: of this caller, for as long as this lasts.
+
+    Results do not depend on it. None leaves things as they are; negative numbers count from the
+    number of threads, -1 being all of them. With one thread, BLAS is held to one as well.
+    """
+    refuse_no_jobs(n_jobs)
+    if n_jobs is None:
+        yield
+        return
+    most = n_threads()
+    token = _limit.set(min(most, n_jobs) if n_jobs > 0 else max(1, most + 1 + n_jobs))
+    try:
+        if _limit.get() == 1:
+            with one_blas_thread():
+                yield
+        else:
+            yield
+    finally:
+        _limit.reset(token)
+
+
+def n_threads() -> int:
+    """Number of threads that tiles may use.
+
+    That is the limit in force if there is one, else ``OMP_NUM_THREADS`` if set, else the usable
+    cores.
+    """
+    limit = _limit.get()
+    return _available() if limit is None else limit
+
+
+def _available() -> int:
+    requested = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if requested.isdigit() and int(requested) > 0:
+        return int(requested)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every platform tells the affinity
+        return os.cpu_count() or 1
+
+
+def _get_pool() -> ThreadPoolExecutor:
+    global _pool, _pool_pid
+    if _pool is None or _pool_pid != os.getpid():  # threads do not survive a fork
+        _pool = ThreadPoolExecutor(max_workers=max(1, _available() - 1), thread_name_prefix="tamiz")
+        _pool_pid = os.getpid()
+    return _pool
+
+
+class _Tiles:
+    """The tiles of one call that other threads work on, and the end of them.
+
+    No lock is held: a thread says that it begins before it looks whether it may, and whoever stops
+    it says so before looking at who has begun, so that one of them sees the other.
+    """
+
+    __slots__ = ("_begun", "_ended", "_function", "_stopped")
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+        self._begun: list[int] = []
+        self._ended: list[int] = []
+        self._stopped = False
+
+    def work(self, start: int, stop: int, *args: Any) -> Any:
+        """Do one tile, in a thread of the pool, unless it is too late to begin."""
+        _limit.set(1)  # tiles of a tile would wait for threads that wait for theirs
+        self._begun.append(start)
+        try:
+            return None if self._stopped else self._function(start, stop, *args)
+        finally:
+            self._ended.append(start)
+
+    def stop(self, told: threading.Event | None) -> None:
+        """Let no tile begin, and wait for those at work, even if Ctrl-C comes again."""
+        while True:
+            try:
+                self._stopped = True
+                if told is not None:
+                    told.set()
+                while len(self._ended) < len(self._begun):
+                    time.sleep(0.001)
+                return
+            except KeyboardInterrupt:
+                continue
+
+
+def run_tiles(
+    function: Callable[..., Any],
+    n_items: int,
+    *args: Any,
+    min_items: int = 1,
+    stop: threading.Event | None = None,
+) -> list[Any]:
+    """Call ``function(start, stop, *args)`` on ranges that cover ``range(n_items)``.
+
+    The calling thread does its share, so a pool of one core is never waited for. The result is
+    the list of return values in the order of the ranges. The function must release the GIL to
+    gain anything, and must write to disjoint places for different ranges. Tiles that a thread of
+    the pool asks for are all done by that thread.
+
+    Ctrl-C comes to the main thread alone, and an error to one. Either way nobody is at work any
+    more when the exception reaches the caller: ranges that had not begun are left out, and those
+    under way are waited for, since their threads write to the caller's arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(start, stop, *args)``.
+    n_items : int
+        Length of the range to cover.
+    *args
+        Passed on to every call.
+    min_items : int, default=1
+        A range is not split into pieces smaller than this.
+    stop : threading.Event, optional
+        Set before ranges under way are waited for. A function that takes long looks at it now
+        and then, and returns early.
+    """
+    pieces = min(n_threads(), max(1, n_items // max(1, min_items)))
+    if pieces <= 1:
+        return [function(0, n_items, *args)]
+    cuts = [n_items * k // pieces for k in range(pieces + 1)]
+    pool = _get_pool()
+    tiles = _Tiles(function)
+    try:
+        futures = [pool.submit(tiles.work, cuts[k], cuts[k + 1], *args) for k in range(1, pieces)]
+        first = function(cuts[0], cuts[1], *args)
+        return [first, *(future.result() for future in futures)]
+    except BaseException:
+        tiles.stop(stop)
+        raise

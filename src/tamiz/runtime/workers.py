@@ -1,0 +1,218 @@
+"""Who does the work: the caller, threads or processes of this machine, or a cluster.
+
+Joblib decides, as everywhere else: by ``n_jobs``, and by ``joblib.parallel_config``. Under its
+backend "dask" jobs go to the workers of the Dask client (:mod:`tamiz.runtime.dask`). A Dask client
+alone changes nothing; the cluster is used where the caller says so.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+
+
+class Shared:
+    """What all jobs need, such as the table. It travels to a worker once, not with every job.
+
+    Parameters
+    ----------
+    value : object
+        Threads get the object itself; processes get its large arrays as files in memory, which
+        joblib writes once; workers of a cluster get one copy each, for as long as this exists.
+    """
+
+    def __init__(self, value: Any):
+        self.value = value
+        self.there: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # client -> handle
+
+
+class Crew(ABC):
+    """Workers.
+
+    Attributes
+    ----------
+    workers : int
+        How many jobs are done at a time.
+    alone : bool
+        Whether the caller is the only one, so that handing over jobs gains nothing.
+    far : bool
+        Whether jobs leave this machine's memory: what they change is not seen by the caller, and
+        what the caller changes in something shared is not seen by them.
+    """
+
+    workers: int = 1
+    alone: bool = False
+    far: bool = False
+
+    @abstractmethod
+    def results(
+        self,
+        function: Callable[..., Any],
+        shared: Shared,
+        jobs: Iterable[tuple[Any, ...]],
+        *,
+        prefer: str | None = None,
+        at_once: int | None = None,
+        no_more_than_needed: bool = False,
+    ) -> Generator[Any, None, None]:
+        """Results of ``function(shared.value, *job)`` in the order of the jobs, one by one.
+
+        Close the generator (``contextlib.closing``) to give up what is still to do.
+
+        Parameters
+        ----------
+        function : callable
+            Of a module, so that it can be sent.
+        shared : Shared
+            Its first argument.
+        jobs : iterable of tuples
+            The other arguments; taken as workers become free.
+        prefer : {"threads", "processes"}, optional
+            What workers of this machine are.
+        at_once : int, optional
+            At most so many workers.
+        no_more_than_needed : bool, default=False
+            Begin a job when a worker is free for it, and not before: jobs are long, and the last
+            ones may not be wanted any more.
+        """
+
+
+class Alone(Crew):
+    """The caller."""
+
+    alone = True
+
+    def results(
+        self,
+        function: Callable[..., Any],
+        shared: Shared,
+        jobs: Iterable[tuple[Any, ...]],
+        *,
+        prefer: str | None = None,
+        at_once: int | None = None,
+        no_more_than_needed: bool = False,
+    ) -> Generator[Any, None, None]:
+        for job in jobs:
+            yield function(shared.value, *job)
+
+
+class Local(Crew):
+    """Threads or processes, as joblib runs them."""
+
+    def __init__(self, workers: int):
+        self.workers = workers
+
+    def results(
+        self,
+        function: Callable[..., Any],
+        shared: Shared,
+        jobs: Iterable[tuple[Any, ...]],
+        *,
+        prefer: str | None = None,
+        at_once: int | None = None,
+        no_more_than_needed: bool = False,
+    ) -> Generator[Any, None, None]:
+        options: dict[str, Any] = {}
+        workers = min(self.workers, at_once or self.workers)
+        if no_more_than_needed and prefer == "threads" and _joblib_threads():
+            yield from _threads(function, shared.value, iter(jobs), workers)
+            return
+        if no_more_than_needed:
+            options = {"pre_dispatch": "n_jobs", "batch_size": 1}
+        parallel = Parallel(
+            n_jobs=workers,
+            prefer=prefer,
+            return_as="generator",
+            **options,
+        )
+        found = parallel(delayed(function)(shared.value, *job) for job in jobs)
+        try:
+            for result in found:  # noqa: UP028 (the warning below would come from inside)
+                yield result
+        finally:
+            with warnings.catch_warnings():  # of jobs under way, when the caller has enough
+                warnings.filterwarnings("ignore", message=".*tasks which were still being process")
+                found.close()
+
+
+def _joblib_threads() -> bool:
+    """Whether nobody has asked joblib for another backend."""
+    return get_active_backend()[0].__class__.__name__ in ("LokyBackend", "ThreadingBackend")
+
+
+def _threads(
+    function: Callable[..., Any], value: Any, jobs: Iterator[tuple[Any, ...]], workers: int
+) -> Generator[Any, None, None]:
+    """Results in the order of the jobs, by threads that end by themselves.
+
+    When the caller has enough, no job is begun any more, and those under way are not waited for:
+    what takes long in them looks at a sign of its own. The threads do not keep a program alive.
+    """
+    ready: dict[int, tuple[bool, Any]] = {}
+    news = threading.Condition()
+    given, ended, stopped = 0, False, False
+
+    def work() -> None:
+        nonlocal given, ended
+        while True:
+            with news:
+                if stopped or ended:
+                    return
+                try:
+                    job = next(jobs)
+                except StopIteration:
+                    ended = True
+                    news.notify_all()
+                    return
+                except BaseException as error:  # of who makes the jobs
+                    ready[given], given, ended = (False, error), given + 1, True
+                    news.notify_all()
+                    return
+                number, given = given, given + 1
+            try:
+                result = (True, function(value, *job))
+            except BaseException as error:
+                result = (False, error)
+            with news:
+                ready[number] = result
+                news.notify_all()
+
+    for k in range(workers):
+        threading.Thread(target=work, daemon=True, name=f"tamiz-worker-{k}").start()
+    try:
+        number = 0
+        while True:
+            with news:
+                while number not in ready:
+                    if ended and number >= given:
+                        return
+                    news.wait()
+                fine, result = ready.pop(number)
+            if not fine:
+                raise result
+            yield result
+            number += 1
+    finally:
+        stopped = True
+
+
+def crew_of(n_jobs: int | None) -> Crew:
+    """The workers that ``n_jobs`` and the surrounding ``joblib.parallel_config`` ask for.
+
+    On a cluster None and -1 stand for all of its workers, a positive number for at most so many
+    at a time, and 1 for the caller. A job that is on a cluster already hands nothing on.
+    """
+    backend = get_active_backend()[0]
+    if type(backend).__module__ == "joblib._dask":
+        from tamiz.runtime.dask import DaskCrew, inside_a_task
+
+        return Alone() if n_jobs == 1 or inside_a_task() else DaskCrew(backend, n_jobs)
+    workers = effective_n_jobs(n_jobs)
+    return Alone() if workers == 1 else Local(workers)

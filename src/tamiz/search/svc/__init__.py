@@ -1,0 +1,1 @@
+"""The fast judge of a search: many nearly equal machines on subsets of features."""

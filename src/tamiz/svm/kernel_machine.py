@@ -1,0 +1,283 @@
+"""What all kernel machines share: the kernel parameter, the Gram matrix, evaluation, warnings."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz.display.html import html_table
+from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
+from tamiz.kernels.strings.gram import showing_progress
+from tamiz.qp import DenseQ, KernelQ, QMatrix
+from tamiz.solvers import SOLVERS, Status
+from tamiz.validation import (
+    TOO_LARGE,
+    check_square,
+    check_squares,
+    check_symmetric,
+    check_X,
+    require_samples,
+)
+from tamiz.validation.text import refuse_text_rows
+from tamiz.validation.unscaled import warn_if_unscaled
+
+#: Machines with at least this many support vectors may be evaluated in float32.
+_LARGE_MACHINE = 1000
+
+KERNEL_CONSTRAINTS: dict[str, Any] = {
+    "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "solver": [StrOptions({"auto", *SOLVERS})],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "cache_mb": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
+    "warm_start": ["boolean"],
+    "verbose": ["verbose"],
+}
+
+
+#: What a notebook shows of a fitted machine, where it has it.
+_EVIDENCE = {
+    "margin": "margin_",
+    "objective": "objective_",
+    "duality gap": "duality_gap_",
+    "KKT violation": "kkt_violation_",
+    "iterations": "n_iter_",
+    "status": "status_",
+}
+
+
+def _extreme(name: str, value: Any) -> Any:
+    """The value, or of several machines the one to look at: the least margin, else the largest."""
+    values = np.ravel(value)
+    if values.dtype.kind not in "iuf":
+        return ", ".join(dict.fromkeys(map(str, values)))
+    return (values.min() if name == "margin_" else values.max()).item()
+
+
+class KernelMachine(BaseEstimator):
+    """Base of the estimators whose decision function is a kernel expansion.
+
+    A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
+    quadratic term, solves, and hands the coefficients to :meth:`_store_expansion`;
+    :meth:`_expansion` then evaluates the function at new samples.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.sparse = self._takes_sparse()
+        if self._compares_text():
+            tags.input_tags.string = tags.input_tags.one_d_array = True
+            tags.input_tags.sparse = tags.input_tags.two_d_array = False
+        return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the evidence of a fitted machine."""
+        return str(super()._repr_html_inner()) + self._evidence_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in bundle:
+            bundle["text/html"] += self._evidence_html()
+        return bundle
+
+    def _evidence_html(self) -> str:
+        if not hasattr(self, "dual_coef_"):
+            return ""
+        rows: list[list[Any]] = [["support vectors", len(self.support_)]]
+        for label, name in _EVIDENCE.items():
+            value = getattr(self, name, None)
+            if value is not None:
+                rows.append([label, _extreme(name, value)])
+        k = len(self.dual_coef_)
+        notes = [f"Of {k} machines: the least margin, the largest of the other numbers."]
+        return html_table("What was found", [], rows, notes if k > 1 else ())
+
+    def _takes_sparse(self) -> bool:
+        return not self._is_precomputed()
+
+    def _compares_text(self) -> bool:
+        return isinstance(self.kernel, Kernel) and self.kernel.compares_text
+
+    def _is_precomputed(self) -> bool:
+        return self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        if not reset:
+            check_is_fitted(self)
+        if self._compares_text():
+            return self._check_texts(X, reset=reset)
+        if isinstance(self.kernel, type):  # a sentence about the kernel before one about X
+            as_kernel(self.kernel)
+        refuse_text_rows(X)
+        X = check_X(self, X, reset=reset, accept_sparse=self._takes_sparse())
+        if self._is_precomputed() and reset:
+            check_square(X)
+        return X
+
+    def _check_texts(self, X: Any, *, reset: bool) -> Any:
+        """Strings have no features, so their number is not recorded."""
+        texts = self.kernel._samples(X)
+        require_samples(len(texts))
+        if reset:
+            for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to a table
+                self.__dict__.pop(name, None)
+        return texts
+
+    def _take(self, X: Any, index: np.ndarray) -> Any:
+        """Some of the training samples (rows and columns if precomputed)."""
+        return X[np.ix_(index, index)] if self._is_precomputed() else X[index]
+
+    def _resolve_kernel(self, X: Any, weight: np.ndarray) -> Kernel:
+        kernel = as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        # A copy, so that set_params(kernel__...) after fit does not change the fitted machine;
+        # set_params never changes the kernels inside a kernel, it replaces them.
+        kernel = copy.copy(kernel)
+        if isinstance(kernel, Precomputed):
+            return kernel
+        if kernel.needs_scale:
+            warn_if_unscaled(self, X)
+        if kernel._pending:  # gamma will be one over a variance
+            check_squares(X)
+        return kernel.resolve(X, weight)
+
+    def _gram_matrix(self, X: Any, largest: float) -> QMatrix:
+        """The quadratic term of the training samples, in a type that suits the tolerance.
+
+        ``largest`` is what a dual variable can reach: the more, the finer the entries must be.
+        """
+        n = X.shape[0]
+        if self._is_precomputed():
+            check_symmetric(X)
+            return DenseQ(X)
+        if self.kernel_.compares_text:
+            return self._gram_of_texts(X)
+        dtype = None
+        if min(self.tol, 10.0 * self.tol / (largest + 1e-300)) < 1e-4:
+            dtype = np.float64 if 8 * n**2 <= self.cache_mb * 2**20 else None
+        if not self.kernel_.always_mercer:
+            warn_if_indefinite(self.kernel_, X)
+        K = KernelQ(self.kernel_, X, dtype)
+        if np.isinf(self.kernel_.bound):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if not np.isfinite(K.diag()).all():
+                    raise ValueError(TOO_LARGE)
+        return K
+
+    def _gram_of_texts(self, X: Any) -> QMatrix:
+        """Values of strings are dear: all of them at once, exact, where memory allows.
+
+        Entries in float32 would save no time, and would have to be computed again in float64
+        where the solver doubts them.
+        """
+        K = KernelQ(self.kernel_, X, np.float64)
+        with showing_progress(self.verbose):
+            if not K.diag().any():
+                listed = isinstance(X.items[0], tuple)
+                raise ValueError(
+                    f"Every string of X has fewer symbols than the subsequences of "
+                    f"{self.kernel_!r}, so all kernel values are 0. Use a smaller length."
+                    + listed
+                    * " Each element of a list is one symbol: strings need no lists."
+                )
+            if 8 * K.n**2 <= self.cache_mb * 2**20:
+                K.dense()
+        return K
+
+    def _solver_options(self) -> dict[str, Any]:
+        return {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "cache_mb": self.cache_mb,
+            "verbose": self.verbose,
+            "polished": self.max_iter < 0,
+        }
+
+    def _store_expansion(self, X: Any, coef: Any) -> None:
+        """Keep the samples with a coefficient in any machine; ``coef`` is (machines, samples)."""
+        self.__dict__.pop("coef_", None)  # of an earlier fit with a linear kernel
+        if sparse.issparse(coef):
+            support = np.unique(coef.indices).astype(np.intp)
+            self.dual_coef_ = coef[:, support].toarray()
+        else:
+            support = np.flatnonzero(coef.any(axis=0))
+            self.dual_coef_ = np.ascontiguousarray(coef[:, support])
+        self.support_ = support
+        if self._is_precomputed():
+            self.support_vectors_ = np.empty((0, 0))
+            self._prepared = None
+            return
+        vectors = X[support]
+        self._prepared = self.kernel_.prepare(vectors)
+        if self.kernel_.compares_text:
+            self.support_vectors_ = vectors.items
+            return
+        self.support_vectors_ = vectors
+        if len(support) >= _LARGE_MACHINE and self.kernel_.unit_bounded:
+            single = self.kernel_.prepare(self.support_vectors_, dtype=np.float32)
+            size = float(np.linalg.norm(self.dual_coef_, axis=1).max())
+            if single.entry_error * size <= 0.25 * self.tol:
+                self._prepared = single
+        if isinstance(self.kernel_, Linear):
+            self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)
+
+    @staticmethod
+    def _as_dense(array: Any) -> np.ndarray:
+        return np.asarray(array.todense() if hasattr(array, "todense") else array)
+
+    def _expansion(self, X: Any) -> np.ndarray:
+        """``sum_i coef_i K(x, x_i) + intercept`` for each row of ``X`` and each machine."""
+        with np.errstate(over="ignore", invalid="ignore"), showing_progress(self.verbose):
+            if self._prepared is None:
+                values = X[:, self.support_] @ self.dual_coef_.T
+            elif not len(self.support_):
+                values = np.zeros((X.shape[0], len(self.dual_coef_)))
+            else:
+                values = np.asarray(
+                    self._prepared.decision(X, np.ascontiguousarray(self.dual_coef_.T)),
+                    dtype=np.float64,
+                )
+        if np.isnan(values).any():
+            raise ValueError(TOO_LARGE)
+        return values + self.intercept_
+
+    def _report(self, statuses: Iterable[Status]) -> None:
+        """Warn about machines whose solver stopped early."""
+        warn_unless_converged(type(self).__name__, list(statuses), self.max_iter, self.tol)
+
+
+def warn_unless_converged(name: str, statuses: list[Status], max_iter: int, tol: float) -> None:
+    """Say in one sentence which solver stopped before the tolerance was reached, and what to do.
+
+    The warning points at the user, four calls up, behind ``_report``, ``_fit`` and ``fit``.
+    """
+    limit = f"max_iter={max_iter}" if max_iter >= 0 else "the limit of ten million steps"
+    advice = {
+        Status.MAX_ITER: f"reached {limit} before the tolerance tol={tol:g}; scale the features "
+        "(sklearn.preprocessing.StandardScaler), lower C, or raise max_iter",
+        Status.INTERRUPTED: "was interrupted; the result is the best point so far, feasible but "
+        "not optimal",
+        Status.STALLED: f"cannot come closer to the tolerance tol={tol:g} in floating point; raise "
+        "tol, lower C, or scale the features",
+        Status.UNBOUNDED: "found a direction along which the objective falls without limit",
+        Status.INFEASIBLE: "found no feasible point",
+    }
+    for status, sentence in advice.items():
+        count = sum(s is status for s in statuses)
+        if count:
+            who = "the solver" if len(statuses) == 1 else f"{count} of {len(statuses)} solvers"
+            warnings.warn(f"{name}: {who} {sentence}.", ConvergenceWarning, stacklevel=5)

@@ -1,0 +1,1 @@
+"""Linear machines fitted from rows that arrive in batches."""

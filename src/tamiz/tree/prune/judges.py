@@ -1,0 +1,216 @@
+"""Errors of a pruning sequence on data that did not grow its tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils import _safe_indexing
+
+from tamiz.runtime.progress import Progress
+from tamiz.tree.prune.losses import Losses, class_losses, squared_losses
+from tamiz.tree.prune.pruning import PruningPath, pruning_path
+from tamiz.validation import as_vector, check_regression_target, check_sample_weight
+
+
+def held_out_losses(
+    estimator: Any, path: PruningPath, X: Any, y: Any, sample_weight: Any = None
+) -> Losses:
+    """Losses of all trees of a sequence on rows that the estimator did not see."""
+    table = estimator._read(X)
+    target = _target(y, len(table))
+    weight = check_sample_weight(sample_weight, len(table))
+    weight = weight * class_factors(estimator, target, weight)
+    if not weight.any():
+        raise ValueError(
+            "sample_weight and class_weight leave no row of X with a weight to judge by; hand over "
+            "rows of the classes that count."
+        )
+    return _losses(estimator, path, table, target, weight)
+
+
+def class_factors(estimator: Any, y: np.ndarray, weight: np.ndarray) -> Any:
+    """What ``class_weight`` makes of each row; "balanced" balances the rows themselves.
+
+    The rows need not have all classes that the weights name, and may have others.
+    """
+    given = getattr(estimator, "class_weight", None)
+    if given is None:
+        return 1.0
+    labels = y.tolist()
+    if isinstance(given, str):
+        totals: dict[Any, float] = {}
+        for label, w in zip(labels, weight.tolist(), strict=True):
+            totals[label] = totals.get(label, 0.0) + w
+        given = {label: 1.0 / total for label, total in totals.items() if total > 0}
+        scale = float(weight.sum()) / len(given)
+        given = {label: scale * factor for label, factor in given.items()}
+    return np.array([given.get(label, 1.0) for label in labels], dtype=np.float64)
+
+
+def _losses(
+    estimator: Any, path: PruningPath, table: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> Losses:
+    full, leaf = path.full, path.full.apply(table)
+    if full.kind == "regression":
+        values = check_regression_target(y, len(table))
+        return squared_losses(full, path.last, len(path), leaf, values, weight)
+    codes = known_codes(y, estimator.classes_)
+    return class_losses(full, path.last, len(path), leaf, codes, weight, estimator.costs_)
+
+
+def _target(y: Any, n_samples: int) -> np.ndarray:
+    target = as_vector(y)
+    if len(target) != n_samples:
+        raise ValueError(
+            f"X has {n_samples} rows but y has {len(target)} entries; they must be equal."
+        )
+    return target
+
+
+def known_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The code of each label; -1 for a class that the tree does not know."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+
+
+def refuse_strangers(y: Any, classes: np.ndarray) -> None:
+    """Refuse labels none of which the tree knows: they are written in another way."""
+    labels = as_vector(y)
+    if len(labels) and (known_codes(labels, classes) < 0).all():
+        raise ValueError(
+            f"y holds none of the classes that the tree knows; y[0] is {labels.tolist()[0]!r}, the "
+            f"classes are {', '.join(map(repr, classes[:10].tolist()))}. Hand over labels of the "
+            "same kind as in fit."
+        )
+
+
+def cross_validated_losses(
+    estimator: Any, path: PruningPath, X: Any, y: Any, sample_weight: Any, cv: Any,
+    random_state: Any, groups: Any, verbose: bool | int,
+) -> Losses:  # fmt: skip
+    """Losses by Breiman's cross-validation.
+
+    The trees of the folds have sequences of their own. Tree ``k`` of the whole is the best for all
+    prices between ``alpha_k`` and ``alpha_k+1``. Their geometric mean stands for it: the tree of a
+    fold is pruned at that price, and judged by the rows that it did not see.
+    """
+    n = len(estimator._read(X))  # the checks of X
+    target = _target(y, n)
+    weight = check_sample_weight(sample_weight, n)
+    judged = weight * class_factors(estimator, target, weight)
+    prices = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
+    model = clone(estimator)
+    if path.full.kind == "classification":
+        model.set_params(costs=_by_label(estimator))
+    total: Losses | None = None
+    folds = list(_folds(estimator, cv, target, random_state, groups))
+    with Progress("pruning", verbose) as progress:
+        for k, (train, test) in enumerate(folds):
+            progress.update(f"fold {k + 1} of {len(folds)}")
+            test = test[judged[test] > 0]
+            if not len(test) or not weight[train].any():
+                continue
+            fold = _grown(model, X, target, weight, train)
+            own = pruning_path(fold.tree_, path.measure)
+            table = fold._read(_safe_indexing(X, test))
+            chosen = np.searchsorted(own.alphas, prices, side="right") - 1
+            part = _losses(fold, own, table, target[test], judged[test]).at(chosen)
+            total = part if total is None else total.plus(part)
+    if total is None:
+        raise ValueError("cv leaves no rows with a weight to judge by; use a number of folds.")
+    return total
+
+
+def _grown(model: Any, X: Any, y: np.ndarray, weight: np.ndarray, train: np.ndarray) -> Any:
+    """A tree of its own for one fold, which may lack a class."""
+    fold = clone(model)
+    given = getattr(fold, "class_weight", None)
+    if isinstance(given, dict):
+        there = set(y[train].tolist())
+        fold.set_params(class_weight={k: v for k, v in given.items() if k in there} or None)
+    even = (weight == weight[0]).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said already when the whole tree was grown
+        return fold.fit(
+            _safe_indexing(X, train), y[train], sample_weight=None if even else weight[train]
+        )
+
+
+def _by_label(estimator: Any) -> Any:
+    """The costs by labels, so that a fold may lack a class."""
+    if estimator.costs is None:
+        return None
+    labels = estimator.classes_.tolist()
+    return {
+        (a, b): float(estimator.costs_[i, j])
+        for i, a in enumerate(labels)
+        for j, b in enumerate(labels)
+        if i != j
+    }
+
+
+def _folds(
+    estimator: Any, cv: Any, y: np.ndarray, random_state: Any, groups: Any
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The folds; a number stands for random ones that keep the shares of the classes."""
+    n, classifier = len(y), hasattr(estimator, "classes_")
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (n,):
+            raise ValueError(
+                f"groups.shape == {groups.shape}, expected ({n},): it must hold one group for each "
+                "row of X."
+            )
+        count = len(set(groups.tolist()))
+        if isinstance(cv, Integral) and int(cv) > count:
+            raise ValueError(f"cv={cv} folds: use a number from 2 to {count}, the groups.")
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        largest = int(np.unique(y, return_counts=True)[1].max()) if classifier else n
+        if not 2 <= int(cv) <= largest:
+            held = "samples of the largest class" if classifier else "samples"
+            raise ValueError(f"cv={cv} folds: use a number from 2 to {largest}, the {held}.")
+        if groups is not None:
+            kind: Any = StratifiedGroupKFold if classifier else GroupKFold
+        else:
+            kind = StratifiedKFold if classifier else KFold
+        splitter: Any = kind(int(cv), shuffle=True, random_state=random_state)
+    elif isinstance(cv, (str, bool, float)) or cv is None:
+        raise ValueError(f"cv={cv!r} is not understood; use a number of folds or a splitter.")
+    else:
+        splitter = check_cv(cv, y, classifier=classifier)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class with few samples is no harm here
+        listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
+        given = splitter.cv if listed else splitter.split(np.zeros((n, 1)), y, groups)
+        for k, pair in enumerate(given):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(f"split {k} of cv is no pair of rows to grow by and to judge by.")
+            train, test = (_rows(part, k, n) for part in pair)
+            yield train, test
+
+
+def _rows(part: Any, k: int, n: int) -> np.ndarray:
+    """Positions of rows, from positions or a mask."""
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n,):
+        rows = np.flatnonzero(rows)
+    if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
+        raise ValueError(f"split {k} of cv must hold positions of rows, at least one on each side.")
+    if rows.min() < 0 or rows.max() >= n:
+        raise ValueError(
+            f"split {k} of cv names the row {rows.max() if rows.max() >= n else rows.min()}; the "
+            f"{n} rows of X are numbered 0 to {n - 1}. Make the splits for these very rows."
+        )
+    return rows
