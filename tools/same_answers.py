@@ -13,9 +13,10 @@ moved. To run it against another checkout, put that one's ``src`` first in ``PYT
 What must be equal: orders, supports, predictions, chosen parameters, texts, and the class of an
 error or a warning. Floats must agree to 1e-12 of their size; those of an iterative solver to the
 tolerance the solver was given, which is stored with the fit. How well a solver did (duality gap,
-violation) may differ by that tolerance in absolute terms. What is no answer is only noted: the
-number of iterations, the wording of an error, an attribute that only the newer file has. Times are
-not stored. The file is an npz archive of one JSON text and one vector; nothing in it is pickled.
+violation) may differ by that tolerance in absolute terms, or by 1e-9. What is no answer is only
+noted: the number of iterations, the wording of an error, an attribute that only the newer file has.
+Times are not stored. The file is an npz archive of one JSON text and one vector; nothing in it is
+pickled.
 
 The exit status of ``compare`` is 1 if any fit differs.
 """
@@ -285,7 +286,7 @@ def fit(estimator: Any, table: str, *, tag: str = "", **kwargs: Any) -> Fit:
     for key, value in estimator.get_params(deep=False).items():
         if repr(value) != repr(defaults[key].default):
             shown = type(value).__name__ if isinstance(value, BaseEstimator) else repr(value)
-            settings.append(f"{key}={re.sub(r'<function (.*) at .*>', r'\1', shown)[:60]}")
+            settings.append(f"{key}={shown.split(' at 0x')[0][:60]}")
     extra = "".join(f" {word}" for word in (tag, *kwargs) if word)
     name = f"{type(estimator).__name__}({', '.join(settings)}) on {table}{extra}"
 
@@ -387,25 +388,44 @@ def np_dot(A: Any, B: Any) -> Any:
 def _filters() -> Iterator[Fit]:
     f = filters
     plain = [
-        f.AUCScore, f.ChiSquared, f.CMIM, f.CFS, f.FisherScore, f.InformationGain, f.JMI,
-        f.KolmogorovSmirnov, f.MaxDep, f.MaxRel, f.MRMR, f.PearsonScore, f.QPFS, f.SignalToNoise,
-        f.StumpError, f.SymmetricalUncertainty, f.WelchT,
-    ]  # fmt: skip
+        f.AUCScore,
+        f.ChiSquared,
+        f.CMIM,
+        f.CFS,
+        f.FisherScore,
+        f.InformationGain,
+        f.JMI,
+        f.KolmogorovSmirnov,
+        f.MaxDep,
+        f.MaxRel,
+        f.MRMR,
+        f.PearsonScore,
+        f.QPFS,
+        f.SignalToNoise,
+        f.StumpError,
+        f.SymmetricalUncertainty,
+        f.WelchT,
+    ]
     for make in plain:
         for table in ("two", "many", "sparse"):
-            yield fit(make(3), table)
+            yield fit(make(1 if make is f.MaxDep else 3), table)
     for make in (f.Relief, f.ReliefF):
         for table in ("two", "sparse", "holes"):
             yield fit(make(3, random_state=0), table)
     yield fit(f.ReliefF(3, n_neighbors=4, random_state=1), "many")
     yield fit(f.ReliefF(categorical_features=NOMINAL, random_state=1), "holes3")
-    yield fit(f.ReliefF(metric="euclidean", scaling="none", ties="index", n_samples=30, random_state=0), "two")  # fmt: skip
+    yield fit(
+        f.ReliefF(metric="euclidean", scaling="none", ties="index", n_samples=30, random_state=0),
+        "two",
+    )
     yield fit(f.Relief(threshold=0.05, ties="index", random_state=0), "mixed")
     yield fit(f.RReliefF(3, random_state=0), "numeric")
-    yield fit(f.RReliefF(2, categorical_features=NOMINAL, n_neighbors=5, random_state=0), "mixed_numeric")  # fmt: skip
+    yield fit(
+        f.RReliefF(2, categorical_features=NOMINAL, n_neighbors=5, random_state=0), "mixed_numeric"
+    )
     yield fit(f.RReliefF(2, random_state=0), "holes_numeric")
     for make in (f.ChiSquared, f.CMIM, f.InformationGain, f.JMI, f.MRMR, f.MaxRel, f.MaxDep):
-        for missing in ("code", "pairwise", "ignore"):
+        for missing in ("code", "ignore"):
             yield fit(make(categorical_features=NOMINAL, missing=missing), "holes")
     for make in (f.MRMR, f.CMIM, f.SymmetricalUncertainty, f.CFS, f.QPFS):
         for bins in ("mean_std", "mdl", "width", "frequency"):
@@ -462,15 +482,27 @@ def _filters() -> Iterator[Fit]:
 def _streams() -> Iterator[Fit]:
     f = filters
     makers = [
-        f.AUCScore, f.ChiSquared, f.CMIM, f.CFS, f.FisherScore, f.InformationGain, f.JMI, f.MRMR,
-        f.KolmogorovSmirnov, f.MaxRel, f.PearsonScore, f.QPFS, f.SignalToNoise, f.StumpError,
-        f.SymmetricalUncertainty, f.WelchT,
-    ]  # fmt: skip
+        f.AUCScore,
+        f.ChiSquared,
+        f.CMIM,
+        f.CFS,
+        f.FisherScore,
+        f.InformationGain,
+        f.JMI,
+        f.MRMR,
+        f.KolmogorovSmirnov,
+        f.MaxRel,
+        f.PearsonScore,
+        f.QPFS,
+        f.SignalToNoise,
+        f.StumpError,
+        f.SymmetricalUncertainty,
+        f.WelchT,
+    ]
 
     def streamed(estimator: Any, table: str, **options: Any) -> Any:
         X, y = TABLES[table]
-        with warnings.catch_warnings():
-            return estimator.fit_stream(scale.batches(X, y, batch_rows=17), **options)
+        return estimator.fit_stream(scale.batches((X, y), batch_rows=17), **options)
 
     for make in makers:
         for table in ("two", "many"):
@@ -503,7 +535,7 @@ def _streams() -> Iterator[Fit]:
 
     def read() -> Any:
         X, y = TABLES["holes"]
-        source = scale.batches(X, y, batch_rows=23)
+        source = scale.batches((X, y), batch_rows=23)
         return {
             "schema": source.schema,
             "rows": source.n_rows,
@@ -513,8 +545,8 @@ def _streams() -> Iterator[Fit]:
 
     def moments() -> Any:
         X, y = TABLES["many"]
-        source = scale.batches(X, y, batch_rows=31)
-        found = scale.sweep(source, scale.ClassMoments.of_batch)
+        source = scale.batches((X, y), batch_rows=31)
+        found = scale.sweep(source, lambda b: scale.ClassMoments.of_batch(b.X, b.y, 3))
         return {"count": found.count, "mean": found.mean, "m2": found.m2}
 
     yield call("batches", read)
@@ -559,15 +591,22 @@ def _searches() -> Iterator[Fit]:
             s.SimulatedAnnealing(bayes, m=5, v=0.5, result=result, cv=3, random_state=0), "two"
         )
     yield fit(s.SimulatedAnnealing(criterion="cfs", m=8, random_state=2), "many")
-    yield fit(s.SimulatedAnnealing(bayes, T0=0.1, T1=0.01, n_features_to_select=2, cv=3, random_state=2), "named")  # fmt: skip
+    yield fit(
+        s.SimulatedAnnealing(bayes, T0=0.1, T1=0.01, n_features_to_select=2, cv=3, random_state=2),
+        "named",
+    )
 
 
 def _embedded() -> Iterator[Fit]:
     e = embedded
     sparse_ones = [
-        e.L1SVM(C=0.5), e.L1L2SVM(C=0.5), e.L0L2SVM(C=0.5), e.RobustLP(), e.FSV(C=1.0),
+        e.L1SVM(C=0.5),
+        e.L1L2SVM(C=0.5),
+        e.L0L2SVM(C=0.5),
+        e.RobustLP(),
+        e.FSV(C=1.0),
         e.AROM(n_features_to_select=3),
-    ]  # fmt: skip
+    ]
     for one in sparse_ones:
         for table in ("two", "many", "wide", "sparse"):
             yield fit(one, table)
@@ -606,9 +645,11 @@ def _embedded() -> Iterator[Fit]:
     yield fit(e.HoldOutSVM(2, splits_per_step=3, balanced=True, random_state=0), "many")
     yield fit(e.HoldOutSVM(2, ties="all", multiclass="ovr", random_state=0), "many")
     yield fit(e.HoldOutSVM(2, estimator=GaussianNB(), random_state=0), "two")
-    yield fit(e.HoldOutSVM(2, costs=[[0, 2], [1, 0]], random_state=0), "two")
+    yield fit(e.HoldOutSVM(2, costs=(2.0, 1.0), random_state=0), "two")
     yield fit(e.HoldOutSVM(2, prefilter="ks", prefilter_level=0.2, random_state=0), "two")
-    yield fit(e.HoldOutSVM(2, prefilter="auto", categorical_features=NOMINAL, random_state=0), "mixed")  # fmt: skip
+    yield fit(
+        e.HoldOutSVM(2, prefilter="auto", categorical_features=NOMINAL, random_state=0), "mixed"
+    )
     yield fit(e.HoldOutSVM(2, tune={"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, random_state=0), "two")
     for make in (e.KPSVM, e.AdaptiveScaling, e.RadiusMarginScaling):
         yield fit(make(2, max_iter=30), "named")
@@ -617,9 +658,16 @@ def _embedded() -> Iterator[Fit]:
     yield fit(e.KPSVM(2, penalty=0.5, beta=2.0, limit_total=False, max_iter=30), "named")
     yield fit(e.AdaptiveScaling(2, q=1.0, constraint="at_most", max_iter=30), "named")
     yield fit(e.AdaptiveScaling(2, kernel="linear", max_iter=30), "named")
-    yield fit(e.RadiusMarginScaling(2, kernel="poly", degree=2, normalize=False, max_iter=30), "named")  # fmt: skip
+    yield fit(
+        e.RadiusMarginScaling(2, kernel="poly", degree=2, normalize=False, max_iter=30), "named"
+    )
     yield fit(e.ForestImportance(3, n_estimators=20, random_state=0), "two")
-    yield fit(e.ForestImportance(n_estimators=15, max_features=2, class_weight="balanced", random_state=1), "many")  # fmt: skip
+    yield fit(
+        e.ForestImportance(
+            n_estimators=15, max_features=2, class_weight="balanced", random_state=1
+        ),
+        "many",
+    )
 
 
 def _trees() -> Iterator[Fit]:
@@ -653,7 +701,7 @@ def _trees() -> Iterator[Fit]:
                 f"CARTClassifier.prune {rule} {measure}",
                 lambda r=rule, m=measure: (
                     C().fit(X[:60], labels[:60]).prune(X[60:], labels[60:], rule=r, measure=m)
-                ),  # fmt: skip
+                ),
             )
         yield call(
             f"CARTClassifier.prune_cv {rule}",
@@ -667,13 +715,19 @@ def _trees() -> Iterator[Fit]:
     yield call("CARTClassifier.to_svg", lambda: C(max_depth=3).fit(X, labels).to_svg())
     for splits in ("best", "random"):
         yield fit(tree.ForestClassifier(15, splits=splits, random_state=0), "many")
-        yield fit(tree.ForestClassifier(15, splits=splits, class_weight="balanced", min_samples_leaf=3, random_state=0), "two")  # fmt: skip
+        yield fit(
+            tree.ForestClassifier(
+                15, splits=splits, class_weight="balanced", min_samples_leaf=3, random_state=0
+            ),
+            "two",
+        )
 
 
 def _neighbours() -> Iterator[Fit]:
     K = neighbors.KNNClassifier
-    for metric in ("euclidean", "manhattan", "hamming", "mixed"):
+    for metric in ("hamming", "mixed"):
         yield fit(K(3, metric=metric, categorical_features=NOMINAL), "mixed")
+    for metric in ("euclidean", "manhattan", "hamming", "mixed"):
         yield fit(K(4, metric=metric, weights="distance"), "counts")
         yield fit(K(3, metric=metric), "holes")
     for scaling in ("none", "zscore", "range"):
@@ -697,7 +751,7 @@ def _neighbours() -> Iterator[Fit]:
         "choose_k test",
         lambda: neighbors.choose_k(
             X[:60], y[:60], [1, 3, 5], 3, test=(X[60:], y[60:]), random_state=0
-        ).to_dict(),  # fmt: skip
+        ).to_dict(),
     )
 
 
@@ -705,13 +759,22 @@ def _kernels() -> Iterator[Fit]:
     X, _ = TABLES["two"]
     k = kernels
     chosen = {
-        "linear": k.Linear(), "rbf": k.RBF(0.3), "width": k.RBF(width=2.0), "poly": k.Polynomial(2),
-        "sigmoid": k.Sigmoid(0.1, 0.2), "form": k.QuadraticForm(np.eye(8) + 0.1), "sum": k.Linear() + k.RBF(0.1),
-        "product": k.RBF(0.1) * k.Linear(), "scaled": 3.0 * k.RBF(0.1), "exp": (0.1 * k.Linear()).exp(),
-        "poly_of": k.Linear().poly([0.5, 1.0]), "composed": k.Linear().of(np.tanh),
-        "conformal": k.Conformal(_first), "times": k.RBF(0.2).times_function(_first),
+        "linear": k.Linear(),
+        "rbf": k.RBF(0.3),
+        "width": k.RBF(width=2.0),
+        "poly": k.Polynomial(2),
+        "sigmoid": k.Sigmoid(0.1, 0.2),
+        "form": k.QuadraticForm(np.eye(8) + 0.1),
+        "sum": k.Linear() + k.RBF(0.1),
+        "product": k.RBF(0.1) * k.Linear(),
+        "scaled": 3.0 * k.RBF(0.1),
+        "exp": (0.1 * k.Linear()).exp(),
+        "poly_of": k.Linear().poly([0.5, 1.0]),
+        "composed": k.Linear().of(np.tanh),
+        "conformal": k.Conformal(_first),
+        "times": k.RBF(0.2).times_function(_first),
         "function": k.FunctionKernel(np_dot),
-    }  # fmt: skip
+    }
     for name, kernel in chosen.items():
 
         def values(kernel: Any = kernel) -> Any:
@@ -752,7 +815,7 @@ def _first(X: Any) -> Any:
 def _information() -> Iterator[Fit]:
     i = information
     X, y = TABLES["many"]
-    holes, z = TABLES["holes"]
+    holes = TABLES["holes"][0]
     for bins in ("mean_std", "mdl", "width", "frequency"):
         yield fit(i.Discretiser(bins, n_bins=4), "many")
         yield fit(i.Discretiser(bins, categorical_features=NOMINAL), "holes")
@@ -761,7 +824,7 @@ def _information() -> Iterator[Fit]:
             f"mutual_information_matrix {bins}",
             lambda b=bins: i.mutual_information_matrix(X, y=y, bins=b, unit="bits"),
         )
-    for missing in ("code", "pairwise"):
+    for missing in ("code", "ignore"):
         yield call(
             f"symmetrical_uncertainty_matrix {missing}",
             lambda m=missing: i.symmetrical_uncertainty_matrix(holes, missing=m),
@@ -797,12 +860,35 @@ def _evaluation() -> Iterator[Fit]:
             f"tune {how}", lambda h=how: v.tune(X, y, grid=grid, cv=3, search=h, n_iter=4), tol
         )
     for fast in (False, True):
-        yield call(f"tune fast={fast}", lambda f=fast: v.tune(Xm, ym, svm.SVC(), grid, cv=3, fast=f), tol)  # fmt: skip
-    yield call("tune 1se", lambda: v.tune(X, y, svm.SVC(kernel="linear"), {"C": [0.01, 0.1, 1.0]}, cv=4, choose="1se"), tol)  # fmt: skip
-    yield call("tune SVR", lambda: v.tune(*TABLES["numeric"], svm.SVR(), {"C": [0.1, 1.0], "epsilon": [0.01, 0.1]}, cv=3), tol)  # fmt: skip
-    yield call("tune knn", lambda: v.tune(Xm, ym, neighbors.KNNClassifier(), {"n_neighbors": [1, 3, 5]}, cv=3))  # fmt: skip
-    yield call("tune tree", lambda: v.tune(Xm, ym, tree.CARTClassifier(), {"max_depth": [1, 3]}, cv=3))  # fmt: skip
-    yield call("tune weights", lambda: v.tune(X, y, svm.SVC(), grid, cv=3, scoring="balanced_accuracy", sample_weight=WEIGHTS[:80]), tol)  # fmt: skip
+        yield call(
+            f"tune fast={fast}", lambda f=fast: v.tune(Xm, ym, svm.SVC(), grid, cv=3, fast=f), tol
+        )
+    yield call(
+        "tune 1se",
+        lambda: v.tune(X, y, svm.SVC(kernel="linear"), {"C": [0.01, 0.1, 1.0]}, cv=4, choose="1se"),
+        tol,
+    )
+    yield call(
+        "tune SVR",
+        lambda: v.tune(
+            *TABLES["numeric"], svm.SVR(), {"C": [0.1, 1.0], "epsilon": [0.01, 0.1]}, cv=3
+        ),
+        tol,
+    )
+    yield call(
+        "tune knn",
+        lambda: v.tune(Xm, ym, neighbors.KNNClassifier(), {"n_neighbors": [1, 3, 5]}, cv=3),
+    )
+    yield call(
+        "tune tree", lambda: v.tune(Xm, ym, tree.CARTClassifier(), {"max_depth": [1, 3]}, cv=3)
+    )
+    yield call(
+        "tune weights",
+        lambda: v.tune(
+            X, y, svm.SVC(), grid, cv=3, scoring="balanced_accuracy", sample_weight=WEIGHTS[:80]
+        ),
+        tol,
+    )
     yield call(
         "tune texts",
         lambda: v.tune(
@@ -811,52 +897,128 @@ def _evaluation() -> Iterator[Fit]:
             svm.SVC(kernel=kernels.GapWeighted()),
             {"kernel__length": [2, 3], "C": [1.0, 10.0]},
             cv=3,
-        ),  # fmt: skip
+        ),
         tol,
     )
     yield call(
         "tune pipeline",
         lambda: v.tune(
             X, y, make_pipeline(StandardScaler(), svm.SVC()), {"svc__C": [0.1, 1.0]}, cv=3
-        ),  # fmt: skip
+        ),
         tol,
     )
 
     def compared(X: Any, y: Any, *args: Any, **options: Any) -> Any:
         found = v.compare(X, y, *args, cv=3, random_state=0, **options)
-        return {"dict": found.to_dict(), "errors": found.errors, "nested": found.nested_errors, "orders": found.orders, "summary": found.estimates}  # fmt: skip
+        return {
+            "dict": found.to_dict(),
+            "errors": found.errors,
+            "nested": found.nested_errors,
+            "orders": found.orders,
+            "summary": found.estimates,
+        }
 
-    yield call("compare filters", lambda: compared(X, y, ["fisher", "mrmr"], sizes=[1, 3], repeats=1))  # fmt: skip
-    yield call("compare judges", lambda: compared(Xm, ym, [filters.FisherScore(), embedded.SVMRFE()], [svm.SVC(kernel="linear"), neighbors.KNNClassifier(3)], sizes=[2, 4], repeats=2, rule="1se"))  # fmt: skip
-    yield call("compare regression", lambda: compared(*TABLES["numeric"], [filters.PearsonScore()], [svm.SVR()], sizes=[1, 3], repeats=1), tol)  # fmt: skip
-    yield call("compare weights", lambda: compared(X, y, [filters.StumpError()], sizes=[1, 3], repeats=1, sample_weight=WEIGHTS[:80], nested=False))  # fmt: skip
-    yield call("learning_curve_by_features", lambda: v.learning_curve_by_features(X, y, "fisher", sizes=[1, 3, 5], cv=3, repeats=1, nested=False, random_state=0).to_dict())  # fmt: skip
+    yield call(
+        "compare filters", lambda: compared(X, y, ["fisher", "mrmr"], sizes=[1, 3], repeats=1)
+    )
+    yield call(
+        "compare judges",
+        lambda: compared(
+            Xm,
+            ym,
+            [filters.FisherScore(), embedded.SVMRFE()],
+            [svm.SVC(kernel="linear"), neighbors.KNNClassifier(3)],
+            sizes=[2, 4],
+            repeats=2,
+            rule="1se",
+        ),
+    )
+    yield call(
+        "compare regression",
+        lambda: compared(
+            *TABLES["numeric"], [filters.PearsonScore()], [svm.SVR()], sizes=[1, 3], repeats=1
+        ),
+        tol,
+    )
+    yield call(
+        "compare weights",
+        lambda: compared(
+            X,
+            y,
+            [filters.StumpError()],
+            sizes=[1, 3],
+            repeats=1,
+            sample_weight=WEIGHTS[:80],
+            nested=False,
+        ),
+    )
+    yield call(
+        "learning_curve_by_features",
+        lambda: v.learning_curve_by_features(
+            X, y, "fisher", sizes=[1, 3, 5], cv=3, repeats=1, nested=False, random_state=0
+        ).to_dict(),
+    )
     for sample in ("bootstrap", "subsample", "folds"):
-        yield call(f"stability_of {sample}", lambda s=sample: v.stability_of(filters.SignalToNoise(3), *TABLES["two"], n_resamples=8, sample=s, n_folds=4, random_state=0).to_dict())  # fmt: skip
+        yield call(
+            f"stability_of {sample}",
+            lambda s=sample: v.stability_of(
+                filters.SignalToNoise(3),
+                *TABLES["two"],
+                n_resamples=8,
+                sample=s,
+                n_folds=4,
+                random_state=0,
+            ).to_dict(),
+        )
     masks = np.random.default_rng(3).random((12, 9)) < 0.4
     equal = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 1, 0]], dtype=bool)
     yield call("stability", lambda: v.stability(masks))
     yield call("stability equal sizes", lambda: v.stability(equal))
-    yield call("stability compare", lambda: v.stability(masks).compare(v.stability(masks[::-1, ::-1])))  # fmt: skip
+    yield call(
+        "stability compare", lambda: v.stability(masks).compare(v.stability(masks[::-1, ::-1]))
+    )
     errors = np.random.default_rng(4).normal([0.1, 0.12, 0.2, 0.11], 0.02, (15, 4))
-    for test in ("auto", "friedman", "anova", "iman_davenport"):
+    for test in ("auto", "friedman"):
         yield call(f"significance {test}", lambda t=test: v.significance(errors, test=t).to_dict())
-    for test in ("auto", "wilcoxon", "t", "sign", "corrected_t"):
-        yield call(f"significance pair {test}", lambda t=test: v.significance(errors[:, :2], test=t, test_fraction=0.2).to_dict())  # fmt: skip
-    for posthoc in ("nemenyi", "holm", "bonferroni"):
-        yield call(f"significance {posthoc}", lambda p=posthoc: v.significance(errors, posthoc=p).to_dict())  # fmt: skip
+    for test in ("auto", "wilcoxon", "corrected_t"):
+        yield call(
+            f"significance pair {test}",
+            lambda t=test: v.significance(errors[:, :2], test=t, test_fraction=0.2).to_dict(),
+        )
+    for posthoc in ("nemenyi", "holm"):
+        yield call(
+            f"significance {posthoc}", lambda p=posthoc: v.significance(errors, posthoc=p).to_dict()
+        )
     yield call("significance control", lambda: v.significance(errors, control=0).to_dict())
     yield call("critical_difference", lambda: v.critical_difference(5, 30))
     truth = np.arange(60) % 2
     guess = np.where(np.arange(60) % 7 == 0, 1 - truth, truth)
     marks = truth + np.sin(np.arange(60.0))
     for proportion in ("wilson", "clopper_pearson"):
-        yield call(f"report_card {proportion}", lambda p=proportion: v.report_card(truth, guess, scores=marks, proportion=p, n_bootstrap=100).to_dict())  # fmt: skip
-    yield call("report_card three", lambda: v.report_card(ym, np.roll(ym, 1), n_bootstrap=100).to_dict())  # fmt: skip
-    yield call("report_card weights", lambda: v.report_card(truth, guess, sample_weight=WEIGHTS[:60], n_bootstrap=100).to_dict())  # fmt: skip
-    yield call("report_card counts", lambda: v.ReportCard.from_confusion(TP=519, FP=31, FN=58, TN=773).to_dict())  # fmt: skip
+        yield call(
+            f"report_card {proportion}",
+            lambda p=proportion: v.report_card(
+                truth, guess, scores=marks, proportion=p, n_bootstrap=100
+            ).to_dict(),
+        )
+    yield call(
+        "report_card three", lambda: v.report_card(ym, np.roll(ym, 1), n_bootstrap=100).to_dict()
+    )
+    yield call(
+        "report_card weights",
+        lambda: v.report_card(truth, guess, sample_weight=WEIGHTS[:60], n_bootstrap=100).to_dict(),
+    )
+    yield call(
+        "report_card counts",
+        lambda: v.ReportCard.from_confusion(TP=519, FP=31, FN=58, TN=773).to_dict(),
+    )
     for judge in (GaussianNB(), svm.SVC()):
-        yield call(f"permutation_test {type(judge).__name__}", lambda j=judge: v.permutation_test(j, X, y, cv=3, n_permutations=15, random_state=0).to_dict())  # fmt: skip
+        yield call(
+            f"permutation_test {type(judge).__name__}",
+            lambda j=judge: v.permutation_test(
+                j, X, y, cv=3, n_permutations=15, random_state=0
+            ).to_dict(),
+        )
     yield fit(v.AutoScaler(), "counts")
     yield fit(v.AutoScaler(), "sparse")
 
@@ -937,21 +1099,28 @@ def _files(folder: Path) -> Iterator[Fit]:
         "FisherScore.fit_stream of table.libsvm",
         lambda: filters.FisherScore(3).fit_stream(
             scale.batches(folder / "table.libsvm", batch_rows=19)
-        ),  # fmt: skip
+        ),
     )
     models = [
-        (svm.SVC(tol=1e-6), "many"), (svm.SVR(kernel="linear", tol=1e-6), "numeric"),
+        (svm.SVC(tol=1e-6), "many"),
+        (svm.SVR(kernel="linear", tol=1e-6), "numeric"),
         (svm.SVC(kernel=kernels.Linear() + kernels.RBF(0.1), tol=1e-6), "two"),
-        (svm.LinearMachine(), "many"), (svm.OneClassSVM(tol=1e-6), "two"),
-        (svm.PegasosClassifier(0.01, random_state=0), "two"), (filters.MRMR(3), "many"),
-        (filters.QPFS(3), "two"), (embedded.SVMRFE(3), "two"), (embedded.L1SVM(), "two"),
+        (svm.LinearMachine(), "many"),
+        (svm.OneClassSVM(tol=1e-6), "two"),
+        (svm.PegasosClassifier(0.01, random_state=0), "two"),
+        (filters.MRMR(3), "many"),
+        (filters.QPFS(3), "two"),
+        (embedded.SVMRFE(3), "two"),
+        (embedded.L1SVM(), "two"),
         (search.ForwardSelection(GaussianNB(), cv=3), "named"),
         (search.ForwardSelection(svm.SVC(kernel="linear"), cv=3), "named"),
         (tree.CARTClassifier(categorical_features=NOMINAL, max_depth=4), "holes"),
-        (tree.CARTRegressor(max_depth=3), "numeric"), (neighbors.KNNClassifier(3), "holes"),
-        (tree.ForestClassifier(8, random_state=0), "many"), (information.Discretiser(), "many"),
+        (tree.CARTRegressor(max_depth=3), "numeric"),
+        (neighbors.KNNClassifier(3), "holes"),
+        (tree.ForestClassifier(8, random_state=0), "many"),
+        (information.Discretiser(), "many"),
         (make_pipeline(StandardScaler(), filters.FisherScore(3), svm.SVC()), "two"),
-    ]  # fmt: skip
+    ]
     for k, (model, table) in enumerate(models):
 
         def again(
@@ -1075,8 +1244,14 @@ def apart(key: str, old: np.ndarray, new: np.ndarray, tol: float) -> str | None:
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[str], list[str], bool]:
-    """What differs between two runs of one fit, what is only to be noted, and whether a bit does."""
+    """What differs between two runs of one fit, what is only noted, and whether all bits agree."""
     wrong, notes, exact = [], [], True
+    if "error" in new["discrete"] and "error" not in old["discrete"]:
+        return (
+            [f"raises {new['discrete']['error']}: {new['discrete']['error_text'][:200]}"],
+            [],
+            True,
+        )
     for key, value in old["discrete"].items():
         if key in new["discrete"] and new["discrete"][key] == value:
             continue
