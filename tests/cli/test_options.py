@@ -14,7 +14,7 @@ import typer
 import tamiz.cli
 import tamiz.data
 from tamiz.cli import options as opt
-from tamiz.cli.app import app
+from tamiz.cli.app import app, main
 from tamiz.cli.problems import UsageProblem
 from tamiz.cli.wording import as_options
 from tamiz.data import load
@@ -56,6 +56,14 @@ def test_groups_and_weights(loans):
     assert data.feature_names == ["income"]
     assert len(np.unique(data.extras["groups"])) == 40
     assert data.extras["weights"].min() >= 1
+
+
+def test_select_says_that_groups_stay_together(loans, capsys):
+    given = ["--groups", "person", "--drop", "paid,w", "-t", "default"]
+    with pytest.raises(SystemExit) as left:
+        main(["select", loans, *given, "-m", "fisher", "--judge", "linear", "--repeats", "1"])
+    assert left.value.code == 0
+    assert "rows of one group stay together in every split (40 groups)" in capsys.readouterr().err
 
 
 def test_how_a_text_table_is_written(tmp_path):

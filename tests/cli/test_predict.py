@@ -133,6 +133,11 @@ def test_unseen_category_is_a_note(capsys):
     code, out, err = run(capsys, "predict", "town.tamiz", "town.csv", "--json")
     document = valid("predict", out)
     assert code == 0 and "'town' holds 'elda'" in document["notes"][0] and "'elda'" in err
+    card = run(capsys, "show", "town.tamiz")[1].splitlines()
+    assert [line.split()[1:] for line in card if line.startswith("features")] == [
+        ["1", "(as", "3", "numbers)"]
+    ]
+    assert "               town" in card  # the column, once
 
 
 def test_show_prints_the_card(capsys):

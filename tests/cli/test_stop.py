@@ -51,3 +51,33 @@ def test_a_signal_ends_a_run_at_once_and_keeps_what_was_reached(tmp_path, number
     assert found["comparison"]["status"] == "interrupted"
     assert found["status"] == "cut short"
     assert found["most_accurate"]["size"] <= 6 and found["honest"]["n_splits"] >= 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_sigterm_before_anything_is_finished_is_143(tmp_path):
+    """The journal appears when the work begins; no split of 3,000 rows ends within a moment."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 12)).round(3)
+    rows = [",".join([*map(str, row), "yn"[int(row[0] > 0)]]) for row in X]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,h,i,j,k,l,y", *rows]))
+    options = ["-m", "rfe", "--judge", "knn,rbf", "--repeats", "40", "-j", "1", "-q"]
+    running = subprocess.Popen(
+        [*PROGRAM, "select", "t.csv", *options, "--checkpoint", "journal"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=handled,
+    )
+    try:
+        journal, deadline = tmp_path / "journal", time.monotonic() + 120
+        while not journal.exists():
+            assert running.poll() is None, running.stderr.read()
+            assert time.monotonic() < deadline, "the work did not begin"
+            time.sleep(0.01)
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 143 and out == ""
+    assert err.strip().splitlines()[-1] == "tamiz: ended by SIGTERM; nothing was finished."

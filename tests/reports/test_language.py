@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tamiz.reports
-from tamiz.reports import words_en, words_es
 from tamiz.reports.language import LANGUAGES, find_language
 
 EN, ES = LANGUAGES["en"], LANGUAGES["es"]
@@ -27,12 +26,12 @@ def fields(text: str) -> list[str]:
 
 
 def test_both_languages_have_the_same_keys():
-    assert list(words_en.WORDS) == list(words_es.WORDS)
+    assert list(EN.words) == list(ES.words)
 
 
 def test_a_sentence_has_the_same_fields_in_both():
-    for key, english in words_en.WORDS.items():
-        spanish = words_es.WORDS[key]
+    for key, english in EN.words.items():
+        spanish = ES.words[key]
         assert fields(english) == fields(spanish), key
         assert english.count("[[") == spanish.count("[[") == english.count("]]"), key
         assert re.findall(r"%\d", english) == re.findall(r"%\d", spanish), key
@@ -40,25 +39,19 @@ def test_a_sentence_has_the_same_fields_in_both():
 
 
 def test_spanish_is_not_english():
-    same = {key for key, text in words_en.WORDS.items() if text == words_es.WORDS[key]}
+    same = {key for key, text in EN.words.items() if text == ES.words[key]}
     assert same <= {
         "metric_error", "metric_1 − f1", "is_class", "predicted_class", "score_f1", "js_no",
     }  # fmt: skip
 
 
 def test_every_key_that_is_asked_for_exists_and_none_is_left_over():
-    code = "\n".join(
-        path.read_text(encoding="utf-8")
-        for path in SOURCE.rglob("*.py")
-        if "words" not in path.name
-    )
+    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     asked = set(re.findall(r"""lang(?:\.rich)?\(\s*["'](\w+)["'][,)\s]""", code))
     assert len(asked) > 100
-    assert asked <= set(words_en.WORDS)
+    assert asked <= set(EN.words)
     quoted = set(re.findall(r"""["']([\w ]+)["']""", code))
-    left = {
-        key for key in words_en.WORDS if key not in quoted and key.partition("_")[0] not in FAMILIES
-    }
+    left = {key for key in EN.words if key not in quoted and key.partition("_")[0] not in FAMILIES}
     assert not left
 
 

@@ -131,6 +131,9 @@ def select(
     dataset = opt.read(data, reading=reading, quiet=quiet)
     if positive is not None:
         opt.check_positive(dataset, positive)
+    if not quiet and "groups" in dataset.extras:
+        n_groups = len(set(dataset.extras["groups"].tolist()))
+        tell(f"rows of one group stay together in every split ({n_groups:,} groups).")
     with _signals() as caught:
         study = run_study(
             dataset,
@@ -173,7 +176,6 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
     from tamiz.cli.console import command_line, tell
     from tamiz.cli.problems import usage
     from tamiz.cli.wording import as_options, tell_notes
-    from tamiz.evaluation.judges import judge_name
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
 
@@ -185,7 +187,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
                 raise ValueError("--methods names none; 'tamiz methods' lists them.")
         judges = options.pop("judges", None)
         if judges is not None:
-            judges = list(dict.fromkeys(_short(judge_name(one)) for one in opt.split_list(judges)))
+            judges = list(dict.fromkeys(_judge(one) for one in opt.split_list(judges)))
         options["sizes"] = opt.numbers(options.get("sizes"), "--sizes", int)
         scale = options.get("scale")
         if scale not in _SCALES:
@@ -219,9 +221,17 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
     return study
 
 
-def _short(judge: str) -> str:
+def _judge(name: str) -> str:
     """The name of a judge in a study."""
-    return {"svc-rbf": "rbf"}.get(judge, judge)
+    from tamiz.evaluation.judges import JUDGES, judge_name
+
+    short = {"svc-rbf": "rbf"}
+    try:
+        found = judge_name(name)
+    except ValueError:
+        names = ", ".join(short.get(one, one) for one in JUDGES)
+        raise ValueError(f"--judge {name!r} is not known; use {names}.") from None
+    return short.get(found, found)
 
 
 def _refuse_nothing(study: Study, time_budget: float | None) -> None:
@@ -297,6 +307,8 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
         values, labels, weights = made
         how = "the training parts that they took no part in"
         model.calibrate(values, labels, how, weights)
+    elif study.classes is not None:
+        tell("too few splits were finished to calibrate probabilities: the model gives none.")
     write_model(model, path)
     tell(f"the model is in {path}; use it with: tamiz predict {path} NEW_DATA")
 
@@ -308,6 +320,9 @@ def _signals() -> Any:
     """Let SIGTERM end a run as Ctrl-C does; the list says what came."""
     import signal
     from contextlib import contextmanager
+
+    from tamiz.cli.console import tell
+    from tamiz.cli.problems import CutShort
 
     @contextmanager
     def watching() -> Any:
@@ -324,6 +339,11 @@ def _signals() -> Any:
             return
         try:
             yield caught
+        except KeyboardInterrupt:
+            if not caught:
+                raise
+            tell("ended by SIGTERM; nothing was finished.")
+            raise CutShort(143) from None
         finally:
             signal.signal(signal.SIGTERM, before)
 

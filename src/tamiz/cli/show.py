@@ -49,6 +49,7 @@ def _lines(card: dict[str, Any]) -> list[str]:
     from tamiz.cli.console import number, percent
 
     features, columns = card["features"], card["columns"]
+    used = list(dict.fromkeys(one["column"] for one in features))  # indicators of one, once
     judge = str(card["judge"])
     if card.get("params"):
         shown = ((k, number(v) if isinstance(v, float) else v) for k, v in card["params"].items())
@@ -63,10 +64,10 @@ def _lines(card: dict[str, Any]) -> list[str]:
         if "n_samples" in card
         else "",
         "judge": judge,
-        "features": f"{len(features):,}"
+        "features": f"{len(used):,}"
+        + (f" (as {len(features):,} numbers)" if len(features) > len(used) else "")
         + (f", selected by {card['method']}" if card.get("method") else ""),
-        "": ", ".join(one["name"] for one in features[:50])
-        + (f", and {len(features) - 50:,} more" if features[50:] else ""),
+        "": ", ".join(used[:50]) + (f", and {len(used) - 50:,} more" if used[50:] else ""),
         "needs": f"{len(columns):,} columns of a table: {', '.join(columns[:50])}"
         + (", …" if columns[50:] else ""),
     }

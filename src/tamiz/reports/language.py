@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
-from tamiz.reports import words_en, words_es
 from tamiz.reports.markup import Markup, escape
 
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 _FIELD = re.compile(r"\{(\w+)\}")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-NARROW = "\u202f"  # a narrow space that does not break
 NONE = "–"
 
 
@@ -171,10 +171,18 @@ class Language:
         return sign + before + (self.decimal + after if after else "")
 
 
-LANGUAGES = {
-    "en": Language("en", words_en.WORDS, ".", ",", "%", 4),
-    "es": Language("es", words_es.WORDS, ",", NARROW, "\u00a0%", 5),
-}
+def _read() -> dict[str, Language]:
+    """The languages of the folder ``words``, a file for each: a new one is a new file."""
+    found = {}
+    for path in sorted(files("tamiz.reports").joinpath("words").iterdir(), key=lambda p: p.name):
+        code, _, kind = path.name.partition(".")
+        if kind == "toml":
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            found[code] = Language(code, content["words"], **content["numbers"])
+    return found
+
+
+LANGUAGES = _read()
 
 
 def find_language(code: Any) -> Language:
