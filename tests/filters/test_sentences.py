@@ -106,7 +106,7 @@ def test_a_column_vector_is_warned_of_once():
 
 
 def test_few_rows_and_masks():
-    with pytest.raises(ValueError, match="Hand over X with at least 2 rows"):
+    with pytest.raises(ValueError, match="Pass X with at least 2 rows"):
         MRMR(2).fit(np.empty((0, 3)), [])
     with pytest.raises(ValueError, match="a mask becomes row numbers by") as caught:
         ReliefF(n_samples=np.arange(40) > 5).fit(X, y)

@@ -1,4 +1,4 @@
-"""What users hand over by mistake, to every machine: the answer is a sentence.
+"""What users pass by mistake, to every machine: the answer is a sentence.
 
 Every message must hold what is wrong (argument or column), where or what value, and what to do.
 """
@@ -145,20 +145,20 @@ def test_dates(name):
 def test_shapes(name):
     y = target(name)
     fit = lambda table, y=y: lambda: machine(name).fit(table, y)  # noqa: E731
-    refuses(fit(X[:0], y[:0]), "0 sample(s)", "(0, 3)", "Hand over X")
-    refuses(fit(X[:, :0]), "0 feature(s)", "(24, 0)", "Hand over X")
+    refuses(fit(X[:0], y[:0]), "0 sample(s)", "(0, 3)", "Pass X")
+    refuses(fit(X[:, :0]), "0 feature(s)", "(24, 0)", "Pass X")
     refuses(fit(X[:, 0]), "2D array", "1D array", "Reshape")
-    refuses(fit(X[:, :, None]), "dim 3", "Hand over X", "reshape")
-    refuses(fit(None), "X is None", "hand over a table")
-    refuses(fit("table.csv"), "X is 'table.csv'", "hand over a table")
-    refuses(fit(X + 1j), "Complex", "X", "complex128", "Hand over real numbers")
+    refuses(fit(X[:, :, None]), "dim 3", "Pass X", "reshape")
+    refuses(fit(None), "X is None", "pass a table")
+    refuses(fit("table.csv"), "X is 'table.csv'", "pass a table")
+    refuses(fit(X + 1j), "Complex", "X", "complex128", "Pass real numbers")
     refuses(fit(pd.DataFrame(X, columns=["a", "b", "a"])), "X", "column name", "'a'", "rename")
 
 
 @every
 def test_features_of_new_samples(name):
     fitted = machine(name).fit(X, target(name))
-    refuses(lambda: fitted.predict(X[:, :2]), "X has 2 features", "expecting 3", "Hand over X")
+    refuses(lambda: fitted.predict(X[:, :2]), "X has 2 features", "expecting 3", "Pass X")
     refuses(lambda: fitted.predict(X[0]), "2D array", "Reshape")
     frame = pd.DataFrame(X, columns=NAMES)
     named = machine(name).fit(frame, target(name))
@@ -168,7 +168,7 @@ def test_features_of_new_samples(name):
         (frame[NAMES[::-1]], "same order"),
         (pl.DataFrame(X, schema=["age", "size", "weight"]), "- size"),
     ):
-        refuses(lambda t=table: named.predict(t), "feature names", part, "Hand over X")
+        refuses(lambda t=table: named.predict(t), "feature names", part, "Pass X")
 
 
 @every
@@ -270,7 +270,7 @@ def test_bad_targets(name):
     refuses(fit(gap), "y", "NaN", "row 4", "Leave out")
     refuses(fit(endless), "y", "inf", "row 5", "Leave out")
     refuses(fit([None, *y[1:].tolist()]), "y", "NaN", "row 0", "Leave out")
-    refuses(fit(None), "y", "None", "hand over one label or value for each row")
+    refuses(fit(None), "y", "None", "pass one label or value for each row")
     refuses(fit(y[:-2]), "X has 24 rows", "y has 22", "must be equal")
     refuses(fit(np.c_[y, y]), "y", "1d array", "(24, 2)")
     refuses(fit(y + 1j), "Complex", "y", "complex128", "real numbers")

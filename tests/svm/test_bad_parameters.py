@@ -109,4 +109,4 @@ def test_precomputed_matrices(name):
     refuses(fit(lopsided), "not symmetric", "X[2, 5]", "X[5, 2]", "Use (X + X.T) / 2")
     refuses(fit(sparse.csr_array(K)), "Sparse", "X", "toarray", error=TypeError)
     fitted = fit(K)()
-    refuses(lambda: fitted.predict(K[:, :5]), "X has 5 features", "expecting 24", "Hand over X")
+    refuses(lambda: fitted.predict(K[:, :5]), "X has 5 features", "expecting 24", "Pass X")

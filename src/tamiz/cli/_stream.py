@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamiz.cli.problems import UsageProblem, tells_of_gaps
+from tamiz.cli.problems import UsageProblem
 from tamiz.cli.rank import make_selector
 from tamiz.cli.wording import warnings_into
 
@@ -103,6 +103,8 @@ def fit_streamed(
     Whether there are gaps is not looked for: a method that needs all values stops at the first,
     and begins anew when medians have been found for them.
     """
+    from tamiz.validation import MissingValuesError
+
     schema = table.schema
     p = schema.n_features
     if k is not None and not 1 <= k <= p:
@@ -126,9 +128,7 @@ def fit_streamed(
     with warnings_into(warned), named_columns(schema.names):
         try:
             selector.fit_stream(table, **options)
-        except ValueError as error:
-            if not tells_of_gaps(error):
-                raise
+        except MissingValuesError:
             filled, more, filling = _fill(table, verbose)
             passes += more
             selector.fit_stream(filled, **options)

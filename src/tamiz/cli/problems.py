@@ -36,8 +36,3 @@ def usage() -> Iterator[None]:
     except (ValueError, TypeError, OSError, ImportError) as error:
         sentence = isinstance(error, OSError) and error.filename is None and error.strerror
         raise UsageProblem(as_options(sentence or str(error))) from error
-
-
-def tells_of_gaps(error: ValueError) -> bool:
-    """Whether a method says that it needs all values, so that filling gaps is the remedy."""
-    return any(words in str(error) for words in ("contains NaN", "a missing value in"))

@@ -343,22 +343,21 @@ def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str])
 
 def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> None:
     """Fit; some methods take missing values with some parameters or tasks only, and say so."""
-    from tamiz.cli.problems import UsageProblem, tells_of_gaps
+    from tamiz.cli.problems import UsageProblem
     from tamiz.cli.wording import warnings_into
+    from tamiz.validation import MissingValuesError, SparseInputError
 
     with warnings_into(notes):
         try:
             selector.fit(X, dataset.y)
-        except TypeError as error:
-            if "Sparse data" not in str(error) or not hasattr(selector, "fit_stream"):
+        except SparseInputError as error:
+            if not hasattr(selector, "fit_stream"):
                 raise
             raise UsageProblem(
                 f"{type(selector).__name__} takes no sparse table as a whole here; --stream "
                 "reads the file in batches."
             ) from error
-        except ValueError as error:
-            if not tells_of_gaps(error):
-                raise
+        except MissingValuesError:
             selector.fit(_prepared(dataset, scale, True, notes), dataset.y)
 
 

@@ -21,6 +21,7 @@ from tamiz.scale import ClassMoments, StreamedCodes
 from tamiz.scale.value_counts import ValueCounts
 from tamiz.validation import (
     ANNOUNCE,
+    OneClassError,
     as_vector,
     check_announced_classes,
     check_classes,
@@ -100,11 +101,10 @@ class PartialFit:
         if classes is None and first:
             try:
                 known = check_classes(y, n, quantity="use a filter for numbers").classes
-            except ValueError as error:
-                if "one class only" not in str(error):
-                    raise
-                raise ValueError(
-                    f"y holds one class only ({y[:1].tolist()[0]!r}) in the first batch. {ANNOUNCE}"
+            except OneClassError as error:
+                raise OneClassError(
+                    f"y holds one class only ({error.label!r}) in the first batch. {ANNOUNCE}",
+                    label=error.label,
                 ) from None
         else:
             known = check_announced_classes(classes, known)

@@ -23,9 +23,9 @@ from tamiz.runtime.progress import Progress
 from tamiz.selector import Selector
 from tamiz.validation import (
     Labels,
-    _refuse_duplicate_names,
     check_classes,
     check_X,
+    refuse_duplicate_names,
     warn_of_quantity,
 )
 
@@ -72,7 +72,7 @@ class ReliefBase(Streaming, Selector):
     def _start(self, X: Any) -> Any:
         """Check the parameters and the table."""
         self._validate_params()
-        _refuse_duplicate_names(X)
+        refuse_duplicate_names(X)
         if sparse.issparse(X):  # scikit-learn has the sentence
             check_X(self, X, reset=True)
         return read_columns(X, self.categorical_features, estimator=self, min_samples=2)

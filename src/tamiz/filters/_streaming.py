@@ -28,7 +28,13 @@ from tamiz.scale import (
     batches,
     sweep,
 )
-from tamiz.validation import Labels, unchanged_on_error, warn_of_quantity
+from tamiz.validation import (
+    Labels,
+    MissingValuesError,
+    OneClassError,
+    unchanged_on_error,
+    warn_of_quantity,
+)
 
 #: Rows of a sample by default, as long as they take no more than so many bytes, and at least.
 SAMPLE_ROWS = 20_000
@@ -148,9 +154,10 @@ class Stream:
                 "it into classes first."
             )
         if len(classes) < 2:
-            raise ValueError(
+            raise OneClassError(
                 f"The target holds one class only ({classes.tolist()[0]!r} in all rows); "
-                f"{self.name} needs rows of at least 2 classes."
+                f"{self.name} needs rows of at least 2 classes.",
+                label=classes.tolist()[0],
             )
 
     @property
@@ -204,9 +211,10 @@ class Stream:
         there, absent = np.flatnonzero(rows), np.flatnonzero(rows == 0)
         if len(there) < 2:
             label = self.classes.tolist()[int(there[0])] if len(there) else None
-            raise ValueError(
+            raise OneClassError(
                 f"The target holds one class only ({label!r} in all rows); {self.name} needs rows "
-                "of at least 2 classes."
+                "of at least 2 classes.",
+                label=label,
             )
         if len(absent):
             raise ValueError(
@@ -235,12 +243,13 @@ class _Told:
             return self.make(batch)
         except ValueError as error:
             column = first_gap(batch.X)
-            if column is None or "contains NaN" not in str(error):
+            if column is None or not isinstance(error, MissingValuesError):
                 raise ValueError(f"In batch {batch.index}: {error}") from None
-            raise ValueError(
+            raise MissingValuesError(
                 f"Batch {batch.index} contains NaN in column {self.names[column]!r}, and "
                 f"{self.owner} needs all values. Hand over tamiz.scale.batches(...).filled(), "
-                "which fills the gaps with medians, or leave these rows out."
+                "which fills the gaps with medians, or leave these rows out.",
+                column=column,
             ) from None
 
 

@@ -24,7 +24,7 @@ from tamiz.filters.univariate_base import (
     over_classes,
 )
 from tamiz.scale import Batch, Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
-from tamiz.validation import Labels
+from tamiz.validation import Labels, MissingValuesError
 
 #: Bins of a histogram by default.
 _RESOLUTION = 256
@@ -35,7 +35,7 @@ class SampleWhole(Sampling):
 
     def __call__(self, batch: Batch) -> RowSample:
         if first_gap(batch.X) is not None:
-            raise ValueError("Input X contains NaN.")
+            raise MissingValuesError("Input X contains NaN.")
         return super().__call__(batch)
 
 

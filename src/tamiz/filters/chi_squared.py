@@ -45,10 +45,11 @@ from tamiz.information.encoding import BINNING
 from tamiz.runtime.parallel import run_tiles
 from tamiz.scale.batch import Batch
 from tamiz.validation import (
-    _refuse_duplicate_names,
+    MissingValuesError,
     as_vector,
     check_classes,
     check_X,
+    refuse_duplicate_names,
     unchanged_on_error,
     warn_of_quantity,
 )
@@ -179,7 +180,7 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
     def _fit_independence(self, X: Any, y: Any) -> Any:
         self._validate_params()
         watch = Stopwatch()
-        _refuse_duplicate_names(X)
+        refuse_duplicate_names(X)
         y = as_vector(y)
         codes = encode(
             X,
@@ -306,7 +307,7 @@ class AddUp:
 
     def __call__(self, batch: Batch) -> ClassSums:
         if np.isnan(batch.X.data if sparse.issparse(batch.X) else batch.X).any():
-            raise ValueError("Input X contains NaN.")
+            raise MissingValuesError("Input X contains NaN.")
         assert batch.y is not None
         return ClassSums.of(batch.X, batch.y, self.n_classes)
 

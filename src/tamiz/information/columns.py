@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from tamiz.validation import _has_sparse_columns, _refuse_duplicate_names, check_X
+from tamiz.validation import check_X, has_sparse_columns, refuse_duplicate_names
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 _NESTED = (nw.List, nw.Array, nw.Struct)
@@ -74,11 +74,11 @@ def read_columns(
         Known categories by column; a value that is not among them counts as missing.
     """
     estimator = _Anonymous() if estimator is None else estimator
-    if _has_sparse_columns(X):
+    if has_sparse_columns(X):
         X = _without_sparse_columns(X)
     if isinstance(X, np.ndarray) or sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):
         return _from_array(X, categorical_features, estimator, reset, min_samples, categories)
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     frame = nw.from_native(X, eager_only=True)
     columns = list(frame.iter_columns())
     labels = [column.name for column in columns]
@@ -167,7 +167,7 @@ def _as_objects(X: Any, wanted: bool) -> np.ndarray | None:
 
 def _without_sparse_columns(X: Any) -> Any:
     """A pandas table whose sparse columns have become dense."""
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     sparse_ones = [name for name in X if hasattr(X[name].dtype, "fill_value")]
     return X.astype({name: X[name].dtype.subtype for name in sparse_ones})
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tamiz.data.memory import dense_copy, free_bytes
 from tamiz.information.columns import Columns, read_columns
-from tamiz.validation import IMPUTE, _refuse_duplicate_names, check_frame
+from tamiz.validation import IMPUTE, MissingValuesError, check_frame, refuse_duplicate_names
 
 #: Code of a category that was not there in ``fit``: it differs from all.
 UNSEEN = -1.0
@@ -26,7 +26,7 @@ def read_training(estimator: Any, X: Any, categorical_features: Any) -> Columns:
 
     A sparse table of numbers stays sparse (CSC), unless it is rather full.
     """
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     if sparse.issparse(X) and _marked(categorical_features):
         remedy = (
             "Leave categorical_features out (one-hot codes of nominal columns are sparse numbers), "
@@ -72,7 +72,7 @@ def read_queries(
 
     A sparse table stays sparse if that of ``fit`` is (``thin``).
     """
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     if not thin:
         remedy = (
             "Hand over fewer rows at a time, or fit with a sparse X without nominal columns, which "
@@ -151,10 +151,13 @@ def refuse_missing(columns: Columns) -> None:
         places = np.argwhere(gaps) if gaps.any() else gaps[:0]
     if len(places):
         i, j = places[0].tolist()
-        raise ValueError(
+        raise MissingValuesError(
             f"Input X contains NaN (first at row {i}, {columns.called(j)}; {len(places)} in "
             f'all), and missing="error". {IMPUTE} With missing="ignore" distances are taken over '
-            "the attributes that are known."
+            "the attributes that are known.",
+            row=i,
+            column=j,
+            count=len(places),
         )
 
 

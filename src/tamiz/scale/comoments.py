@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.scale._blocks import check_block, check_codes, dense_pieces
-from tamiz.validation import IMPUTE
+from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows that are multiplied at a time.
 _ROWS = 4096
@@ -119,7 +119,7 @@ class CoMoments:
         low, high = X.min(axis=0), X.max(axis=0)  # NaN if there is one
         wrong = np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high))
         if len(wrong):
-            raise ValueError(_not_finite(X, int(wrong[0]), like.numeric))
+            raise _not_finite(X, int(wrong[0]), like.numeric)
         with np.errstate(over="ignore", invalid="ignore"):
             # near the mean, and the value itself of a constant column, whose sums are then 0
             origin = np.where(low < high, X[:_PROBE].mean(axis=0), low)
@@ -265,8 +265,8 @@ class CoMoments:
             )
 
 
-def _not_finite(X: np.ndarray, j: int, numeric: bool) -> str:
+def _not_finite(X: np.ndarray, j: int, numeric: bool) -> ValueError:
     called = "y" if numeric and j == X.shape[1] - 1 else f"X (column {j})"
     if np.isnan(X[:, j]).any():
-        return f"Input {called} contains NaN. {IMPUTE}"
-    return f"Input {called} contains infinity (inf). Replace it by a finite number."
+        return MissingValuesError(f"Input {called} contains NaN. {IMPUTE}", argument=called[0])
+    return ValueError(f"Input {called} contains infinity (inf). Replace it by a finite number.")

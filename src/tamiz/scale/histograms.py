@@ -20,7 +20,7 @@ from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.sample import RowSample
-from tamiz.validation import IMPUTE
+from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows and columns that are counted at a time, and cells in which a value's bin is looked up.
 _ROWS = 1024
@@ -120,7 +120,9 @@ class ClassHistograms:
                 high, min_items=least,
             )  # fmt: skip
             if max(bad) >= 0:
-                raise ValueError(f"Input X contains NaN (column {max(bad)}). {IMPUTE}")
+                raise MissingValuesError(
+                    f"Input X contains NaN (column {max(bad)}). {IMPUTE}", column=int(max(bad))
+                )
         return cls(cuts, np.ascontiguousarray(counts.T), low, high)
 
     def merge(self, other: ClassHistograms) -> ClassHistograms:

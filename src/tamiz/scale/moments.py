@@ -38,7 +38,7 @@ from scipy import sparse
 
 from tamiz.information.scale import LARGE, SMALL, safe_units
 from tamiz.runtime.parallel import run_tiles
-from tamiz.validation import IMPUTE
+from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
 _CHUNK_ROWS = 8192
@@ -105,7 +105,7 @@ class ClassMoments:
         for j in doubtful.tolist():
             column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
             if np.isnan(column).any():
-                raise ValueError(f"Input X contains NaN (column {j}). {IMPUTE}")
+                raise MissingValuesError(f"Input X contains NaN (column {j}). {IMPUTE}", column=j)
             raise ValueError(
                 f"Input X holds values of the size of {np.abs(column).max():.3g} (column {j}), "
                 "whose squares leave the range of float64; divide the column by a power of ten."

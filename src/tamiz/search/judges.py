@@ -15,7 +15,14 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
+from tamiz.search._tables import (
+    Fitting,
+    is_frame,
+    names_columns,
+    part_of,
+    takes_no_column,
+    unusual,
+)
 from tamiz.search.splits import Split
 from tamiz.validation.unscaled import inner_fit
 
@@ -115,7 +122,7 @@ class CrossValidation(Judge):
                 machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
             return self.measure(machine, part_of(self.X, test, features), test)
         except (ValueError, TypeError) as error:
-            reason = self._reason(error, features)
+            reason = self._reason(error, features, machine)
             if reason is None:
                 raise
             raise ValueError(f"{str(error).rstrip()} {reason}") from error
@@ -127,9 +134,9 @@ class CrossValidation(Judge):
             Fitting(features, self.X.shape[1], self.names).apply(machine)
         return machine
 
-    def _reason(self, error: Exception, features: np.ndarray) -> str | None:
+    def _reason(self, error: Exception, features: np.ndarray, machine: Any) -> str | None:
         """What a failure may be due to, where the columns of a frame tell."""
-        if self.names_columns and "0 feature(s)" in str(error):
+        if self.names_columns and takes_no_column(machine):
             return (
                 "No transformer of the ColumnTransformer takes a column of this subset; let one "
                 "take every column of X, or pass remainder='passthrough' to it."

@@ -1,4 +1,4 @@
-"""The only place where what a user hands over is checked and converted.
+"""The only place where what a user passes is checked and converted.
 
 Everything behind this module gets contiguous arrays of known type. scikit-learn's own checks do
 the general work; what is added here is the sentence: which argument, which value, where, and
@@ -20,6 +20,12 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from tamiz.validation.errors import (
+    MissingValuesError,
+    NoFeaturesError,
+    OneClassError,
+    SparseInputError,
+)
 from tamiz.validation.text import DATES, is_frame, refuse_text
 
 IMPUTE = (
@@ -35,15 +41,16 @@ ANNOUNCE = (
     "anew with fit."
 )
 
+_ONE_COLUMN = "Pass X with at least one column."
+
 #: What to do about the complaints that scikit-learn leaves without an advice.
 _ADVICE = {
-    "0 feature(s)": "Hand over X with at least one column.",
-    "dim <= 2 is required": "Hand over X with one row for each sample and one column for each "
+    "dim <= 2 is required": "Pass X with one row for each sample and one column for each "
     "feature; use reshape if it has more dimensions.",
-    "expected <= 2": "Hand over X with one row for each sample and one column for each feature; "
+    "expected <= 2": "Pass X with one row for each sample and one column for each feature; "
     "use reshape if it has more dimensions.",
-    "is expecting": "Hand over X with the features that fit saw, in the same order.",
-    "feature names should match": "Hand over X with the columns that fit saw, in the same order.",
+    "is expecting": "Pass X with the features that fit saw, in the same order.",
+    "feature names should match": "Pass X with the columns that fit saw, in the same order.",
 }
 
 
@@ -83,7 +90,7 @@ def check_X(
     table = _plain_table(estimator, X, reset, min_samples)
     if table is not None:
         return table
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     refuse_text(X)
     if not accept_sparse:
         _refuse_sparse_columns(X)
@@ -99,14 +106,19 @@ def check_X(
                 ensure_min_samples=min_samples,
                 ensure_all_finite="allow-nan" if allow_nan else True,
             )
+    except TypeError as error:
+        if sparse.issparse(X) and not accept_sparse:
+            raise SparseInputError(str(error)) from None
+        raise
     except ValueError as error:
-        place = _first_non_finite(X, allow_nan) if _speaks_of_non_finite(error) else None
-        if place is not None:
-            raise ValueError(place) from None
+        if _speaks_of_non_finite(error):
+            _refuse_non_finite(X, allow_nan)
         text = str(error).rstrip()
         if "0 sample(s)" in text:
             rows = "one row" if min_samples < 2 else f"{min_samples} rows"
-            raise type(error)(f"{text} Hand over X with at least {rows}.") from None
+            raise type(error)(f"{text} Pass X with at least {rows}.") from None
+        if "0 feature(s)" in text:
+            raise NoFeaturesError(f"{text} {_ONE_COLUMN}") from None
         for complaint, advice in _ADVICE.items():
             if complaint in text:
                 separator = "\n" if "\n" in text else " "
@@ -129,20 +141,20 @@ def check_frame(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) ->
     Its cells are not looked at: text and gaps are left to an estimator that takes tables. A table
     with sparse columns is none.
     """
-    if not is_frame(X) or _has_sparse_columns(X):
+    if not is_frame(X) or has_sparse_columns(X):
         return None
-    _refuse_duplicate_names(X)
+    refuse_duplicate_names(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     n, p = X.shape
     if not p:
-        raise ValueError(
+        raise NoFeaturesError(
             f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required. "
-            f"{_ADVICE['0 feature(s)']}"
+            f"{_ONE_COLUMN}"
         )
     if n < min_samples:
         raise ValueError(
             f"Found array with {n} sample(s) (shape={X.shape}) while a minimum of {min_samples} is "
-            f"required. Hand over X with at least {min_samples} row{'s' * (min_samples > 1)}."
+            f"required. Pass X with at least {min_samples} row{'s' * (min_samples > 1)}."
         )
     return X
 
@@ -178,7 +190,7 @@ def require_samples(n: int) -> None:
     """Refuse samples, of whatever kind, of which there are none."""
     if n < 1:
         raise ValueError(
-            "Found array with 0 sample(s) while a minimum of 1 is required. Hand over X with at "
+            "Found array with 0 sample(s) while a minimum of 1 is required. Pass X with at "
             "least one sample."
         )
 
@@ -222,9 +234,11 @@ def check_classes(
         classes, codes = classes[counted], np.searchsorted(counted, codes)
         rest = " with positive sample_weight"
     if len(classes) < minimum:
-        raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r} in all samples{rest}); this "
-            f"method needs samples of at least {minimum} classes."
+        label = classes.tolist()[0]
+        raise OneClassError(
+            f"y holds one class only ({label!r} in all samples{rest}); this method needs samples "
+            f"of at least {minimum} classes.",
+            label=label,
         )
     return Labels(classes, codes.astype(np.intp))
 
@@ -306,7 +320,7 @@ def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarra
     if classes is None:
         if known is None:
             raise ValueError(
-                "classes is None in the first call of partial_fit; hand over all labels that the "
+                "classes is None in the first call of partial_fit; pass all labels that the "
                 "stream will hold, for instance classes=[0, 1]."
             )
         return known
@@ -442,11 +456,11 @@ def check_symmetric(K: np.ndarray) -> None:
 def as_vector(y: Any) -> np.ndarray:
     """``y`` as an array with one axis and without gaps; its length is checked elsewhere.
 
-    A column vector is warned of here, and once only if the result is what is handed on.
+    A column vector is warned of here, and once only if the result is what is passed on.
     """
     if y is None:
         raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: hand over one "
+            "This estimator requires y to be passed, but the target y is None: pass one "
             "label or value for each row of X."
         )
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biufU":
@@ -496,15 +510,18 @@ def _refuse_non_finite_target(y: np.ndarray) -> None:
         return
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
-        infinite = isinstance(y[where], float) and np.isinf(y[where])
-        what = "infinity (inf)" if infinite else "NaN"
-        remedy = (
-            "Leave out these rows, or replace the infinite values by finite ones."
-            if infinite
-            else "Leave out the rows whose target is unknown."
-        )
-        raise ValueError(
-            f"Input y contains {what} (first at row {where}; {int(bad.sum())} in all). {remedy}"
+        count = int(bad.sum())
+        if isinstance(y[where], float) and np.isinf(y[where]):
+            raise ValueError(
+                f"Input y contains infinity (inf) (first at row {where}; {count} in all). Leave "
+                "out these rows, or replace the infinite values by finite ones."
+            )
+        raise MissingValuesError(
+            f"Input y contains NaN (first at row {where}; {count} in all). Leave out the rows "
+            "whose target is unknown.",
+            argument="y",
+            row=where,
+            count=count,
         )
 
 
@@ -526,7 +543,7 @@ def _names_of(X: Any) -> list[Any] | None:
     return None
 
 
-def _refuse_duplicate_names(X: Any) -> None:
+def refuse_duplicate_names(X: Any) -> None:
     _refuse_what_is_no_table(X)
     names = _names_of(X)
     if names is None:
@@ -542,33 +559,33 @@ def _refuse_duplicate_names(X: Any) -> None:
 def _refuse_what_is_no_table(X: Any) -> None:
     if X is None or isinstance(X, (str, bytes)):
         raise ValueError(
-            f"Expected 2D array, but X is {X!r}; hand over a table with one row for each sample."
+            f"Expected 2D array, but X is {X!r}; pass a table with one row for each sample."
         )
     if isinstance(X, (dict, set, frozenset)) and not sparse.issparse(X):  # dok is a dict
         raise ValueError(
-            f"Expected 2D array, but X is a {type(X).__name__}; hand over a table with one row for "
+            f"Expected 2D array, but X is a {type(X).__name__}; pass a table with one row for "
             "each sample, for instance pandas.DataFrame(X)."
         )
     if nw.dependencies.is_pyarrow_table(X):
         raise ValueError(
-            "X is a pyarrow Table, which is not taken as it is; hand over X.to_pandas() or "
+            "X is a pyarrow Table, which is not taken as it is; pass X.to_pandas() or "
             "polars.from_arrow(X)."
         )
     if nw.dependencies.is_polars_lazyframe(X):
-        raise ValueError("X is a LazyFrame, whose values are not there yet; hand over X.collect().")
+        raise ValueError("X is a LazyFrame, whose values are not there yet; pass X.collect().")
     _refuse_complex(X, "X")
 
 
 def _refuse_sparse_columns(X: Any) -> None:
     """pandas' sparse columns need another remedy than a sparse matrix."""
-    if _has_sparse_columns(X):
-        raise TypeError(
-            "X is a data frame with sparse columns where dense ones are needed; hand over "
+    if has_sparse_columns(X):
+        raise SparseInputError(
+            "X is a data frame with sparse columns where dense ones are needed; pass "
             "X.sparse.to_dense()."
         )
 
 
-def _has_sparse_columns(X: Any) -> bool:
+def has_sparse_columns(X: Any) -> bool:
     if not nw.dependencies.is_pandas_dataframe(X):
         return False
     return any(type(dtype).__name__ == "SparseDtype" for dtype in X.dtypes)
@@ -578,7 +595,7 @@ def _refuse_complex(values: Any, name: str) -> None:
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "kind", "") == "c":
         raise ValueError(
-            f"Complex data not supported: {name} is of type {dtype}. Hand over real numbers, for "
+            f"Complex data not supported: {name} is of type {dtype}. Pass real numbers, for "
             "instance the real and the imaginary parts as features of their own."
         )
 
@@ -588,8 +605,8 @@ def _speaks_of_non_finite(error: ValueError) -> bool:
     return "NaN" in text or "infinity" in text
 
 
-def _first_non_finite(X: Any, allow_nan: bool) -> str | None:
-    """Say where the first NaN or infinity stands; ``None`` if it cannot be located."""
+def _refuse_non_finite(X: Any, allow_nan: bool) -> None:
+    """Say where the first NaN or infinity is, if it can be located."""
     names = _names_of(X)
     try:
         if sparse.issparse(X):
@@ -605,17 +622,22 @@ def _first_non_finite(X: Any, allow_nan: bool) -> str | None:
             rows, cols = np.nonzero(np.isinf(table) if allow_nan else ~np.isfinite(table))
             values = table[rows, cols]
     except (TypeError, ValueError):
-        return None
+        return
     if not len(values):
-        return None
+        return
     column = repr(names[cols[0]]) if names is not None else str(cols[0])
     place = f"first at row {rows[0]}, column {column}; {len(values)} in all"
     if np.isnan(values[0]):
-        return f"Input X contains NaN ({place}). {IMPUTE}"
-    return (
+        raise MissingValuesError(
+            f"Input X contains NaN ({place}). {IMPUTE}",
+            row=int(rows[0]),
+            column=int(cols[0]),
+            count=len(values),
+        ) from None
+    raise ValueError(
         f"Input X contains infinity (inf) or a value too large for float64 ({place}). Replace "
         "infinite values by finite ones or leave these rows out."
-    )
+    ) from None
 
 
 def _first_text(y: np.ndarray) -> Any:

@@ -28,7 +28,13 @@ from tamiz.svm.multiclass import class_scores
 from tamiz.svm.stream.hinge import Tasks, Units
 from tamiz.svm.stream.kept import Passes, budget
 from tamiz.svm.stream.newton import Rows
-from tamiz.validation import TOO_LARGE, Labels, check_class_weight
+from tamiz.validation import (
+    TOO_LARGE,
+    Labels,
+    MissingValuesError,
+    OneClassError,
+    check_class_weight,
+)
 
 _SAMPLE_BYTES = 32 << 20
 _MOST_SAMPLED = 20_000
@@ -75,10 +81,11 @@ class Looking:
             column = X.indices[np.isnan(values).argmax()] if sparse.issparse(X) else None
             if column is None:
                 column = int(np.isnan(X).any(axis=0).argmax())
-            raise ValueError(
+            raise MissingValuesError(
                 f"Batch {batch.index} has a missing value in column {self.names[column]!r}, and a "
                 "linear machine needs them all; hand over tamiz.scale.batches(...).filled(), which "
-                "fills the gaps with medians, or leave out the column or the rows."
+                "fills the gaps with medians, or leave out the column or the rows.",
+                column=int(column),
             )
         with np.errstate(over="ignore", invalid="ignore"):
             moments = ClassMoments.of(X, codes, self.n_classes)
@@ -142,8 +149,9 @@ class Stream:
                 "drop=."
             )
         if len(schema.classes) < 2:
-            raise ValueError(
-                f"The target has one class only ({schema.classes[0]!r}); {name} needs two or more."
+            raise OneClassError(
+                f"The target has one class only ({schema.classes[0]!r}); {name} needs two or more.",
+                label=schema.classes[0],
             )
         self.classes = schema.classes
         self.n_features = schema.n_features
