@@ -19,11 +19,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from benchmarks.common import row
-from tamiz.runtime.units import check_units
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.fast import judge_for
 from tamiz.search.splits import make_splits
 from tamiz.svm import SVC
+from tamiz.validation import check_units
 
 N, P = 2000, 5000
 

@@ -116,7 +116,7 @@ def child(task: str, path: str, n: int) -> dict[str, Any]:
 def counting(n: int) -> dict[str, Any]:
     """Seconds of both engines on one core, with all pairs of columns, the best of three."""
     from tamiz.information import encode
-    from tamiz.runtime.parallel import limit_threads
+    from tamiz.runtime.threads import limit_threads
     from tamiz.scale import Ranges, StreamedCodes, streamed_cuts
     from tamiz.scale.batch import Batch
 

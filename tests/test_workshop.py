@@ -25,11 +25,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ALL_EXTRAS = tuple(PROJECT["optional-dependencies"])
 
-#: What ``import tamiz`` makes reachable; the command line is a program, not a module to use.
+#: The command line is a program; these are for other rooms, or the former place of something.
+NOT_FOR_USERS = {"cli", "display", "reproduce", "runtime", "selector"}
+
+#: What ``import tamiz`` makes reachable.
 MODULES = sorted(
     module.name
     for module in pkgutil.iter_modules(tamiz.__path__)
-    if not module.name.startswith("_") and module.name != "cli"
+    if not module.name.startswith("_") and module.name not in NOT_FOR_USERS
 )
 
 HEAVY = {"joblib", "matplotlib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from tamiz import reports as reports
     from tamiz import scale as scale
     from tamiz import search as search
-    from tamiz import selector as selector
     from tamiz import solvers as solvers
     from tamiz import svm as svm
     from tamiz import tree as tree
+    from tamiz import validation as validation
     from tamiz.base import Selection as Selection
     from tamiz.embedded import L1SVM as L1SVM
     from tamiz.embedded import SVMRFE as SVMRFE
@@ -70,10 +70,10 @@ _MODULES = (
     "reports",
     "scale",
     "search",
-    "selector",
     "solvers",
     "svm",
     "tree",
+    "validation",
 )
 
 # Public name -> the module that defines it. To export a name, add it here, above for type

@@ -8,16 +8,20 @@ all that reports, comparisons, plots and the command line know about.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamiz.display.html import html_table
-from tamiz.display.selection_plot import plot_selection
+from tamiz.display import html_table, plot_selection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,20 +146,20 @@ class Selection:
         pvalues = self.pvalues
         return {
             "method": self.method,
-            "params": {name: _plain(value) for name, value in self.params.items()},
+            "params": {name: json_ready(value) for name, value in self.params.items()},
             "features": [
                 {
                     "rank": rank,
                     "name": self.names[j],
                     "index": int(j),
-                    "score": None if self.scores is None else _plain(self.scores[j]),
-                    **({} if pvalues is None else {"pvalue": _plain(pvalues[j])}),
+                    "score": None if self.scores is None else json_ready(self.scores[j]),
+                    **({} if pvalues is None else {"pvalue": json_ready(pvalues[j])}),
                     "selected": bool(self.support[j]),
                 }
                 for rank, j in enumerate(self.order.tolist(), start=1)
             ],
-            "path": [_plain(step._asdict()) for step in self.path],
-            "notes": _plain(self.notes),
+            "path": [json_ready(step._asdict()) for step in self.path],
+            "notes": json_ready(self.notes),
             "seconds": self.seconds,
             "n_features": len(self.order),
         }
@@ -198,21 +202,111 @@ class Selection:
         return plot_selection(self, top, ax)
 
 
+class Selector(SelectorMixin, BaseEstimator):
+    """Base class of all selectors.
+
+    A subclass's ``fit`` checks its input through :mod:`tamiz.validation`, does its work, and
+    calls :meth:`_finish`.
+
+    Attributes
+    ----------
+    support_ : boolean array of shape (n_features,)
+        Which features are selected.
+    ranking_ : array of shape (n_features,)
+        Position of each feature, 1 for the best, all distinct.
+    order_ : array of shape (n_features,)
+        Indices of the features, best first.
+    scores_ : array of shape (n_features,)
+        Where the method scores.
+    selection_ : Selection
+        All of it, with names, parameters, path and time.
+    """
+
+    def _finish(
+        self,
+        *,
+        order: np.ndarray,
+        n_selected: int | None = None,
+        support: np.ndarray | None = None,
+        scores: np.ndarray | None = None,
+        path: list[PathStep] | None = None,
+        seconds: float = 0.0,
+        notes: dict[str, Any] | None = None,
+    ) -> None:
+        """Set the fitted attributes; the first ``n_selected`` of ``order`` unless ``support``."""
+        order = np.asarray(order, dtype=np.intp)
+        if support is None:
+            support = np.zeros(len(order), dtype=bool)
+            support[order[:n_selected]] = True
+        self.selection_ = Selection(
+            order=order,
+            support=support,
+            scores=scores,
+            names=[str(name) for name in getattr(self, "feature_names_in_", ())],
+            method=type(self).__name__,
+            params=self.get_params(deep=False),
+            path=path or [],
+            seconds=seconds,
+            notes=notes or {},
+            pvalues=getattr(self, "pvalues_", None),
+        )
+        self.order_ = self.selection_.order
+        self.support_ = self.selection_.support
+        self.ranking_ = self.selection_.ranking
+        self.__dict__.pop("scores_", None)  # of an earlier fit
+        if scores is not None:
+            self.scores_ = scores
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; reading a signature anew would take longer than some filters."""
+        return list(super()._get_param_names())
+
+    def _names(self, n_features: int) -> Any:
+        return getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def transform(self, X: Any) -> Any:
+        """Reduce ``X`` to the selected features, in the order of its columns.
+
+        pandas and polars tables stay what they are; arrays and sparse matrices too.
+        """
+        check_is_fitted(self, "support_")
+        if nw.dependencies.is_into_dataframe(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            if not self.support_.any():
+                warnings.warn(
+                    "No features were selected: the table that transform returns has no columns.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            if hasattr(X, "iloc"):  # pandas keeps its index even without columns
+                return X.iloc[:, np.flatnonzero(self.support_)]
+            frame = nw.from_native(X, eager_only=True)
+            # by position: pandas columns may be numbered instead of named
+            return nw.to_native(frame[:, np.flatnonzero(self.support_).tolist()])
+        return super().transform(X)
+
+
 @lru_cache(maxsize=8)
 def _default_names(n: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(n))
 
 
-def _plain(value: Any) -> Any:
+def json_ready(value: Any) -> Any:
     """Turn NumPy values and unknown objects into what JSON can hold."""
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): json_ready(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, Sequence)) and not isinstance(value, str):
-        return [_plain(inner) for inner in value]
+        return [json_ready(inner) for inner in value]
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return json_ready(value.tolist())
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return json_ready(value.item())
     if isinstance(value, float) and not np.isfinite(value):
         return None
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from tamiz.data import DataError, load
 from tamiz.data.encoding import indicators
-from tamiz.runtime.units import check_units
+from tamiz.validation import check_units
 
 TABLE = pd.DataFrame(
     {

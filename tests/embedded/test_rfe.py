@@ -20,9 +20,8 @@ from sklearn.svm import SVC as PeerSVC
 from tamiz.embedded import SVMRFE
 from tamiz.embedded.rfe.setup import Samples, Setup
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
-from tamiz.runtime.units import check_units, number_to_drop
 from tamiz.svm import SVC
-from tamiz.validation import check_classes
+from tamiz.validation import check_classes, check_units, number_to_drop
 from tests.naive import kernels as naive
 from tests.naive import rfe as oracle
 

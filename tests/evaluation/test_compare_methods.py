@@ -12,8 +12,8 @@ from scipy import sparse
 import tamiz.embedded
 import tamiz.filters
 import tamiz.search
+from tamiz.base import Selector
 from tamiz.evaluation.methods import METHODS, find_method, method_of
-from tamiz.selector import Selector
 
 QUICK = {  # parameters that make a test short, and change nothing of what is tested
     "exhaustive": {"cv": 2},

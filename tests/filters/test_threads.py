@@ -20,8 +20,8 @@ from tamiz.filters import (
     ReliefF,
     RReliefF,
 )
-from tamiz.runtime import parallel
-from tamiz.runtime.parallel import limit_threads, n_threads, run_tiles
+from tamiz.runtime import threads as parallel
+from tamiz.runtime.threads import limit_threads, n_threads, run_tiles
 
 
 def test_limits(monkeypatch):

@@ -15,7 +15,7 @@ from tamiz.kernels import (
     Precomputed,
     QuadraticForm,
 )
-from tamiz.runtime import parallel
+from tamiz.runtime import threads as parallel
 from tests.kernels.cases import ALL, B, P, close, samples
 from tests.naive import kernels as naive
 

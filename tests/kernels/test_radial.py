@@ -9,7 +9,8 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from tamiz.kernels import RBF, radial
-from tamiz.runtime import blas, parallel
+from tamiz.runtime import threads as blas
+from tamiz.runtime import threads as parallel
 from tests.kernels.cases import close, samples
 
 

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from tamiz.kernels import RBF, Conformal, GapWeighted, Linear, Precomputed, mercer_check
 from tamiz.kernels import _strings_gram as blocks
 from tamiz.kernels.strings.texts import Texts
-from tamiz.runtime import parallel
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime import threads as parallel
+from tamiz.runtime.threads import limit_threads
 from tests.naive import strings as naive
 
 SHORT = ["".join(word) for n in range(5) for word in product("ab", repeat=n)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tamiz.data import DataError
-from tamiz.runtime.parallel import limit_threads, n_threads
+from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.scale import batches, sweep
 from tamiz.scale.batched import Batches
 from tamiz.scale.iterables import TablePart

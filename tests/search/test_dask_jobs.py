@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from tamiz.embedded import SVMRFE, HoldOutSVM
-from tamiz.runtime.dask import DaskCrew
-from tamiz.runtime.workers import Alone, Local, Shared, crew_of
+from tamiz.runtime.dask import DaskRunner
+from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 from tamiz.search import ExhaustiveSearch, ForwardSelection
 from tamiz.search.evaluator import Evaluator
 from tests.clusters import is_idle, kill, on_dask, pids
@@ -74,14 +74,14 @@ def test_table_travels_once_and_jobs_are_small(client, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 60))  # 1 MB
     y = (X[:, 3] + rng.normal(size=2000) > 0).astype(int)
-    crews, sent = [], []
-    made, scatter = DaskCrew.__init__, type(client).scatter
+    runners, sent = [], []
+    made, scatter = DaskRunner.__init__, type(client).scatter
 
     def noted(self, *args):
         made(self, *args)
-        crews.append(self)
+        runners.append(self)
 
-    monkeypatch.setattr(DaskCrew, "__init__", noted)
+    monkeypatch.setattr(DaskRunner, "__init__", noted)
     monkeypatch.setattr(
         type(client), "scatter", lambda self, *a, **k: sent.append(k) or scatter(self, *a, **k)
     )
@@ -89,7 +89,7 @@ def test_table_travels_once_and_jobs_are_small(client, monkeypatch):
     with on_dask():
         ForwardSelection(GaussianNB(), n_features_to_select=20, feature_groups=groups).fit(X, y)
     assert len(sent) == 1 and sent[0]["broadcast"]
-    assert len(crews) == 1 and 0 < crews[0].largest_parcel < 10_000
+    assert len(runners) == 1 and 0 < runners[0].largest_parcel < 10_000
 
 
 def twice(shared, number):
@@ -98,35 +98,35 @@ def twice(shared, number):
 
 def test_what_is_shared_may_be_a_list_or_a_dictionary(client):
     with on_dask():
-        crew = crew_of(-1)
-    assert list(crew.results(twice, Shared([1, 2, 3]), [(2,), (0,)])) == [6, 2]
-    assert list(crew.results(twice, Shared({"a": 4}), (("a",) for _ in range(3)))) == [8, 8, 8]
-    assert list(crew.results(twice, Shared([1]), [])) == []
+        runner = find_runner(-1)
+    assert list(runner.results(twice, Shared([1, 2, 3]), [(2,), (0,)])) == [6, 2]
+    assert list(runner.results(twice, Shared({"a": 4}), (("a",) for _ in range(3)))) == [8, 8, 8]
+    assert list(runner.results(twice, Shared([1]), [])) == []
 
 
 def test_client_that_joblib_is_told(client):
     with Client(client.scheduler.address, set_as_default=False) as other:
         with parallel_config(backend="dask", client=other):
-            crew = crew_of(-1)
-        assert crew.client is other
-        assert list(crew.results(twice, Shared([1, 2]), [(0,), (1,)])) == [2, 4]
+            runner = find_runner(-1)
+        assert runner.client is other
+        assert list(runner.results(twice, Shared([1, 2]), [(0,), (1,)])) == [2, 4]
 
 
 def test_who_works_is_said_by_joblib_alone(client):
-    assert isinstance(crew_of(None), Alone)  # although a client is there
-    assert isinstance(crew_of(2), Local)
+    assert isinstance(find_runner(None), SerialRunner)  # although a client is there
+    assert isinstance(find_runner(2), LocalRunner)
     with on_dask():
-        assert [crew_of(n).workers for n in (None, -1, 2, 7)] == [2, 2, 2, 2]
-        assert isinstance(crew_of(1), Alone)
-        assert crew_of(-1).far and not crew_of(-1).alone
+        assert [find_runner(n).n_workers for n in (None, -1, 2, 7)] == [2, 2, 2, 2]
+        assert isinstance(find_runner(1), SerialRunner)
+        assert find_runner(-1).remote and not find_runner(-1).serial
     with parallel_config(backend="threading", n_jobs=2):
-        assert isinstance(crew_of(None), Local)
-    assert client.submit(nested).result() == ["Alone", "Alone"]
+        assert isinstance(find_runner(None), LocalRunner)
+    assert client.submit(nested).result() == ["SerialRunner", "SerialRunner"]
 
 
 def nested():
     with on_dask():
-        return [type(crew_of(n)).__name__ for n in (None, -1)]
+        return [type(find_runner(n)).__name__ for n in (None, -1)]
 
 
 # ------------------------------------------------------------------------------- what goes wrong
@@ -181,12 +181,12 @@ def test_failures_arrive_as_they_were_raised(client, table):
             ForwardSelection(Refuses(), n_jobs=-1).fit(*table)
         assert any("positions" in note for note in caught.value.__notes__)
         assert any("On a worker" in note for note in caught.value.__notes__)
-        crew, found = crew_of(-1), []
+        runner, found = find_runner(-1), []
         with pytest.raises(RuntimeError, match="Unsendable: holds a lock"):
-            found.extend(crew.results(fails, Shared(None), [(k,) for k in range(6)]))
+            found.extend(runner.results(fails, Shared(None), [(k,) for k in range(6)]))
         assert found == [0, 1, 2]
         with pytest.raises(RuntimeError, match="Unmakeable: out of order"):
-            list(crew.results(fails, Shared(1), [(k,) for k in range(6)]))
+            list(runner.results(fails, Shared(1), [(k,) for k in range(6)]))
     assert is_idle(client)
 
 
@@ -217,9 +217,9 @@ def slowly(shared, number):
 
 def test_data_lost_with_every_worker_is_sent_again(client):
     with on_dask():
-        crew = crew_of(-1)
+        runner = find_runner(-1)
     found = []
-    for number in crew.results(slowly, Shared({"offset": 100}), [(k,) for k in range(60)]):
+    for number in runner.results(slowly, Shared({"offset": 100}), [(k,) for k in range(60)]):
         found.append(number)
         if len(found) == 5:
             kill(*pids(client))

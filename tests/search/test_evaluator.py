@@ -14,14 +14,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.units import check_units
+from tamiz.runtime.checkpoint import Journal
 from tamiz.search.base import seeded
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
 from tamiz.search.judges import CrossValidation, Judge
 from tamiz.search.splits import make_splits
 from tamiz.svm import SVC
+from tamiz.validation import check_units
 
 
 class Counting(Judge):

@@ -15,10 +15,10 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from tamiz.runtime.units import check_units
 from tamiz.search import ExhaustiveSearch
 from tamiz.search.exhaustive import _fillings, _in_words, count_by_size, subsets_of_size
 from tamiz.svm import SVC
+from tamiz.validation import check_units
 from tests.frames import to_polars
 from tests.naive import search_strategies as naive
 from tests.search.cases import Table, linear_machine, marks, run_checks, selected

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from tamiz.runtime.units import check_units
 from tamiz.search import GeneticSearch
 from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.genetic import GeneticDraws, cumulative_shares, roulette
 from tamiz.search.judges import Merit
+from tamiz.validation import check_units
 from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
 
 

@@ -184,11 +184,10 @@ def _free(name: str, taken: Any) -> str:
 def _write(columns: dict[str, list[Any]], out: str | None) -> None:
     import csv
     import io
-    import os
-    import tempfile
 
     from tamiz.cli.console import say
     from tamiz.cli.problems import Problem
+    from tamiz.runtime.files import write_whole
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -198,28 +197,13 @@ def _write(columns: dict[str, list[Any]], out: str | None) -> None:
         _refuse_loss(text.getvalue())
         say(text.getvalue().rstrip("\n"))
         return
-    place = os.path.realpath(out)  # of a link, what it points to is replaced
-    whole = None
     try:
-        handle, whole = tempfile.mkstemp(prefix=".tamiz-", dir=os.path.dirname(place))
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(whole, os.stat(place).st_mode & 0o777 if os.path.exists(place) else 0o666 & ~mask)
-        os.replace(whole, place)
-        whole = None
+        write_whole(out, text.getvalue().encode("utf-8"))
     except OSError as error:
         raise Problem(
             f"the predictions cannot be written to {out!r} ({error.strerror or error}); a file "
             "that was there before is unchanged."
         ) from None
-    finally:
-        if whole is not None:
-            with contextlib.suppress(OSError):
-                os.remove(whole)
 
 
 def _refuse_loss(text: str) -> None:

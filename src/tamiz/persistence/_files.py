@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import platform
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy
@@ -24,6 +22,7 @@ from tamiz.persistence._encode import Encoder
 from tamiz.persistence._errors import ModelFileError, ModelFileWarning
 from tamiz.persistence._foreign import what_is
 from tamiz.persistence._known import Known
+from tamiz.runtime.files import write_whole
 
 MAX_BYTES = 1 << 31
 
@@ -93,9 +92,13 @@ def save(
         "classes": dict(sorted(encoder.classes.items())),
     }
     nodes = {"root": root, "nodes": encoder.nodes}
-    _replace(
-        place, lambda file: _container.write(file, about, nodes, encoder.arrays, bool(compress))
-    )
+    try:
+        write_whole(
+            place,
+            lambda file: _container.write(file, about, nodes, encoder.arrays, bool(compress)),
+        )
+    except OSError as error:
+        raise _cannot("write", place, error) from None
     return place
 
 
@@ -280,39 +283,6 @@ def _place(path: Any) -> Path:
             f"path must be the name of a file; got an object of type {type(path).__name__}."
         )
     return Path(os.fsdecode(path))
-
-
-def _replace(place: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write beside the place and move there at the end: the old file, or the new one, whole."""
-    target = Path(os.path.realpath(place))  # of a link, what it points to is replaced
-    temporary: str | None = None
-    try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:80]}.", dir=target.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-        temporary = None
-    except OSError as error:
-        raise _cannot("write", place, error) from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-
-def _mode(target: Path) -> int:
-    """Who may read the file: as before, else as for any new file."""
-    try:
-        return target.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 _WHY = {

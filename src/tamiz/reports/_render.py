@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -28,6 +27,7 @@ from tamiz.reports.sections import (
     summary,
     tuning,
 )
+from tamiz.runtime.files import write_whole
 
 _SECTIONS: tuple[Callable[[Page], Section | None], ...] = (
     summary.build,
@@ -92,9 +92,7 @@ def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None =
     place = Path(path)
     text = render(study, lang, title=title)
     try:
-        if place.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        _replace(place, text.encode("utf-8"))
+        write_whole(place, text.encode("utf-8"))
     except OSError as error:
         why = error.strerror or str(error)
         raise type(error)(
@@ -102,26 +100,6 @@ def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None =
             "exists and can be written to; what was there before is unchanged."
         ) from None
     return place
-
-
-def _replace(place: Path, content: bytes) -> None:
-    """Write beside the place, then move: there is never half a file."""
-    handle, beside = tempfile.mkstemp(
-        prefix=f".{place.name[:80]}.", suffix=".new", dir=place.parent
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~mask
-        os.chmod(beside, mode)
-        os.replace(beside, place)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:

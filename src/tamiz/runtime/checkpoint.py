@@ -1,8 +1,14 @@
 """States of long runs on disk: written whole or not at all, and never read into another run.
 
 A checkpoint is one ``.npz`` file of plain arrays, with a JSON text inside that says which run it
-belongs to. It is written beside its place and then moved there, so that a process that dies at any
-instant leaves the previous state or the new one. Nothing in it is code: reading it runs none.
+belongs to. It is replaced as a whole, so that a process that dies at any instant leaves the
+previous state or the new one. Nothing in it is code: reading it runs none.
+
+A journal is a text file of results, appended as they come. Its first line holds the number of bytes
+that are known to be complete, in a field of fixed width that is rewritten in place after every
+record; the second says which run the journal belongs to; then one record a line, with a checksum. A
+file shorter than its first line says was cut; bytes beyond it were being written when the process
+died, and are dropped.
 """
 
 from __future__ import annotations
@@ -14,7 +20,8 @@ import os
 import re
 import time
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +30,24 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
+from tamiz.runtime.files import write_whole
+from tamiz.validation import DamagedFileError
+
+try:
+    import fcntl
+except ImportError:  # a system without it
+    fcntl = None  # type: ignore[assignment]
+
 _SPLITTERS = (BaseCrossValidator, BaseShuffleSplit)
 FORMAT = "tamiz checkpoint"
 VERSION = 1
+_NAME = "tamiz journal"
+_WIDTH = 20
+_FIRST = len(f"{_NAME} {VERSION} {0:0{_WIDTH}d}\n")
 
 
 def digest(*arrays: Any) -> str:
-    """A fingerprint of data: equal for equal values, types and shapes."""
+    """A stable_text of data: equal for equal values, types and shapes."""
     total = hashlib.sha256()
     for array in arrays:
         if sparse.issparse(array):
@@ -50,14 +68,14 @@ def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dic
     """What must agree for a state to be taken up: the method, its parameters, and the data.
 
     Parameters that do not change the answer are left out: where the checkpoint lies, whether to
-    resume, how many jobs, how much is told.
+    resume, how many jobs, how much is printed.
     """
     ignored = {"checkpoint", "resume", "n_jobs", "verbose", *leave_out}
     params = estimator.get_params(deep=True)
     return {
         "method": type(estimator).__name__,
         **{
-            name: _said(value)
+            name: stable_text(value)
             for name, value in params.items()
             if name not in ignored and not name.endswith(("__n_jobs", "__verbose"))
         },
@@ -65,7 +83,7 @@ def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dic
     }
 
 
-def _said(value: Any) -> str:
+def stable_text(value: Any) -> str:
     """A text for a parameter that is the same in another process."""
     if isinstance(value, np.ndarray) or sparse.issparse(value):
         return digest(value)
@@ -83,16 +101,18 @@ def _said(value: Any) -> str:
         module = getattr(value, "__module__", None)  # methods of built-in types have none
         return f"{module}.{value.__qualname__}{_code_digest(value)}"
     if isinstance(value, (list, tuple)):  # of splits, say, whose repr leaves out the middle
-        return f"{type(value).__name__}({', '.join(map(_said, value))})"
+        return f"{type(value).__name__}({', '.join(map(stable_text, value))})"
     if isinstance(value, (set, frozenset)):
-        return f"{type(value).__name__}({', '.join(sorted(map(_said, value)))})"
+        return f"{type(value).__name__}({', '.join(sorted(map(stable_text, value)))})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_said(k)}: {_said(v)}" for k, v in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{stable_text(k)}: {stable_text(v)}" for k, v in value.items()) + "}"
+        )
     if isinstance(value, BaseEstimator):
         return type(value).__qualname__  # its parameters are listed one by one
     inside = getattr(value, "__dict__", None)
     if inside is not None and (isinstance(value, _SPLITTERS) or _mute(value)):
-        own = ", ".join(f"{name}={_said(item)}" for name, item in sorted(inside.items()))
+        own = ", ".join(f"{name}={stable_text(item)}" for name, item in sorted(inside.items()))
         return f"{type(value).__qualname__}({own})"
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is another every time
 
@@ -107,18 +127,18 @@ def _short(text: str) -> str:
 
 
 def _code_digest(function: Any) -> str:
-    """What a function does, as far as its code, its defaults and what it closes over tell."""
+    """What a function does, as far as its code, its defaults and what it closes over say."""
     code = getattr(function, "__code__", None)
     if code is None:
         return ""
     cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
     parts = [
         code.co_code.hex(),
-        *(_said(constant) for constant in code.co_consts if not hasattr(constant, "co_code")),
+        *(stable_text(constant) for constant in code.co_consts if not hasattr(constant, "co_code")),
         *(nested.co_code.hex() for nested in code.co_consts if hasattr(nested, "co_code")),
         *code.co_names,
-        *(_said(value) for value in getattr(function, "__defaults__", None) or ()),
-        *(_said(value) for value in cells if value is not function),
+        *(stable_text(value) for value in getattr(function, "__defaults__", None) or ()),
+        *(stable_text(value) for value in cells if value is not function),
     ]
     return "#" + _short("\0".join(parts))
 
@@ -154,15 +174,8 @@ class Checkpoint:
         self.state: dict[str, np.ndarray] | None = None
         self._wait = every
         self._last = time.monotonic()
-        if self.path.exists():
-            if not resume:
-                raise FileExistsError(
-                    f"checkpoint={str(path)!r} exists already. Pass resume=True to go on from it, "
-                    "or name another file."
-                )
+        if _found(self.path, resume):
             self.state = self._read()
-        else:
-            refuse_unwritable(self.path)
 
     def save(self, state: dict[str, Any], *, now: bool = False) -> None:
         """Write the state, unless the last writing is too recent and ``now`` is false."""
@@ -176,15 +189,9 @@ class Checkpoint:
             if array.dtype.hasobject:
                 raise TypeError(f"{name} is not an array of numbers or text")
         np.savez_compressed(content, __header__=np.array(json.dumps(header)), **arrays)
-        beside = self.path.with_name(self.path.name + ".new")
         try:
-            with open(beside, "wb") as file:
-                file.write(content.getbuffer())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, self.path)
+            write_whole(self.path, content.getvalue())
         except OSError as error:
-            beside.unlink(missing_ok=True)
             raise OSError(
                 f"The checkpoint {self.path} could not be written ({error.strerror or error}); "
                 "the previous one, if any, is intact."
@@ -206,24 +213,215 @@ class Checkpoint:
             zipfile.BadZipFile,
             AttributeError,
         ) as error:
-            raise ValueError(
+            raise DamagedFileError(
                 f"checkpoint={str(self.path)!r} is no checkpoint of tamiz, or is damaged "
-                f"({type(error).__name__}). Name another file, or remove this one."
+                f"({type(error).__name__}). Name another file, or remove this one.",
+                path=str(self.path),
             ) from None
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no checkpoint of tamiz. Name another file."
             )
-        if header.get("version") != VERSION:
-            raise ValueError(
-                f"checkpoint={str(self.path)!r} has version {header.get('version')!r}; this tamiz "
-                f"reads version {VERSION}. Name another file, or remove this one."
-            )
-        refuse_other_run(self.path, header["identity"], self.identity)
+        _refuse_other_version(self.path, header.get("version"))
+        _refuse_other_run(self.path, header["identity"], self.identity)
         return arrays
 
 
-def refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) -> None:
+def open_checkpoint(
+    estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()
+) -> Checkpoint | None:
+    """The checkpoint that ``estimator.checkpoint`` names, or None if it names none."""
+    if estimator.checkpoint is None:
+        if estimator.resume:
+            raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+        return None
+    return Checkpoint(
+        estimator.checkpoint,
+        identity(estimator, *data, leave_out=leave_out),
+        resume=estimator.resume,
+    )
+
+
+class Journal:
+    """Records of one run, kept in a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Its folder must exist.
+    identity : dict of str
+        Which run this is; see :func:`identity`.
+    resume : bool
+        Whether to take up the records that the file holds. Without it an existing file is an
+        error, so that no earlier run is lost.
+    facts : dict, optional
+        What the run decided at its beginning and must decide again, such as a seed. Of a journal
+        that is taken up, the facts are those it holds.
+
+    Attributes
+    ----------
+    records : list
+        What was found in the file.
+    facts : dict
+        See above.
+    """
+
+    def __init__(
+        self,
+        path: Any,
+        identity: dict[str, str],
+        *,
+        resume: bool = False,
+        facts: dict[str, Any] | None = None,
+    ):
+        self.path = Path(path)
+        self.records: list[Any] = []
+        self.facts = facts or {}
+        self._file: int | None = None
+        if _found(self.path, resume):
+            self._open(os.O_RDWR)
+            try:
+                self._length = self._read(identity)
+            except BaseException:
+                self.close()
+                raise
+            os.ftruncate(self._descriptor, self._length)
+        else:
+            self._length = self._create(json.dumps({"identity": identity, "facts": self.facts}))
+            self._open(os.O_RDWR)
+
+    def append(self, records: Iterable[Any]) -> None:
+        """Write records, values that JSON can hold."""
+        lines = []
+        for record in records:
+            text = json.dumps(record, separators=(",", ":"))
+            lines.append(f"{zlib.crc32(text.encode()):08x} {text}\n")
+        content = "".join(lines).encode()
+        if content:
+            self._write(content, self._length)
+            self._length += len(content)
+            self._commit()
+
+    def close(self) -> None:
+        """Close the file; what was appended is on disk."""
+        if self._file is not None:
+            os.fsync(self._file)
+            os.close(self._file)
+            self._file = None
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _descriptor(self) -> int:
+        if self._file is None:
+            raise ValueError(f"the journal {self.path} is closed.")
+        return self._file
+
+    def _open(self, flags: int) -> None:
+        try:
+            self._file = os.open(self.path, flags | getattr(os, "O_BINARY", 0), 0o644)
+        except OSError as error:
+            raise type(error)(
+                f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
+            ) from None
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(self._file)
+                self._file = None
+                raise ValueError(
+                    f"checkpoint={str(self.path)!r} is in use by another run. Wait for its end, or "
+                    "name another file."
+                ) from None
+
+    def _create(self, about: str) -> int:
+        """Write the beginning, which is never there in part."""
+        length = _FIRST + len(about.encode()) + 1
+        try:
+            write_whole(self.path, f"{self._first(length)}{about}\n".encode())
+        except OSError as error:
+            raise type(error)(
+                f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
+            ) from None
+        return length
+
+    def _first(self, length: int) -> str:
+        return f"{_NAME} {VERSION} {length:0{_WIDTH}d}\n"
+
+    def _commit(self) -> None:
+        self._write(self._first(self._length).encode(), 0)
+
+    def _write(self, content: bytes, place: int) -> None:
+        try:
+            os.lseek(self._descriptor, place, os.SEEK_SET)
+            done = 0
+            while done < len(content):
+                done += os.write(self._descriptor, content[done:])
+        except OSError as error:
+            raise OSError(
+                f"The journal {self.path} could not be written ({error.strerror or error}); what "
+                "it held before is intact, and the run can be resumed from it."
+            ) from error
+
+    def _read(self, identity: dict[str, str]) -> int:
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise type(error)(
+                f"checkpoint={str(self.path)!r} cannot be read ({error.strerror or error})."
+            ) from None
+        if not content.startswith(f"{_NAME} ".encode()):
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is no journal of tamiz. Name another file."
+            )
+        first = re.fullmatch(rb"[a-z ]+ (\d+) (\d+)\n", content[:_FIRST])
+        if first is None:
+            raise self._damaged("its first line is not complete")
+        version, length = int(first[1]), int(first[2])
+        _refuse_other_version(self.path, version)
+        if len(content) < length or length < _FIRST:
+            raise self._damaged(f"{len(content):,} of its {length:,} bytes are left; it was cut")
+        lines = content[_FIRST:length].decode("utf-8", errors="replace").split("\n")
+        try:
+            about = json.loads(lines[0])
+            found, self.facts = about["identity"], about["facts"]
+        except (ValueError, KeyError, TypeError):
+            raise self._damaged("line 2 cannot be read") from None
+        _refuse_other_run(self.path, found, identity)
+        for number, line in enumerate(lines[1:-1], start=3):
+            checksum, _, text = line.partition(" ")
+            if checksum != f"{zlib.crc32(text.encode()):08x}":
+                raise self._damaged(f"line {number} is not what was written")
+            self.records.append(json.loads(text))
+        return length
+
+    def _damaged(self, how: str) -> DamagedFileError:
+        return DamagedFileError(
+            f"checkpoint={str(self.path)!r} is damaged: {how}. Restore it from a copy, or name "
+            "another file to begin anew.",
+            path=str(self.path),
+        )
+
+
+def _found(path: Path, resume: bool) -> bool:
+    """Whether there is a state to take up; refuses what could not be written, or would be lost."""
+    if not path.exists():
+        _refuse_unwritable(path)
+        return False
+    if not resume:
+        raise FileExistsError(
+            f"checkpoint={str(path)!r} exists already. Pass resume=True to go on from it, or name "
+            "another file."
+        )
+    return True
+
+
+def _refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) -> None:
     """Say in which respect a file belongs to another run."""
     # another method has other parameters too, and is what there is to say
     for name in sorted({*found, *wanted}, key=lambda name: (name != "method", name)):
@@ -240,7 +438,15 @@ def refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) 
             )
 
 
-def refuse_unwritable(path: Path) -> None:
+def _refuse_other_version(path: Path, found: Any) -> None:
+    if found != VERSION:
+        raise ValueError(
+            f"checkpoint={str(path)!r} has version {found!r}; this tamiz reads version {VERSION}. "
+            "Name another file, or remove this one."
+        )
+
+
+def _refuse_unwritable(path: Path) -> None:
     """Say before the work begins that its state could not be kept."""
     folder = path.parent
     if not folder.is_dir():
@@ -251,18 +457,3 @@ def refuse_unwritable(path: Path) -> None:
         raise PermissionError(
             f"checkpoint={str(path)!r}: the folder {str(folder)!r} cannot be written to."
         )
-
-
-def open_checkpoint(
-    estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()
-) -> Checkpoint | None:
-    """The checkpoint that ``estimator.checkpoint`` names, or None if it names none."""
-    if estimator.checkpoint is None:
-        if estimator.resume:
-            raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
-        return None
-    return Checkpoint(
-        estimator.checkpoint,
-        identity(estimator, *data, leave_out=leave_out),
-        resume=estimator.resume,
-    )

@@ -17,8 +17,8 @@ from concurrent.futures import CancelledError
 from itertools import islice
 from typing import Any
 
-from tamiz.runtime.parallel import limit_threads
-from tamiz.runtime.workers import Crew, Shared
+from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.workers import Runner, Shared
 
 #: A message to a worker is worth a parcel of jobs that take this many seconds together.
 _WORTH_A_MESSAGE = 0.2
@@ -62,7 +62,7 @@ class Parcel:
         return self.future.status in ("finished", "error")
 
 
-class DaskCrew(Crew):
+class DaskRunner(Runner):
     """The workers of a Dask client.
 
     Parameters
@@ -78,7 +78,7 @@ class DaskCrew(Crew):
         Bytes of the largest message with jobs.
     """
 
-    far = True
+    remote = True
 
     def __init__(self, backend: Any, n_jobs: int | None):
         self.client = backend.client
@@ -89,7 +89,7 @@ class DaskCrew(Crew):
         self.largest_parcel = 0
 
     @property
-    def workers(self) -> int:  # type: ignore[override]
+    def n_workers(self) -> int:  # type: ignore[override]
         if time.monotonic() - self._counted > _LOOK:  # workers come and go
             found = sum(self.client.ncores().values())
             if not found:
@@ -113,7 +113,7 @@ class DaskCrew(Crew):
         ahead = 1 if no_more_than_needed else 2
         try:
             while True:
-                open_places = ahead * self.workers - sum(not parcel.done for parcel in window)
+                open_places = ahead * self.n_workers - sum(not parcel.done for parcel in window)
                 for _ in range(open_places):
                     size = 1 if no_more_than_needed else self._size(left)
                     some = list(islice(waiting, size))
@@ -144,7 +144,7 @@ class DaskCrew(Crew):
         if self._seconds is None:
             return 1
         size = max(1, int(_WORTH_A_MESSAGE / max(self._seconds, 1e-6)))
-        return size if left is None else max(1, min(size, left // (2 * self.workers)))
+        return size if left is None else max(1, min(size, left // (2 * self.n_workers)))
 
     def _send(self, parcel: Parcel, function: Callable[..., Any], shared: Shared) -> None:
         from distributed.protocol.pickle import dumps

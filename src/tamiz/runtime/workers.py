@@ -2,7 +2,8 @@
 
 Joblib decides, as everywhere else: by ``n_jobs``, and by ``joblib.parallel_config``. Under its
 backend "dask" jobs go to the workers of the Dask client (:mod:`tamiz.runtime.dask`). A Dask client
-alone changes nothing; the cluster is used where the caller says so.
+alone changes nothing; the cluster is used where the caller says so. :func:`run_jobs` is the short
+way; :func:`run_in_threads` is for pieces of one fit, which Ctrl-C ends at their next report.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from __future__ import annotations
 import threading
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
+
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import limit_threads, n_threads
 
 
 class Shared:
@@ -33,23 +38,23 @@ class Shared:
         self.there: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # client -> handle
 
 
-class Crew(ABC):
-    """Workers.
+class Runner(ABC):
+    """Runs jobs on workers.
 
     Attributes
     ----------
-    workers : int
+    n_workers : int
         How many jobs are done at a time.
-    alone : bool
-        Whether the caller is the only one, so that handing over jobs gains nothing.
-    far : bool
+    serial : bool
+        Whether the caller is the only worker, so that passing on jobs gains nothing.
+    remote : bool
         Whether jobs leave this machine's memory: what they change is not seen by the caller, and
         what the caller changes in something shared is not seen by them.
     """
 
-    workers: int = 1
-    alone: bool = False
-    far: bool = False
+    n_workers: int = 1
+    serial: bool = False
+    remote: bool = False
 
     @abstractmethod
     def results(
@@ -84,10 +89,10 @@ class Crew(ABC):
         """
 
 
-class Alone(Crew):
+class SerialRunner(Runner):
     """The caller."""
 
-    alone = True
+    serial = True
 
     def results(
         self,
@@ -103,11 +108,11 @@ class Alone(Crew):
             yield function(shared.value, *job)
 
 
-class Local(Crew):
+class LocalRunner(Runner):
     """Threads or processes, as joblib runs them."""
 
-    def __init__(self, workers: int):
-        self.workers = workers
+    def __init__(self, n_workers: int):
+        self.n_workers = n_workers
 
     def results(
         self,
@@ -120,7 +125,7 @@ class Local(Crew):
         no_more_than_needed: bool = False,
     ) -> Generator[Any, None, None]:
         options: dict[str, Any] = {}
-        workers = min(self.workers, at_once or self.workers)
+        workers = min(self.n_workers, at_once or self.n_workers)
         if no_more_than_needed and prefer == "threads" and _joblib_threads():
             yield from _threads(function, shared.value, iter(jobs), workers)
             return
@@ -203,16 +208,87 @@ def _threads(
         stopped = True
 
 
-def crew_of(n_jobs: int | None) -> Crew:
+def find_runner(n_jobs: int | None) -> Runner:
     """The workers that ``n_jobs`` and the surrounding ``joblib.parallel_config`` ask for.
 
     On a cluster None and -1 stand for all of its workers, a positive number for at most so many
-    at a time, and 1 for the caller. A job that is on a cluster already hands nothing on.
+    at a time, and 1 for the caller. A job that is on a cluster already passes nothing on.
     """
     backend = get_active_backend()[0]
     if type(backend).__module__ == "joblib._dask":
-        from tamiz.runtime.dask import DaskCrew, inside_a_task
+        from tamiz.runtime.dask import DaskRunner, inside_a_task
 
-        return Alone() if n_jobs == 1 or inside_a_task() else DaskCrew(backend, n_jobs)
-    workers = effective_n_jobs(n_jobs)
-    return Alone() if workers == 1 else Local(workers)
+        return SerialRunner() if n_jobs == 1 or inside_a_task() else DaskRunner(backend, n_jobs)
+    n_workers = effective_n_jobs(n_jobs)
+    return SerialRunner() if n_workers == 1 else LocalRunner(n_workers)
+
+
+def run_jobs(
+    function: Callable[..., Any],
+    shared: Any,
+    jobs: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    prefer: str,
+) -> Generator[Any, None, None]:
+    """Results of ``function(shared, *job)`` in the order of the jobs, each as soon as it is known.
+
+    ``shared`` goes to every worker once. Where several threads work (``prefer="threads"``), each
+    job uses one thread only.
+    """
+    runner = find_runner(n_jobs)
+    if runner.serial or prefer != "threads":
+        return runner.results(function, Shared(shared), jobs, prefer=prefer)
+    return runner.results(_in_one_thread, Shared((function, shared)), jobs, prefer=prefer)
+
+
+def _in_one_thread(work: tuple[Callable[..., Any], Any], *job: Any) -> Any:
+    function, shared = work
+    with limit_threads(1):
+        return function(shared, *job)
+
+
+class _Stoppable(Progress):
+    """Silent, since lines written by several threads at once would be torn; passes on Ctrl-C."""
+
+    def __init__(self, label: str, stop: threading.Event):
+        super().__init__(label)
+        self._stop = stop
+
+    def update(self, message: str) -> None:
+        """Raise KeyboardInterrupt in this thread once the main one has had it."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+def run_in_threads(
+    function: Callable[[Any, Progress], Any], items: Sequence[Any], label: str
+) -> list[Any]:
+    """``function(item, progress)`` of each item; None where Ctrl-C left nothing.
+
+    As many threads as :func:`~tamiz.runtime.threads.limit_threads` allows, one item at a time
+    each.
+
+    Ctrl-C comes to the main thread alone. Here it goes on to the others at their next
+    ``progress.update``; the pieces that had not begun are left out, and the threads are waited for:
+    one left behind inside a solver would bring down the process when that ends.
+    """
+    stop = threading.Event()
+
+    def piece(item: Any) -> Any:
+        with limit_threads(1):
+            try:
+                return None if stop.is_set() else function(item, _Stoppable(label, stop))
+            except KeyboardInterrupt:
+                return None
+
+    n_workers = min(n_threads(), len(items))
+    with ThreadPoolExecutor(max_workers=n_workers, thread_name_prefix="tamiz-fit") as pool:
+        futures = [pool.submit(piece, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            stop.set()
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            raise

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display.html import html_table
+from tamiz.display import html_table
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
 from tamiz.kernels.strings.gram import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
@@ -26,10 +26,10 @@ from tamiz.validation import (
     check_squares,
     check_symmetric,
     check_X,
+    refuse_text_rows,
     require_samples,
+    warn_if_unscaled,
 )
-from tamiz.validation.text import refuse_text_rows
-from tamiz.validation.unscaled import warn_if_unscaled
 
 #: Machines with at least this many support vectors may be evaluated in float32.
 _LARGE_MACHINE = 1000

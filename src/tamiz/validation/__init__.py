@@ -1,29 +1,19 @@
-"""The only place where what a user passes is checked and converted."""
+"""The only place where what a user passes is checked and converted.
+
+Everything behind it gets contiguous arrays of known type. What code must tell apart is an error
+class (:mod:`tamiz.validation.errors`); other rooms import from this package, not from its modules.
+"""
 
 from tamiz.validation.arrays import (
-    ANNOUNCE,
     IMPUTE,
     TOO_LARGE,
-    Labels,
-    as_vector,
-    check_announced_classes,
-    check_class_weight,
-    check_classes,
     check_frame,
-    check_known_classes,
-    check_regression_target,
-    check_sample_weight,
     check_square,
     check_squares,
     check_symmetric,
     check_X,
-    guess_task,
-    has_sparse_columns,
-    refuse_duplicate_names,
     require_samples,
-    task_of_floats,
     unchanged_on_error,
-    warn_of_quantity,
 )
 from tamiz.validation.errors import (
     DamagedFileError,
@@ -32,10 +22,51 @@ from tamiz.validation.errors import (
     OneClassError,
     SparseInputError,
 )
+from tamiz.validation.frames import (
+    has_sparse_columns,
+    is_frame,
+    refuse_duplicate_names,
+    refuse_text,
+    refuse_text_rows,
+)
+from tamiz.validation.groups import (
+    Units,
+    check_features,
+    check_units,
+    number_to_drop,
+)
+from tamiz.validation.labels import (
+    ANNOUNCE,
+    Labels,
+    as_vector,
+    check_announced_classes,
+    check_class_weight,
+    check_classes,
+    check_known_classes,
+    check_regression_target,
+    check_sample_weight,
+    guess_task,
+    task_of_floats,
+    warn_of_quantity,
+)
+from tamiz.validation.parameters import (
+    N_JOBS,
+    by_keyword,
+    check_estimator,
+    check_jobs,
+    refuse_no_jobs,
+)
+from tamiz.validation.unscaled import (
+    UnscaledWarning,
+    inner_fit,
+    robust_spread,
+    warn_if_unscaled,
+)
 
 __all__ = [
     "ANNOUNCE",
     "IMPUTE",
+    "N_JOBS",
     "TOO_LARGE",
     "DamagedFileError",
     "Labels",
@@ -43,23 +74,42 @@ __all__ = [
     "NoFeaturesError",
     "OneClassError",
     "SparseInputError",
+    "Units",
+    "UnscaledWarning",
     "as_vector",
+    "by_keyword",
     "check_X",
     "check_announced_classes",
     "check_class_weight",
     "check_classes",
+    "check_estimator",
+    "check_features",
     "check_frame",
+    "check_jobs",
     "check_known_classes",
     "check_regression_target",
     "check_sample_weight",
     "check_square",
     "check_squares",
     "check_symmetric",
+    "check_units",
     "guess_task",
     "has_sparse_columns",
+    "inner_fit",
+    "is_frame",
+    "number_to_drop",
     "refuse_duplicate_names",
+    "refuse_no_jobs",
+    "refuse_text",
+    "refuse_text_rows",
     "require_samples",
+    "robust_spread",
     "task_of_floats",
     "unchanged_on_error",
+    "warn_if_unscaled",
     "warn_of_quantity",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import _plain
-from tamiz.display.selection_plot import axes
+from tamiz.base import json_ready
+from tamiz.display import axes
 from tamiz.evaluation.intervals import Interval, between, frames, pvalue_text
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class PermutationTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
-        return _plain(
+        return json_ready(
             {
                 "score": self.score,
                 "metric": self.metric,

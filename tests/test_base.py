@@ -1,17 +1,24 @@
-"""What a selection tells: text, tables, pictures."""
+"""Selections as text, tables and pictures; selectors: tables in, tables out."""
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from scipy import sparse
 
 from tamiz import Selection
-from tamiz.base import PathStep
-from tamiz.filters import WelchT
+from tamiz.base import PathStep, Selector
+from tamiz.filters import FisherScore, ReliefF, WelchT
 
 NAMES = ["a", "b", "c", "d"]
+X = np.random.default_rng(0).normal(size=(40, 5))
+Y = (X[:, 2] + 0.5 * X[:, 4] > 0).astype(int)
 
 
 def selection(**more):
@@ -47,7 +54,7 @@ def test_tables_keep_infinite_scores_and_p_values():
     assert "pvalue" not in selection().to_frame()
 
 
-def test_filters_hand_their_p_values_on():
+def test_selection_has_the_p_values_of_the_filter():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
     fitted = WelchT().fit(X, y)
@@ -136,3 +143,51 @@ def test_the_label_says_what_the_values_are(pyplot, method, params, notes, label
     found.method = method
     ax = found.plot()
     assert ax.get_ylabel().startswith(label)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(X),  # columns numbered 0, 1, ...
+        pd.DataFrame(X, columns=list("abcde"), index=np.arange(100, 140)),
+        pl.DataFrame(X, schema=list("abcde")),
+        X,
+        sparse.csr_array(X),
+    ],
+    ids=["numbered", "named", "polars", "array", "sparse"],
+)
+def test_the_same_kind_comes_out(table):
+    selector = FisherScore(n_features_to_select=2).fit(table, Y)
+    out = selector.transform(table)
+    assert type(out) is type(table)
+    assert selector.order_[0] == 2
+    if hasattr(out, "columns"):
+        assert list(out.columns) == [
+            c for c, k in zip(table.columns, selector.support_, strict=True) if k
+        ]
+    if isinstance(table, pd.DataFrame):
+        assert out.index.equals(table.index)
+    values = out.toarray() if sparse.issparse(out) else np.asarray(out)
+    np.testing.assert_allclose(values, X[:, selector.support_])
+
+
+def test_nothing_selected():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    selector = ReliefF(threshold=0.999).fit(frame, Y)
+    assert not selector.support_.any()
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(frame).shape == (40, 0)
+
+
+def test_scores_of_an_earlier_fit_do_not_stay():
+    selector = FisherScore().fit(X, Y)
+    assert len(selector.scores_) == 5
+    selector.fit(X[:, :3], Y)
+    assert len(selector.scores_) == len(selector.selection_.scores) == 3
+
+
+def test_the_former_module_of_the_base_class_warns():
+    sys.modules.pop("tamiz.selector", None)
+    with pytest.warns(FutureWarning, match=r"tamiz\.base"):
+        module = importlib.import_module("tamiz.selector")
+    assert module.Selector is Selector

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import tamiz
-from tamiz.selector import Selector
+from tamiz.base import Selector
 
 #: What a machine or a transformer may take by position: the one number or name it turns on.
 LEADING = {"C", "nu", "lambda_", "kernel", "n_neighbors", "n_estimators", "criterion", "bins"}

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from joblib import parallel_config
 
-from tamiz.runtime.workers import Alone, Local, Shared, crew_of
+from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 
 LONG = {"prefer": "threads", "no_more_than_needed": True}
 
@@ -23,15 +23,15 @@ def late_first(shared, number):
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_results_come_in_the_order_of_the_jobs(workers):
     jobs = ((k,) for k in range(12))
-    found = Local(workers).results(late_first, Shared(10), jobs, **LONG)
+    found = LocalRunner(workers).results(late_first, Shared(10), jobs, **LONG)
     assert list(found) == [10 * k for k in range(12)]
 
 
 def test_the_same_as_the_caller_alone():
     jobs = [(k,) for k in range(5)]
-    alone = list(Alone().results(late_first, Shared(2), jobs))
-    assert list(Local(3).results(late_first, Shared(2), jobs, **LONG)) == alone
-    assert list(Local(3).results(late_first, Shared(2), [], **LONG)) == []
+    alone = list(SerialRunner().results(late_first, Shared(2), jobs))
+    assert list(LocalRunner(3).results(late_first, Shared(2), jobs, **LONG)) == alone
+    assert list(LocalRunner(3).results(late_first, Shared(2), [], **LONG)) == []
 
 
 def test_no_more_jobs_at_a_time_than_workers():
@@ -47,10 +47,13 @@ def test_no_more_jobs_at_a_time_than_workers():
             at_work -= 1
         return number
 
-    assert len(list(Local(3).results(job, Shared(None), [(k,) for k in range(12)], **LONG))) == 12
+    assert (
+        len(list(LocalRunner(3).results(job, Shared(None), [(k,) for k in range(12)], **LONG)))
+        == 12
+    )
     assert most == 3
     most = 0
-    few = Local(3).results(job, Shared(None), [(k,) for k in range(6)], at_once=1, **LONG)
+    few = LocalRunner(3).results(job, Shared(None), [(k,) for k in range(6)], at_once=1, **LONG)
     assert len(list(few)) == 6 and most == 1
 
 
@@ -64,7 +67,7 @@ def test_an_error_comes_in_its_turn_and_ends_the_work():
         time.sleep(0.01)
         return number
 
-    found = Local(2).results(job, Shared(None), ((k,) for k in range(50)), **LONG)
+    found = LocalRunner(2).results(job, Shared(None), ((k,) for k in range(50)), **LONG)
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(ArithmeticError, match="two"):
         next(found)
@@ -79,7 +82,7 @@ def test_an_error_in_the_list_of_jobs_is_passed_on(workers):
         yield (1,)
         raise LookupError("no more jobs")
 
-    found = Local(workers).results(late_first, Shared(1), jobs(), **LONG)
+    found = LocalRunner(workers).results(late_first, Shared(1), jobs(), **LONG)
     assert next(found) == 1
     with pytest.raises(LookupError, match="no more jobs"):
         next(found)
@@ -96,7 +99,7 @@ def test_closing_early_begins_no_job_and_waits_for_none():
 
     jobs = ((k,) for k in range(100))
     began = time.monotonic()
-    with closing(Local(2).results(job, Shared(None), jobs, **LONG)) as results:
+    with closing(LocalRunner(2).results(job, Shared(None), jobs, **LONG)) as results:
         assert next(results) == 0
         while len(begun) < 3:  # both workers are busy
             time.sleep(0.001)
@@ -108,7 +111,7 @@ def test_closing_early_begins_no_job_and_waits_for_none():
 
 def test_a_result_that_is_not_asked_for_yet_does_not_hold_back_the_workers():
     done = []
-    results = Local(2).results(
+    results = LocalRunner(2).results(
         lambda _, k: done.append(k), Shared(None), [(k,) for k in range(4)], **LONG
     )
     with closing(results):
@@ -122,6 +125,6 @@ def test_a_result_that_is_not_asked_for_yet_does_not_hold_back_the_workers():
 
 def test_another_backend_is_respected():
     with parallel_config(backend="threading"):
-        assert list(crew_of(2).results(late_first, Shared(1), [(4,), (5,)], **LONG)) == [4, 5]
+        assert list(find_runner(2).results(late_first, Shared(1), [(4,), (5,)], **LONG)) == [4, 5]
     with parallel_config(backend="sequential"):
-        assert crew_of(2).alone
+        assert find_runner(2).serial

@@ -1,4 +1,4 @@
-"""Parameters that are to be given by keyword, and still work by position for a while."""
+"""Parameters: how they are given, numbers of jobs, and estimators."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import inspect
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from numbers import Integral
 from typing import Any, TypeVar, cast
 
 Init = TypeVar("Init", bound=Callable[..., None])
+
+#: What ``n_jobs`` may be.
+N_JOBS: list[Any] = [Integral, None]
 
 
 def by_keyword(init: Init) -> Init:
@@ -38,3 +42,32 @@ def by_keyword(init: Init) -> Init:
         init(self, *args[:allowed], **late, **kwargs)
 
     return cast(Init, accept)
+
+
+def refuse_no_jobs(n_jobs: int | None) -> None:
+    """Say that nobody is left to do the work."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
+            "None for the default."
+        )
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """A number of workers, or None."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(f"n_jobs={n_jobs!r} must be an integer or None.")
+    number = None if n_jobs is None else int(n_jobs)
+    refuse_no_jobs(number)
+    return number
+
+
+def check_estimator(estimator: Any, name: str = "estimator") -> None:
+    """Refuse a class, and what cannot be cloned and fitted."""
+    if isinstance(estimator, type):
+        raise TypeError(f"{name}={estimator.__name__} is a class; pass an object of it.")
+    if not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
+        raise TypeError(
+            f"{name}={estimator!r} is no estimator; it needs fit and get_params, as those of "
+            "scikit-learn have."
+        )

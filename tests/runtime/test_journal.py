@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tamiz.runtime.journal import Journal
+from tamiz.runtime.checkpoint import Journal
 
 RECORDS = [{"s": [1, 2], "v": [0.1, None]}, "ñ", [1.0000000000000002], {}]
 
@@ -124,7 +124,7 @@ def test_a_full_disk_gets_a_sentence(tmp_path):
 def test_a_kill_at_any_instant_loses_what_was_in_flight_only(tmp_path):
     path = tmp_path / "run.journal"
     code = f"""
-        from tamiz.runtime.journal import Journal
+        from tamiz.runtime.checkpoint import Journal
         with Journal({str(path)!r}, {{}}) as journal:
             for k in range(10**9):
                 journal.append([[k] * 300])

@@ -10,7 +10,7 @@ import threading
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from tamiz.runtime import blas
+from tamiz.runtime import threads as blas
 
 
 def blas_threads():
@@ -132,7 +132,7 @@ def test_a_child_forked_inside_a_hold_is_free():
 def test_a_library_that_is_loaded_later_is_held_too():
     """cvxopt brings a BLAS of its own."""
     code = (
-        "import numpy, threadpoolctl as t; from tamiz import blas\n"
+        "import numpy, threadpoolctl as t; from tamiz.runtime import threads as blas\n"
         "with blas.one_blas_thread(): pass\n"
         "import cvxopt\n"
         "with t.threadpool_limits(2, user_api='blas'), blas.one_blas_thread():\n"

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from tamiz.base import choose_size
 from tamiz.embedded import SVMRFE, HoldOutSVM
-from tamiz.runtime.units import check_features, check_units
 from tamiz.search import ForwardSelection, GeneticSearch
+from tamiz.validation import check_features, check_units
 
 NAMES = ["age", "red", "green", "blue", "income"]
 

@@ -54,7 +54,7 @@ class Units(NamedTuple):
 def number_to_drop(step: Any, left: int, least: int) -> int:
     """How many of ``left`` units leave now, so that ``least`` stay at any rate.
 
-    ``step`` is their number, their share of those left, or "half".
+    ``step`` is their number, their fraction of those left, or "half".
     """
     if isinstance(step, str):
         count = left // 2

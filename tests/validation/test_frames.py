@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from tamiz.validation.text import is_frame, refuse_text, refuse_text_rows
+from tamiz.validation import is_frame, refuse_text, refuse_text_rows
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

@@ -13,8 +13,8 @@ import pytest
 
 from tamiz.filters import AUCScore, _sorted
 from tamiz.information import Discretiser, mdl
-from tamiz.runtime import parallel
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime import threads as parallel
+from tamiz.runtime.threads import run_tiles
 from tamiz.tree import CARTClassifier, _samples
 
 

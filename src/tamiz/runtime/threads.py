@@ -1,40 +1,36 @@
-"""A shared thread pool for compiled functions that release the GIL.
+"""Threads: a pool for compiled functions that release the GIL, and BLAS limited to one thread.
 
 numba's own ``prange`` needs a threading layer, and the layers differ in what they survive: one
-aborts the process when two Python threads enter it, another when the process forks. Tiles handed
+aborts the process when two Python threads enter it, another when the process forks. Tiles given
 to ordinary threads have neither problem, cost some tens of microseconds, and keep the compiled
 functions small enough to be cached on disk.
+
+A BLAS library keeps threads of its own and lets them spin for some time after every call. Calls
+that alternate with tiles on our thread pool then compete for the same cores and run several times
+slower than on one thread. Where tiles contain products, the tiles are what is divided among
+threads, and BLAS is limited to one thread for as long as they run. The same goes for loops of many
+small products. Most libraries have one limit for the whole process: the first user sets it, and
+the last one, whichever thread it is in, puts back what was there. Libraries built on OpenMP have a
+limit for each thread, which every thread sets and puts back for itself.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from numbers import Integral
 from typing import Any
 
-from tamiz.runtime.blas import one_blas_thread
+from tamiz.validation import refuse_no_jobs
 
 _pool: ThreadPoolExecutor | None = None
 _pool_pid = -1
 _limit: ContextVar[int | None] = ContextVar("tamiz_threads", default=None)
-
-#: What ``n_jobs`` may be.
-N_JOBS: list[Any] = [Integral, None]
-
-
-def refuse_no_jobs(n_jobs: int | None) -> None:
-    """Say that nobody is left to do the work."""
-    if n_jobs == 0:
-        raise ValueError(
-            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
-            "None for the default."
-        )
 
 
 @contextmanager
@@ -42,7 +38,7 @@ def limit_threads(n_jobs: int | None) -> Iterator[None]:
     """Let tiles use at most ``n_jobs`` threads: of this caller, for as long as this lasts.
 
     Results do not depend on it. None leaves things as they are; negative numbers count from the
-    number of threads, -1 being all of them. With one thread, BLAS is held to one as well.
+    number of threads, -1 being all of them. With one thread, BLAS is limited to one as well.
     """
     refuse_no_jobs(n_jobs)
     if n_jobs is None:
@@ -135,7 +131,7 @@ def run_tiles(
 ) -> list[Any]:
     """Call ``function(start, stop, *args)`` on ranges that cover ``range(n_items)``.
 
-    The calling thread does its share, so a pool of one core is never waited for. The result is
+    The calling thread does its part, so a pool of one core is never waited for. The result is
     the list of return values in the order of the ranges. The function must release the GIL to
     gain anything, and must write to disjoint places for different ranges. Tiles that a thread of
     the pool asks for are all done by that thread.
@@ -171,3 +167,125 @@ def run_tiles(
     except BaseException:
         tiles.stop(stop)
         raise
+
+
+# -------------------------------------------------------------------------------- BLAS
+
+SMALL, LARGE = 200_000, 20_000_000  # multiplications
+
+_lock = threading.Lock()
+
+
+class _Limit:
+    """Libraries held to one thread as long as there are users. Use it under the lock."""
+
+    def __init__(self, per_thread: bool):
+        self.per_thread = per_thread
+        self.users = 0
+        self.before: list[tuple[Any, int]] = []
+
+    def take(self) -> None:
+        if not self.before:  # else a take that was interrupted has noted them already
+            libraries = [lib for lib in _libraries() if _is_per_thread(lib) == self.per_thread]
+            numbers = [(lib, lib.get_num_threads()) for lib in libraries]
+            self.before = [(lib, number) for lib, number in numbers if number is not None]
+        if self.users == 0:
+            _set([(lib, 1) for lib, _ in self.before])
+        self.users += 1
+
+    def leave(self) -> None:
+        if self.users == 0:
+            return  # it was taken before a fork, in the parent
+        self.users -= 1
+        if self.users == 0:
+            self.restore()
+
+    def restore(self) -> None:
+        self.users = 0
+        _set(self.before)
+        self.before = []
+
+
+class _Own(threading.local):
+    """The limit of each thread."""
+
+    def __init__(self) -> None:
+        self.limit = _Limit(per_thread=True)
+
+
+_shared = _Limit(per_thread=False)
+_own = _Own()
+_known: list[Any] = []
+_n_modules = 0  # loaded when the libraries were looked up
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread; the last of several users at once restores what was before."""
+    own = _own.limit
+    with _lock:
+        _shared.take()
+        own.take()
+    try:
+        yield
+    finally:
+        with _lock:
+            own.leave()
+            _shared.leave()
+
+
+def product(A: Any, B: Any) -> Any:
+    """``A @ B``, by one thread if it is too small to repay the waking and stopping of others."""
+    work = A.shape[0] * A.shape[1] * B.shape[-1]
+    if not SMALL < work < LARGE:  # the smallest are left to one thread by BLAS itself
+        return A @ B
+    with one_blas_thread():
+        return A @ B
+
+
+def _libraries() -> list[Any]:
+    """The BLAS libraries; looked up again when modules were imported, which may bring another."""
+    global _known, _n_modules
+    if _n_modules != len(sys.modules):
+        from threadpoolctl import ThreadpoolController
+
+        _n_modules = len(sys.modules)
+        _known = list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    return _known
+
+
+def _is_per_thread(lib: Any) -> bool:
+    return lib.internal_api == "openblas" and getattr(lib, "threading_layer", None) == "openmp"
+
+
+def _set(limits: list[tuple[Any, int]]) -> None:
+    """Set the limits, in whichever thread this is.
+
+    From 3.8 on threadpoolctl lets one thread set the limit of OpenBLAS and passes over the others
+    in silence. Who may set it is decided here, by the lock; so its claim is dropped, before and
+    after.
+    """
+    claimed = {type(lib) for lib, _ in limits if hasattr(lib, "clear_controlling_thread")}
+    for kind in claimed:
+        kind.clear_controlling_thread(force=True)
+    for lib, number in limits:
+        lib.set_num_threads(number)
+    for kind in claimed:
+        kind.clear_controlling_thread(force=True)
+
+
+def _after_fork() -> None:
+    """In a forked child the other users are gone."""
+    global _lock
+    _lock = threading.Lock()
+    _shared.restore()
+    _own.limit.restore()
+
+
+if hasattr(os, "register_at_fork"):
+    # no other thread may be inside a library's setting when the process forks
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_after_fork,
+    )

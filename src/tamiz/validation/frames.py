@@ -1,13 +1,16 @@
-"""Text and dates in the place of numbers: find the first, and say what to do about it."""
+"""Tables with named columns: names, kinds of columns, and text or dates in the place of numbers."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
+
+from tamiz.validation.errors import SparseInputError
 
 DATES = "turn it into a number, for instance the days since a fixed date."
 ENCODE = "Encode text as numbers first, for instance with sklearn.preprocessing.OneHotEncoder."
@@ -20,6 +23,70 @@ def is_frame(X: Any) -> bool:
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return False
     return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def names_of(X: Any) -> list[Any] | None:
+    if is_frame(X):
+        columns = getattr(X, "columns", None)
+        return list(columns) if columns is not None else None
+    return None
+
+
+def refuse_duplicate_names(X: Any) -> None:
+    _refuse_what_is_no_table(X)
+    names = names_of(X)
+    if names is None:
+        return
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"X has {len(twice)} column name(s) more than once, first {twice[0]!r}; rename the "
+            "columns so that every feature has a name of its own."
+        )
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if X is None or isinstance(X, (str, bytes)):
+        raise ValueError(
+            f"Expected 2D array, but X is {X!r}; pass a table with one row for each sample."
+        )
+    if isinstance(X, (dict, set, frozenset)) and not sparse.issparse(X):  # dok is a dict
+        raise ValueError(
+            f"Expected 2D array, but X is a {type(X).__name__}; pass a table with one row for "
+            "each sample, for instance pandas.DataFrame(X)."
+        )
+    if nw.dependencies.is_pyarrow_table(X):
+        raise ValueError(
+            "X is a pyarrow Table, which is not taken as it is; pass X.to_pandas() or "
+            "polars.from_arrow(X)."
+        )
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise ValueError("X is a LazyFrame, whose values are not there yet; pass X.collect().")
+    refuse_complex(X, "X")
+
+
+def refuse_sparse_columns(X: Any) -> None:
+    """pandas' sparse columns need another remedy than a sparse matrix."""
+    if has_sparse_columns(X):
+        raise SparseInputError(
+            "X is a data frame with sparse columns where dense ones are needed; pass "
+            "X.sparse.to_dense()."
+        )
+
+
+def has_sparse_columns(X: Any) -> bool:
+    if not nw.dependencies.is_pandas_dataframe(X):
+        return False
+    return any(type(dtype).__name__ == "SparseDtype" for dtype in X.dtypes)
+
+
+def refuse_complex(values: Any, name: str) -> None:
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} is of type {dtype}. Pass real numbers, for "
+            "instance the real and the imaginary parts as features of their own."
+        )
 
 
 def refuse_text(X: Any) -> None:

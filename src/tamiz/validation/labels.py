@@ -1,0 +1,343 @@
+"""Targets: class labels, numeric targets, the task they ask for, and weights."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from tamiz.validation.errors import MissingValuesError, OneClassError
+from tamiz.validation.frames import DATES, refuse_complex
+
+ANNOUNCE = (
+    "Name every class of the stream in the first call of partial_fit with classes=..., or start "
+    "anew with fit."
+)
+
+
+class Labels(NamedTuple):
+    """Class labels as a user sees them and as the machines use them."""
+
+    classes: np.ndarray  # the distinct labels, sorted
+    codes: np.ndarray  # position of each sample's label in ``classes``
+
+
+def check_classes(
+    y: Any,
+    n_samples: int,
+    *,
+    minimum: int = 2,
+    weight: np.ndarray | None = None,
+    quantity: str = "use a regression such as SVR",
+) -> Labels:
+    """Return the distinct labels of ``y`` and the code of each sample.
+
+    With ``weight``, classes all of whose samples have weight zero do not count; the codes of such
+    samples are meaningless. ``quantity`` says what to do if ``y`` is a quantity.
+    """
+    y = _check_target_shape(y, n_samples)
+    if not _are_plain_labels(y):
+        if y.dtype.kind == "O":
+            _refuse_mixed_labels(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise ValueError(
+                f"{error} Here y[0] is {y[:1].tolist()[0]!r}: {quantity}, or turn y into classes "
+                "first."
+            ) from None
+    classes, codes = np.unique(y, return_inverse=True)
+    rest = ""
+    if weight is not None and (weight == 0).any():
+        counted = np.flatnonzero(np.bincount(codes, weights=weight, minlength=len(classes)))
+        classes, codes = classes[counted], np.searchsorted(counted, codes)
+        rest = " with positive sample_weight"
+    if len(classes) < minimum:
+        label = classes.tolist()[0]
+        raise OneClassError(
+            f"y holds one class only ({label!r} in all samples{rest}); this method needs samples "
+            f"of at least {minimum} classes.",
+            label=label,
+        )
+    return Labels(classes, codes.astype(np.intp))
+
+
+def check_known_classes(
+    y: Any, n_samples: int, classes: np.ndarray, *, remedy: str = ANNOUNCE
+) -> np.ndarray:
+    """Return the code of each sample's label among ``classes``, which are sorted."""
+    y = _check_target_shape(y, n_samples)
+    codes = np.zeros(len(y), dtype=np.intp)
+    try:
+        codes[:] = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+    except TypeError:  # text compared with numbers
+        unknown = np.arange(len(y))
+    if len(unknown):
+        label = y[unknown[:1]].tolist()[0]
+        raise ValueError(
+            f"y[{unknown[0]}] is {label!r}, which is not among the classes known so far "
+            f"({_listed(classes)}). {remedy}"
+        )
+    return codes
+
+
+def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarray:
+    """Return the sorted classes of a stream; ``known`` are those of its first call."""
+    if classes is None:
+        if known is None:
+            raise ValueError(
+                "classes is None in the first call of partial_fit; pass all labels that the "
+                "stream will hold, for instance classes=[0, 1]."
+            )
+        return known
+    if known is not None and np.array_equal(classes, known):  # what every later call says
+        return known
+    given = check_classes(classes, np.size(classes)).classes
+    if known is not None and not np.array_equal(given, known):
+        raise ValueError(
+            f"classes is ({_listed(given)}), but the first call of partial_fit had "
+            f"({_listed(known)}); leave classes out after the first call, or start anew with fit."
+        )
+    return given
+
+
+def guess_task(y: np.ndarray) -> str:
+    """Whether the checked vector ``y`` is taken for classes or for numbers.
+
+    Text, truth values and whole numbers stored as such are classes. Of numbers stored as floats,
+    those with a fractional part are a regression, and so are whole ones with more than twenty
+    levels that have fewer than ten samples each; where either reading is plausible, the guess is
+    said in a warning.
+    """
+    if y.dtype.kind != "f":
+        return "classification"
+    if not _are_plain_labels(y):
+        return "regression"
+    return task_of_floats(np.unique(y), len(y), stacklevel=4)
+
+
+def task_of_floats(levels: np.ndarray, n: int, stacklevel: int = 3) -> str:
+    """What :func:`guess_task` says of ``n`` numbers stored as floats, by their distinct values."""
+    if not _are_plain_labels(levels):
+        return "regression"
+    n_levels = len(levels)
+    if n_levels <= 20:
+        return "classification"
+    task = "regression" if looks_like_a_quantity(n_levels, n) else "classification"
+    if 3 * n_levels <= n:
+        other = "classification" if task == "regression" else "regression"
+        taken = "a quantity" if task == "regression" else "classes"
+        warnings.warn(
+            f"y holds {n_levels} different whole numbers in {n} samples, stored as floats; they "
+            f'are taken as {taken}. Say so with task="{task}", or use task="{other}".',
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    return task
+
+
+def looks_like_a_quantity(n_levels: int, n_samples: int) -> bool:
+    """Whether whole numbers have so many levels that they are hardly classes."""
+    return n_levels > 20 and 10 * n_levels > n_samples
+
+
+def warn_of_quantity(labels: Labels, remedy: str) -> None:
+    """Warn of whole numbers that were taken as classes and look like a quantity."""
+    n_classes, n = len(labels.classes), len(labels.codes)
+    if labels.classes.dtype.kind in "iuf" and looks_like_a_quantity(n_classes, n):
+        warnings.warn(
+            f"y holds {n_classes} different whole numbers in {n} samples, and each is taken as a "
+            f"class. If y is a quantity, {remedy}.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def check_class_weight(
+    class_weight: Any, labels: Labels, sample_weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Return one weight for each class: ones, those of a dict, or balanced.
+
+    Balanced weights give every class the same total; they follow from the sums of the sample
+    weights, so that a repeated sample and one of weight two have the same effect.
+    """
+    n_classes = len(labels.classes)
+    if class_weight is None:
+        return np.ones(n_classes)
+    if isinstance(class_weight, str):
+        totals = np.bincount(labels.codes, weights=sample_weight, minlength=n_classes)
+        return totals.sum() / (n_classes * totals)
+    weight = np.ones(n_classes)
+    known = {label: k for k, label in enumerate(labels.classes.tolist())}
+    for label, value in class_weight.items():
+        if label not in known:
+            if set(known) <= set(class_weight):  # a fold may lack a class: nothing to complain of
+                continue
+            raise ValueError(
+                f"class_weight names the class {label!r}, which is not among those of y "
+                f"({_listed(labels.classes)}); remove it or correct its name."
+            )
+        if not isinstance(value, numbers.Real) or not 0 <= float(value) < np.inf:
+            raise ValueError(
+                f"class_weight[{label!r}] is {value!r}; weights must be finite numbers and not "
+                "negative."
+            )
+        weight[known[label]] = float(value)
+    if not weight.any():
+        raise ValueError(
+            f"class_weight is zero for every class ({_listed(labels.classes)}); at least one "
+            "weight must be positive."
+        )
+    return weight
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Return one finite, non-negative weight for each sample (ones if ``None``)."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_samples, float(sample_weight))  # type: ignore[arg-type]
+    try:
+        weight = np.asarray(sample_weight)
+        if weight.dtype.kind == "c":
+            raise TypeError
+        weight = weight.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold real numbers, one for each sample.") from None
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar; sample_weight has shape {weight.shape}."
+        )
+    if len(weight) != n_samples:
+        raise ValueError(
+            f"sample_weight.shape == ({len(weight)},), expected ({n_samples},): it must hold one "
+            "weight for each row of X."
+        )
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not negative."
+        )
+    if not weight.any():
+        raise ValueError(
+            "sample_weight is zero for every sample; at least one weight must be positive."
+        )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise ValueError(
+                f"sample_weight has entries as large as {weight.max():.3g}, whose sum is beyond "
+                "what float64 holds; divide the weights by a common factor."
+            )
+    return weight
+
+
+def check_regression_target(
+    y: Any, n_samples: int, *, labels: str = "Use a classifier for labels."
+) -> np.ndarray:
+    """Return ``y`` as finite float64 numbers. ``labels`` says what to do about text."""
+    y = _check_target_shape(y, n_samples)
+    if y.dtype.kind in "mM":
+        raise ValueError(f"y holds dates or times ({y.dtype}) where numbers are needed; {DATES}")
+    try:
+        values = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must hold numbers for a regression; it holds {_first_text(y)!r}. {labels}"
+        ) from None
+    return values
+
+
+def as_vector(y: Any) -> np.ndarray:
+    """``y`` as an array with one axis and without gaps; its length is checked elsewhere.
+
+    A column vector is warned of here, and once only if the result is what is passed on.
+    """
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: pass one "
+            "label or value for each row of X."
+        )
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "biufU":
+        refuse_complex(y, "y")
+        if not isinstance(y, np.ndarray) and nw.dependencies.is_into_series(y):
+            y = nw.from_native(y, series_only=True).to_numpy()
+        y = column_or_1d(y, warn=True)
+    _refuse_non_finite_target(y)
+    return y
+
+
+def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
+    y = as_vector(y)
+    if len(y) != n_samples:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"X has {n_samples} rows but y has {len(y)} entries; they must be equal."
+        )
+    return y
+
+
+def _refuse_mixed_labels(y: np.ndarray) -> None:
+    """Text beside numbers has no order, and is hardly meant."""
+    if any(isinstance(label, str) for label in y) and not all(isinstance(v, str) for v in y):
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y mixes labels of different types ({', '.join(kinds)}); use one type for all, for "
+            "instance [str(label) for label in y]."
+        )
+
+
+def _are_plain_labels(y: np.ndarray) -> bool:
+    """Whole numbers or text in an array: labels for certain, and scikit-learn need not be asked."""
+    if y.dtype.kind == "f":
+        return bool((y == np.trunc(y)).all() and (np.abs(y) < 2.0**53).all())
+    return y.dtype.kind in "biuU"
+
+
+def _refuse_non_finite_target(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        bad = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        bad = np.array([_is_missing(v) for v in y], dtype=bool)
+    else:
+        return
+    if bad.any():
+        where = int(np.flatnonzero(bad)[0])
+        count = int(bad.sum())
+        if isinstance(y[where], float) and np.isinf(y[where]):
+            raise ValueError(
+                f"Input y contains infinity (inf) (first at row {where}; {count} in all). Leave "
+                "out these rows, or replace the infinite values by finite ones."
+            )
+        raise MissingValuesError(
+            f"Input y contains NaN (first at row {where}; {count} in all). Leave out the rows "
+            "whose target is unknown.",
+            argument="y",
+            row=where,
+            count=count,
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return not np.isfinite(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas' own
+
+
+def _listed(classes: np.ndarray) -> str:
+    shown = [repr(label) for label in classes[:10].tolist()]
+    return ", ".join(shown) + (", ..." if len(classes) > 10 else "")
+
+
+def _first_text(y: np.ndarray) -> Any:
+    for value in y.tolist():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return y[0]

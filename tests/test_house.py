@@ -1,0 +1,107 @@
+"""How the package is laid out: who imports what from whom, and names that mean one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+import tamiz
+
+SRC = Path(tamiz.__file__).parent
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SRC.rglob("*.py"))}
+
+#: Names that three or more classes share. It may only shrink: a name that is unique is removed.
+SHARED_NAMES = {
+    "Answer", "Columns", "Counted", "Found", "Known", "Looking", "Machine", "Metric", "Part",
+    "Plan", "Products", "Samples", "Source", "State", "Table", "Tree",
+}  # fmt: skip
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SRC.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path) for path in TREES}
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Full names of what a module of the package imports from the package."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tamiz":
+            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {a.name for a in node.names if a.name.split(".")[0] == "tamiz"}
+    return found
+
+
+def reaches_in(module: str, target: str) -> bool:
+    """Whether ``target`` is, or is in, a private module of a package that ``module`` is not in."""
+    parts = target.split(".")
+    for k, part in enumerate(parts[1:], start=1):
+        if part.startswith("_") and not part.startswith("__"):
+            owner = ".".join(parts[:k])
+            return owner != "tamiz" and module != owner and not module.startswith(f"{owner}.")
+    return False
+
+
+def test_private_modules_are_imported_inside_their_package_only():
+    found = [
+        f"{name_of(path)} imports {target}"
+        for path, tree in TREES.items()
+        for target in sorted(imported(tree) & MODULES)
+        if reaches_in(name_of(path), target)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_private_module_of_another_package_would_be_found():
+    assert reaches_in("tamiz.cli.fit", "tamiz.search._records")
+    assert not reaches_in("tamiz.search.genetic", "tamiz.search._records")
+    assert not reaches_in("tamiz.search", "tamiz.search._records")
+
+
+def test_validation_is_imported_as_a_package():
+    found = [
+        f"{name_of(path)} imports {target}"
+        for path, tree in TREES.items()
+        if path.parent.name != "validation"
+        for target in sorted(imported(tree) & MODULES)
+        if target.startswith("tamiz.validation.")
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_four_files_of_a_folder_share_a_prefix():
+    groups = Counter(
+        (path.parent.relative_to(SRC).as_posix(), path.stem.lstrip("_").split("_")[0])
+        for path in TREES
+        if "_" in path.stem.lstrip("_")
+    )
+    found = [f"{folder}/{prefix}_*: {n}" for (folder, prefix), n in groups.items() if n > 3]
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="module")
+def shared_names() -> dict[str, list[str]]:
+    classes = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                classes[node.name.lstrip("_")].append(name_of(path))
+    return {name: places for name, places in classes.items() if len(places) > 2}
+
+
+def test_no_three_classes_share_a_name(shared_names):
+    found = [f"{n}: {', '.join(p)}" for n, p in shared_names.items() if n not in SHARED_NAMES]
+    assert not found, "\n".join(found)
+
+
+def test_the_list_of_shared_names_only_shrinks(shared_names):
+    assert set(shared_names) >= SHARED_NAMES, "remove these: " + ", ".join(
+        sorted(SHARED_NAMES - set(shared_names))
+    )
