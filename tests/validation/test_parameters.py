@@ -1,8 +1,9 @@
-"""Which parameters of an estimator are positional, and the warning about others."""
+"""Parameters by position and by keyword, and the checks that functions declare."""
 
 from __future__ import annotations
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,16 @@ from sklearn.base import BaseEstimator, clone
 
 import tamiz
 from tamiz.base import Selector
+from tamiz.svm import SVC
+from tamiz.validation import (
+    check_level,
+    checked,
+    fittable,
+    integer_from,
+    number_of_jobs,
+    one_of,
+    optional,
+)
 
 #: What a machine or a transformer may take by position: the one number or name it turns on.
 LEADING = {"C", "nu", "lambda_", "kernel", "n_neighbors", "n_estimators", "criterion", "bins"}
@@ -70,3 +81,54 @@ def test_wrong_calls_are_refused_as_ever():
         tamiz.SVC(*range(40))
     with pytest.raises(TypeError, match="positional"):
         tamiz.MRMR(3, "difference")
+
+
+@checked(
+    n=integer_from(2), rule=one_of("best", None), level=optional(check_level), n_jobs=number_of_jobs
+)
+def example(n, rule="best", *, level=None, n_jobs=None):
+    """What it says."""
+    return n, rule, level, n_jobs
+
+
+def test_a_function_whose_parameters_are_checked():
+    assert example(np.int64(3)) == (3, "best", None, None)
+    assert type(example(np.int64(3))[0]) is int
+    assert example(2, None, level=0.5, n_jobs=-1) == (2, None, 0.5, -1)
+    assert (example.__name__, example.__doc__) == ("example", "What it says.")
+    assert list(inspect.signature(example).parameters) == ["n", "rule", "level", "n_jobs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n": 1}, "n=1 must be an integer from 2."),
+        ({"n": True}, "n=True must be an integer from 2."),
+        ({"n": 2.5}, "n=2.5 must be an integer from 2."),
+        ({"rule": "worst"}, "rule='worst' is not understood; use 'best' or None."),
+        ({"level": 95}, "level=95 must be a number between 0 and 1 (95 % is 0.95)."),
+        ({"level": 0.0}, "level=0.0 must be a number between 0 and 1."),
+        ({"n_jobs": 0}, "n_jobs=0 leaves no thread to work"),
+        ({"n_jobs": "two"}, "n_jobs='two' must be an integer or None."),
+    ],
+)
+def test_a_parameter_that_is_refused_is_named(arguments, words):
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+        example(**{"n": 2, **arguments})
+
+
+def test_what_is_no_estimator_is_refused():
+    @checked(machine=fittable)
+    def fit(machine):
+        return machine
+
+    assert isinstance(fit(SVC()), SVC)
+    with pytest.raises(TypeError, match="machine=SVC is a class"):
+        fit(SVC)
+    with pytest.raises(TypeError, match="machine='svc' is no estimator"):
+        fit("svc")
+
+
+def test_a_check_of_no_parameter_is_a_mistake_of_the_programmer():
+    with pytest.raises(TypeError, match="has no parameter 'm'"):
+        checked(m=integer_from(1))(lambda n: n)

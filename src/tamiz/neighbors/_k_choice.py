@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import choose_size, json_ready
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,7 +31,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 from tamiz.runtime.files import write_whole
-from tamiz.validation import DamagedFileError
+from tamiz.validation import DamagedFileError, check_resume
 
 try:
     import fcntl
@@ -231,9 +231,8 @@ def open_checkpoint(
     estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()
 ) -> Checkpoint | None:
     """The checkpoint that ``estimator.checkpoint`` names, or None if it names none."""
+    check_resume(estimator.resume, estimator.checkpoint)
     if estimator.checkpoint is None:
-        if estimator.resume:
-            raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
         return None
     return Checkpoint(
         estimator.checkpoint,

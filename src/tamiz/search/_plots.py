@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.base import PathStep, Selection
-from tamiz.display import axes, quantity
+from tamiz.display.selection_plot import axes, quantity
 
 
 def plot_sizes(selection: Selection, ax: Any = None) -> Any:

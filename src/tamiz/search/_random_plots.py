@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.base import Selection
-from tamiz.display import axes, quantity
+from tamiz.display.selection_plot import axes, quantity
 from tamiz.search._plots import whole_numbers
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from tamiz.base import order_by
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.embedded.sparse.l1 import SOLVERS
 from tamiz.embedded.sparse.machine import check_samples, one_against_rest
 from tamiz.runtime.progress import Progress

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.evaluation.agreement.measures import (
     StabilityTest,
     agreement_test,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 
 if TYPE_CHECKING:
     from tamiz.evaluation.card.report_card import ReportCard

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.evaluation.comparison.text import BASELINES
 
 if TYPE_CHECKING:

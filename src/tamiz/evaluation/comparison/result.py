@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import html_table
+from tamiz.display.html import html_table
 from tamiz.evaluation.comparison import plots as compare_plots
 from tamiz.evaluation.comparison.estimates import Curve, Estimate, curve_of, estimates_of
 from tamiz.evaluation.comparison.intervals import chosen_size

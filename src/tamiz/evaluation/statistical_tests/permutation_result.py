@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.evaluation.intervals import Interval, between, frames, pvalue_text
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.evaluation.tuning.grid import is_number, shown
 
 if TYPE_CHECKING:

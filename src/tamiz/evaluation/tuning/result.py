@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display import html_table
+from tamiz.display.html import html_table
 from tamiz.evaluation.intervals import frames
 from tamiz.evaluation.tuning.grid import is_number, shown
 from tamiz.evaluation.tuning.plot import plot_tuning

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display import axes
+from tamiz.display.selection_plot import axes
 from tamiz.tree.prune.pruning import MEASURES, growth_curve
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""How results are shown: HTML of notebooks, the plot of a selection."""
