@@ -114,7 +114,9 @@ def test_sparse_rows_and_pickling():
 def test_refusals():
     X = np.ones((4, 2))
     X[2, 1] = np.nan
-    with pytest.raises(ValueError, match=r"Input X \(column 1\) contains NaN. Fill the gaps"):
+    with pytest.raises(
+        ValueError, match=r"Input X \(column 1\) contains NaN. Fill the missing values"
+    ):
         CoMoments.of(X)
     with pytest.raises(ValueError, match="contains infinity"):
         CoMoments.of(np.array([[1.0], [np.inf]]))

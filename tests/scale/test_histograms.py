@@ -137,7 +137,7 @@ def test_pickled_and_refused():
     part = pickle.loads(pickle.dumps(ClassHistograms.of(X, y, cuts, 2)))
     assert part.merge(part).counts.tolist() == [[2, 0], [0, 2]]
     assert part.nbytes == 2 * 8 * 4 + cuts.nbytes
-    with pytest.raises(ValueError, match=r"contains NaN \(column 0\). Fill the gaps"):
+    with pytest.raises(ValueError, match=r"contains NaN \(column 0\). Fill the missing values"):
         ClassHistograms.of(np.array([[np.nan], [1.0]]), y, cuts, 2)
     with pytest.raises(ValueError, match="different cuts"):
         part.merge(ClassHistograms.of(X, y, Cuts.of([[1.6]]), 2))

@@ -132,7 +132,7 @@ def test_batches_refuse_what_has_no_moments():
     X, codes = np.ones((3, 2)), np.array([0, 1, 0])
     assert_equal(ClassMoments.of_batch(X, codes, 2), direct(X, codes, 2))
     for value, sentence in (
-        (np.nan, r"contains NaN \(column 1\). Fill the gaps"),
+        (np.nan, r"contains NaN \(column 1\). Fill the missing values"),
         (1e200, "divide the column"),
         (np.inf, "divide the column"),
     ):

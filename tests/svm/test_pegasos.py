@@ -490,7 +490,10 @@ def names_twice():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (lambda: bad_X(np.nan), r"X contains NaN \(first at row 3, column 1.*Fill the gaps"),
+        (
+            lambda: bad_X(np.nan),
+            r"X contains NaN \(first at row 3, column 1.*Fill the missing values",
+        ),
         (lambda: bad_X(np.inf), r"X contains infinity.*row 3, column 1.*Replace"),
         (lambda: bad_X("red"), r"column 1 holds text .*'red' at row 3.*Encode"),
         (lambda: (two_classes()[0], np.zeros(120)), r"y holds one class only .*at least 2"),

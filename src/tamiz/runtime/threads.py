@@ -72,7 +72,7 @@ def _available() -> int:
         return int(requested)
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every platform tells the affinity
+    except AttributeError:  # not every platform has it
         return os.cpu_count() or 1
 
 
@@ -108,13 +108,13 @@ class _Tiles:
         finally:
             self._ended.append(start)
 
-    def stop(self, told: threading.Event | None) -> None:
+    def stop(self, stop: threading.Event | None) -> None:
         """Let no tile begin, and wait for those at work, even if Ctrl-C comes again."""
         while True:
             try:
                 self._stopped = True
-                if told is not None:
-                    told.set()
+                if stop is not None:
+                    stop.set()
                 while len(self._ended) < len(self._begun):
                     time.sleep(0.001)
                 return

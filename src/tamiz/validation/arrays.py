@@ -208,9 +208,9 @@ def check_symmetric(K: np.ndarray) -> None:
     """Refuse a precomputed Gram matrix that is not symmetric up to rounding."""
     scale = np.abs(K).max(initial=0.0)
     for start in range(0, len(K), 512):
-        gap = np.abs(K[start : start + 512] - K[:, start : start + 512].T)
-        if gap.max() > 1e-6 * scale:
-            i, j = np.unravel_index(gap.argmax(), gap.shape)
+        difference = np.abs(K[start : start + 512] - K[:, start : start + 512].T)
+        if difference.max() > 1e-6 * scale:
+            i, j = np.unravel_index(difference.argmax(), difference.shape)
             i += start
             raise ValueError(
                 f"The precomputed kernel matrix is not symmetric: X[{i}, {j}] is {K[i, j]:.6g} but "

@@ -38,7 +38,7 @@ def check_classes(
     """Return the distinct labels of ``y`` and the code of each sample.
 
     With ``weight``, classes all of whose samples have weight zero do not count; the codes of such
-    samples are meaningless. ``quantity`` says what to do if ``y`` is a quantity.
+    samples are meaningless. ``quantity`` says what to do if ``y`` is a numeric target.
     """
     y = _check_target_shape(y, n_samples)
     if not _are_plain_labels(y):
@@ -110,8 +110,8 @@ def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarra
 def guess_task(y: np.ndarray) -> str:
     """Whether the checked vector ``y`` is taken for classes or for numbers.
 
-    Text, truth values and whole numbers stored as such are classes. Of numbers stored as floats,
-    those with a fractional part are a regression, and so are whole ones with more than twenty
+    Text, truth values and integers stored as such are classes. Of numbers stored as floats,
+    those with a fractional part are a regression, and so are integers with more than twenty
     levels that have fewer than ten samples each; where either reading is plausible, the guess is
     said in a warning.
     """
@@ -132,9 +132,9 @@ def task_of_floats(levels: np.ndarray, n: int, stacklevel: int = 3) -> str:
     task = "regression" if looks_like_a_quantity(n_levels, n) else "classification"
     if 3 * n_levels <= n:
         other = "classification" if task == "regression" else "regression"
-        taken = "a quantity" if task == "regression" else "classes"
+        taken = "a numeric target" if task == "regression" else "classes"
         warnings.warn(
-            f"y holds {n_levels} different whole numbers in {n} samples, stored as floats; they "
+            f"y holds {n_levels} different integers in {n} samples, stored as floats; they "
             f'are taken as {taken}. Say so with task="{task}", or use task="{other}".',
             UserWarning,
             stacklevel=stacklevel,
@@ -143,17 +143,17 @@ def task_of_floats(levels: np.ndarray, n: int, stacklevel: int = 3) -> str:
 
 
 def looks_like_a_quantity(n_levels: int, n_samples: int) -> bool:
-    """Whether whole numbers have so many levels that they are hardly classes."""
+    """Whether integers have so many levels that they are hardly classes."""
     return n_levels > 20 and 10 * n_levels > n_samples
 
 
 def warn_of_quantity(labels: Labels, remedy: str) -> None:
-    """Warn of whole numbers that were taken as classes and look like a quantity."""
+    """Warn of integers that were taken as classes and look like a numeric target."""
     n_classes, n = len(labels.classes), len(labels.codes)
     if labels.classes.dtype.kind in "iuf" and looks_like_a_quantity(n_classes, n):
         warnings.warn(
-            f"y holds {n_classes} different whole numbers in {n} samples, and each is taken as a "
-            f"class. If y is a quantity, {remedy}.",
+            f"y holds {n_classes} different integers in {n} samples, and each is taken as a "
+            f"class. If y is a numeric target, {remedy}.",
             UserWarning,
             stacklevel=3,
         )
@@ -254,7 +254,7 @@ def check_regression_target(
 
 
 def as_vector(y: Any) -> np.ndarray:
-    """``y`` as an array with one axis and without gaps; its length is checked elsewhere.
+    """``y`` as an array with one axis and without missing values; its length is checked elsewhere.
 
     A column vector is warned of here, and once only if the result is what is passed on.
     """
