@@ -12,7 +12,7 @@ from tamiz import HoldOutSVM
 from tamiz.embedded.holdout.errors import random_split
 from tamiz.embedded.holdout.machine import train
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
-from tamiz.validation import check_units
+from tamiz.runtime.units import check_units
 from tests.embedded.test_holdout import compare
 from tests.naive import holdout as naive
 

@@ -194,7 +194,9 @@ def test_in_doubt_the_guess_is_said(selector):
     many, few = np.arange(600) % 150, np.arange(600) % 25
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*no relevant")
-        with pytest.warns(UserWarning, match='150 different.*floats.*as a numeric target.*"regression"'):
+        with pytest.warns(
+            UserWarning, match='150 different.*floats.*as a numeric target.*"regression"'
+        ):
             selector.fit(X, many.astype(float))
         with pytest.warns(UserWarning, match='25 different.*as classes.*"classification"'):
             selector.fit(X, few.astype(float))

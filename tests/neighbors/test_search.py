@@ -11,7 +11,7 @@ from tamiz.neighbors import _search
 from tamiz.neighbors._metrics import METRICS
 from tamiz.neighbors._search import AllPairs, Products, Tree, choose_finder, find_neighbours
 from tamiz.neighbors._space import make_space
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import limit_threads
 
 
 def space_of(X, metric="euclidean", weight=None):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.base import Selector
+from tamiz.selector import Selector
 from tamiz.validation import check_X
 
 

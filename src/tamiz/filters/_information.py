@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.base import PathStep, Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
 from tamiz.filters._partial import ValuesSoFar
 from tamiz.filters._streaming import Stream, Streaming
 from tamiz.filters._streaming_codes import streamed_codes
 from tamiz.filters.univariate_base import HOW_MANY, NUMBERS, warn_of_nothing
 from tamiz.information import Codes, encode
 from tamiz.information.encoding import BINNING
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads
 from tamiz.scale import StreamedCodes
-from tamiz.validation import N_JOBS, as_vector, check_classes, unchanged_on_error, warn_of_quantity
+from tamiz.selector import Selector
+from tamiz.validation import as_vector, check_classes, unchanged_on_error, warn_of_quantity
 
 #: Share of the features still in play at which the others are removed from memory.
 _COMPACT = 0.7

@@ -29,7 +29,7 @@ from scipy import linalg
 
 from tamiz.filters._similarity import Similarity
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
-from tamiz.runtime.threads import one_blas_thread
+from tamiz.runtime.blas import one_blas_thread
 
 #: Eigenvalues below this share of the largest are rounding.
 _RELATIVE_FLOOR = 1e-10

@@ -11,17 +11,17 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._relief_pairs import nearest
 from tamiz.filters._relief_tables import build_table, feature_order, scale_columns
 from tamiz.filters._streaming import Sampling, Stream, Streaming, rows_to_sample
 from tamiz.filters.univariate_base import HOW_MANY, warn_of_nothing
 from tamiz.information.columns import read_columns
 from tamiz.information.encoding import BINNING
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads
+from tamiz.selector import Selector
 from tamiz.validation import (
-    N_JOBS,
     Labels,
     check_classes,
     check_X,

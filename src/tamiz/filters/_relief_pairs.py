@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import run_tiles
 
 #: Samples in a block of pairs, features in a strip of it, entries of distances kept at a time.
 _SIDE = 32

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from tamiz.filters._relief_pairs import Table
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 
 class Columns(NamedTuple):

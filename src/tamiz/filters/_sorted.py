@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.filters.univariate_base import Samples, column_block
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 #: Numbers that a task holds at a time.
 _BLOCK_ENTRIES = 2**20

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.base import Stopwatch
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import limit_threads
 from tamiz.scale import (
     Batch,
     Batches,

@@ -70,7 +70,7 @@ class AUCScore(OrderFilter):
         After ``fit_stream``: what the scores are known to lie between. ``auc_`` is then in the
         middle of its bounds.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

@@ -30,7 +30,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
 from tamiz.filters._similarity import (
     Pearson,
@@ -45,9 +45,10 @@ from tamiz.filters._streaming_similarity import StreamedPearson
 from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads
-from tamiz.validation import N_JOBS, as_vector, check_X, guess_task
+from tamiz.selector import Selector
+from tamiz.validation import as_vector, check_X, guess_task
 
 #: Up to this many features, all correlations take no longer than the calls for single rows.
 _AT_ONCE = 64

@@ -42,7 +42,7 @@ from tamiz.filters.univariate_base import (
 )
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale.batch import Batch
 from tamiz.validation import (
     MissingValuesError,
@@ -104,7 +104,7 @@ class ChiSquared(ValuesSoFar, Streaming, UnivariateFilter):
     dof_ : array of shape (n_features,)
         Degrees of freedom.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

@@ -57,7 +57,7 @@ class CMIM(GreedyFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
+        See :class:`tamiz.selector.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -53,7 +53,7 @@ class InformationGain(ScoreFilter):
     scores_ : array of shape (n_features,)
         Information gain.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 
@@ -131,7 +131,7 @@ class SymmetricalUncertainty(ScoreFilter):
     scores_ : array of shape (n_features,)
         Symmetrical uncertainty, from 0 (independent) to 1 (each determines the other).
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -28,7 +28,7 @@ from sklearn.utils._param_validation import StrOptions
 from tamiz.filters._sorted import sweep_sorted
 from tamiz.filters._streaming_order import Bounded, OrderFilter, bounds_over_classes
 from tamiz.filters.univariate_base import BY_PVALUE, Samples, Scored, over_classes
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale import ClassHistograms
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
@@ -70,7 +70,7 @@ class KolmogorovSmirnov(OrderFilter):
     score_bounds_ : array of shape (2, n_features)
         After ``fit_stream``: what the scores are known to lie between.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

@@ -33,7 +33,7 @@ from tamiz.filters._information import (
     warn_of_no_gain,
 )
 from tamiz.information import Codes, joint_codes
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import limit_threads
 
 
 class MaxDep(InformationFilter):
@@ -76,7 +76,7 @@ class MaxDep(InformationFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`. Features not selected are ranked by the value they
+        See :class:`tamiz.selector.Selector`. Features not selected are ranked by the value they
         would have had if added next.
     classes_ : array of shape (n_classes,)
         The classes.

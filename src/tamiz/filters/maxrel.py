@@ -36,7 +36,7 @@ class MaxRel(ScoreFilter):
     scores_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -28,7 +28,7 @@ from tamiz.base import Stopwatch
 from tamiz.filters._streaming import Stream
 from tamiz.filters.univariate_base import BY_PVALUE, MomentFilter, Scored, check_labelled
 from tamiz.information.scale import safe_units
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale.batch import Batch
 from tamiz.scale.moments import ClassMoments, in_units
 from tamiz.scale.target_moments import TargetMoments
@@ -72,7 +72,7 @@ class PearsonScore(MomentFilter):
     pvalues_ : array of shape (n_features,) or None
         Two-sided p-values of the correlation; None with more than two classes.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

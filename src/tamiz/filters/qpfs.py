@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._feature_sampling import sample_features
 from tamiz.filters._nystroem import Redundancy, exact, nystroem, subspace
 from tamiz.filters._similarity import (
@@ -51,10 +51,12 @@ from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_n
 from tamiz.information import encode
 from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads, one_blas_thread
+from tamiz.selector import Selector
 from tamiz.solvers import solve
-from tamiz.validation import N_JOBS, as_vector, check_X, guess_task
+from tamiz.validation import as_vector, check_X, guess_task
 
 
 class QPFS(Streaming, Selector):

@@ -79,7 +79,7 @@ class ReliefF(ReliefBase):
         Rows whose neighbours were looked at. The only sample of a class has no hit and is not
         among them.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------
@@ -225,7 +225,7 @@ class Relief(ReliefF):
     sample_indices_ : array
         Rows whose neighbours were looked at.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

@@ -71,7 +71,7 @@ class RReliefF(ReliefBase):
     sample_indices_ : array
         Rows whose neighbours were looked at.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`.
+        See :class:`tamiz.selector.Selector`.
 
     See Also
     --------

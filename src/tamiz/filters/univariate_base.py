@@ -13,11 +13,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters._partial import MomentsSoFar
 from tamiz.filters._streaming import Stream, Streaming
 from tamiz.scale.batch import Batch
 from tamiz.scale.moments import ClassMoments
+from tamiz.selector import Selector
 from tamiz.validation import (
     Labels,
     check_classes,

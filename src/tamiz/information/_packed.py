@@ -11,7 +11,7 @@ from tamiz.information._grouped import unpack
 from tamiz.information._packing import pack
 from tamiz.information._table import log_table
 from tamiz.information.counting import HEIGHT, TILE
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 
 class Group(NamedTuple):

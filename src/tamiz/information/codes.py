@@ -46,8 +46,8 @@ from tamiz.information.counting import (
     pairs_rows,
     pairs_tiles,
 )
+from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import run_tiles
 
 #: Columns with more levels than this are not packed.
 MOST_PACKED = 64

@@ -11,7 +11,7 @@ from numba import njit
 
 from tamiz.information.mdl import mdl_cuts
 from tamiz.information.scale import safe_units
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 #: Rounding of the mean and the deviation, relative to their size.
 _SLACK = 16 * np.finfo(np.float64).eps

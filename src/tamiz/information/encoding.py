@@ -15,7 +15,7 @@ from tamiz.information._packing import MISSING, apply_cuts, code_small_integers
 from tamiz.information.codes import Codes
 from tamiz.information.columns import Columns, read_columns
 from tamiz.information.cuts import find_cuts
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.validation import check_classes
 
 METHODS = ("mean_std", "mdl", "width", "frequency")

@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 
 from tamiz.information._table import log_table
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 #: Columns that are sorted together; about as much as the cache holds.
 _BLOCK = 64

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix
-from tamiz.runtime.threads import product
+from tamiz.runtime.blas import product
 
 PANEL = 256  # rows of a panel: long enough for BLAS, short enough for the second-level cache
 _BELOW = np.tri(PANEL, k=-1, dtype=bool)

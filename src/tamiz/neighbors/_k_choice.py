@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import choose_size, json_ready
+from tamiz.base import _plain, choose_size
 from tamiz.display.selection_plot import axes
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class KChoice:
         """Plain Python values, fit for JSON."""
         at = int(np.flatnonzero(self.ks == self.k)[0])
         table = self._columns()
-        plain: dict[str, Any] = json_ready(
+        plain: dict[str, Any] = _plain(
             {
                 "k": self.k,
                 "rule": self.rule,

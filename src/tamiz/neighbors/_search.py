@@ -22,8 +22,9 @@ from tamiz.neighbors._brute import block_length, nearest, settle
 from tamiz.neighbors._metrics import Metric
 from tamiz.neighbors._space import Space
 from tamiz.neighbors._thin import Index, bases, finish, make_index, nearest_thin
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import n_threads, one_blas_thread, run_tiles
 
 #: Differences that make a thread worth while, and those between two looks at the keyboard.
 _WORTH = 2**21

@@ -17,7 +17,8 @@ from tamiz.neighbors._k_choice import KChoice, refuse_rule
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits
-from tamiz.validation import as_vector, check_classes, inner_fit
+from tamiz.validation import as_vector, check_classes
+from tamiz.validation.unscaled import inner_fit
 
 #: Numbers of neighbours that are tried if none are given.
 _MOST = 50

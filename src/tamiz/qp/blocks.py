@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 
 def take_block(matrix: np.ndarray, index: np.ndarray) -> np.ndarray:

@@ -21,11 +21,10 @@ from tamiz.data import DataError, load
 from tamiz.reproduce.base import Found, Part, Recipe, Row
 from tamiz.reproduce.recipes import RECIPES
 from tamiz.reproduce.show import draw, table
-from tamiz.runtime.checkpoint import Journal
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import limit_threads, refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads
-from tamiz.runtime.workers import Runner, Shared, find_runner
-from tamiz.validation import refuse_no_jobs
+from tamiz.runtime.workers import Crew, Shared, crew_of
 
 _RECORDS = 2  # what a record of the journal looks like
 
@@ -197,7 +196,7 @@ def reproduce(
     }
     journal = None if checkpoint is None else Journal(checkpoint, identity, resume=resume)
     progress = Progress(recipe.name, 1 if verbose is None else verbose)
-    run = _Run(recipe, quick, int(random_state), find_runner(n_jobs), journal, progress)
+    run = _Run(recipe, quick, int(random_state), crew_of(n_jobs), journal, progress)
     try:
         run.all(due)
     finally:
@@ -234,12 +233,12 @@ class _Run:
         recipe: Recipe,
         quick: bool,
         random_state: int,
-        runner: Runner,
+        crew: Crew,
         journal: Journal | None,
         progress: Progress,
     ):
         self.recipe, self.quick, self.random_state = recipe, quick, random_state
-        self.runner, self.journal, self.progress = runner, journal, progress
+        self.crew, self.journal, self.progress = crew, journal, progress
         self.interrupted = False
         self._found: dict[tuple[str, int], Found] = {}
         for part, k, values in journal.records if journal is not None else ():
@@ -269,12 +268,12 @@ class _Run:
     def _work(self, part: Part, todo: list[int], seeds: np.ndarray) -> Iterator[tuple[int, Found]]:
         with limit_threads(1):
             ready = part.prepare(self.quick, int(seeds[-1]))
-        if part.alone or self.runner.serial or (len(todo) == 1 and not self.runner.remote):
+        if part.alone or self.crew.alone or (len(todo) == 1 and not self.crew.far):
             for k in todo:
                 yield k, _once((part, ready), int(seeds[k]))
             return
         jobs = [(int(seeds[k]),) for k in todo]
-        working = self.runner.results(_once, Shared((part, ready)), jobs, at_once=len(todo))
+        working = self.crew.results(_once, Shared((part, ready)), jobs, at_once=len(todo))
         with closing(working) as found:
             yield from zip(todo, found, strict=True)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tamiz.data.column import Table
 from tamiz.data.errors import DataError
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import limit_threads
 from tamiz.scale._conform import Conformer
 from tamiz.scale._survey import MOST_LEVELS, Ascending, NumberLevels, Survey, TextLevels
 from tamiz.scale.batch import Schema

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.information.codes import MOST_PACKED
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import (
     check_block,
     check_codes,

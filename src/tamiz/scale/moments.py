@@ -37,7 +37,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz.information.scale import LARGE, SMALL, safe_units
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.

@@ -17,7 +17,7 @@ import numpy as np
 from tamiz.data.column import Column, Table, distinct_names
 from tamiz.data.errors import DataError, damaged
 from tamiz.data.plan import Options, Plan, make_plan
-from tamiz.runtime.threads import n_threads
+from tamiz.runtime.parallel import n_threads
 from tamiz.scale.parts import CHANGED, Part, rows_per_batch
 
 BUFFER = 1 << 16  # bytes of each column that are read at a time

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from tamiz.information.scale import safe_units
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import check_block, dense_pieces
 from tamiz.scale._double import Double, exact_sum, plain
 

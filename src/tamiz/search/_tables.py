@@ -142,16 +142,6 @@ def names_columns(estimator: Any) -> bool:
     return any(isinstance(part, ColumnTransformer) for part in parts)
 
 
-def takes_no_column(machine: Any) -> bool:
-    """Whether a fitted ``ColumnTransformer`` in a machine left no column to go on with."""
-    parts = [machine, *machine.get_params(deep=True).values()]
-    fitted = [p for p in parts if isinstance(p, ColumnTransformer) and hasattr(p, "transformers_")]
-    return any(
-        all(made.start == made.stop for made in getattr(p, "output_indices_", {}).values())
-        for p in fitted  # without any column it has no output_indices_
-    )
-
-
 class Fitting:
     """Fits the columns that a ``ColumnTransformer`` lists to a subset of the features.
 

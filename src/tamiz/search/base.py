@@ -22,9 +22,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from tamiz.base import Selector, Stopwatch, number_to_select
-from tamiz.runtime.checkpoint import Journal, identity
+from tamiz.base import Stopwatch, number_to_select
+from tamiz.runtime.checkpoint import identity
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import Units, check_features, check_units
 from tamiz.search._last_machine import LastMachine, takes_gaps
 from tamiz.search._plots import plot_sizes
 from tamiz.search._records import exceeds
@@ -43,18 +46,14 @@ from tamiz.search.fast import judge_for
 from tamiz.search.judges import Judge, fit_arguments, last_step
 from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
+from tamiz.selector import Selector
 from tamiz.svm import SVC
 from tamiz.validation import (
-    N_JOBS,
-    Units,
     check_classes,
-    check_features,
     check_frame,
     check_regression_target,
     check_sample_weight,
-    check_units,
     check_X,
-    refuse_no_jobs,
     unchanged_on_error,
 )
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from tamiz.base import number_to_select
 from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.runtime.units import Units
 from tamiz.search._greedy import cut, rescued, warn_unjudged
 from tamiz.search._records import Record, exceeds
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp
-from tamiz.validation import Units
 
 
 class BranchAndBound(SearchSelector):

@@ -15,16 +15,9 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from tamiz.search._tables import (
-    Fitting,
-    is_frame,
-    names_columns,
-    part_of,
-    takes_no_column,
-    unusual,
-)
+from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
 from tamiz.search.splits import Split
-from tamiz.validation import inner_fit
+from tamiz.validation.unscaled import inner_fit
 
 #: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
 _COPIES = 3
@@ -122,7 +115,7 @@ class CrossValidation(Judge):
                 machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
             return self.measure(machine, part_of(self.X, test, features), test)
         except (ValueError, TypeError) as error:
-            reason = self._reason(error, features, machine)
+            reason = self._reason(error, features)
             if reason is None:
                 raise
             raise ValueError(f"{str(error).rstrip()} {reason}") from error
@@ -134,9 +127,9 @@ class CrossValidation(Judge):
             Fitting(features, self.X.shape[1], self.names).apply(machine)
         return machine
 
-    def _reason(self, error: Exception, features: np.ndarray, machine: Any) -> str | None:
+    def _reason(self, error: Exception, features: np.ndarray) -> str | None:
         """What a failure may be due to, where the columns of a frame tell."""
-        if self.names_columns and takes_no_column(machine):
+        if self.names_columns and "0 feature(s)" in str(error):
             return (
                 "No transformer of the ColumnTransformer takes a column of this subset; let one "
                 "take every column of X, or pass remainder='passthrough' to it."

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from tamiz.runtime.threads import one_blas_thread
+from tamiz.runtime.blas import one_blas_thread
 
 _RIDGE = 1e-11
 

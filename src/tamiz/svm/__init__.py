@@ -11,7 +11,7 @@ from tamiz.svm.subgradient import SubgradientClassifier
 from tamiz.svm.svc import SVC
 from tamiz.svm.svdd import SVDD
 from tamiz.svm.svr import SVR
-from tamiz.validation import UnscaledWarning
+from tamiz.validation.unscaled import UnscaledWarning
 
 __all__ = [
     "SVC",

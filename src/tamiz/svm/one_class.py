@@ -12,7 +12,7 @@ from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem
 from tamiz.solvers import QPResult
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
 from tamiz.svm.outlier import ON_BOUNDARY, NoveltyMachine, least_gradient
-from tamiz.validation import by_keyword
+from tamiz.validation.keywords import by_keyword
 
 
 class OneClassSVM(NoveltyMachine):

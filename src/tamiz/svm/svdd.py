@@ -17,7 +17,7 @@ from tamiz.svm.outlier import (
     least_gradient,
     squared_spread,
 )
-from tamiz.validation import by_keyword
+from tamiz.validation.keywords import by_keyword
 
 
 class SVDD(NoveltyMachine):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.tree._fast import grow_fast
 from tamiz.tree._grower import Grower
 from tamiz.tree._growth import Growth, Limits
@@ -23,7 +23,6 @@ from tamiz.tree._search import Kinds
 from tamiz.tree._table import Table, read_table, read_training_table
 from tamiz.tree.impurity import SOMETHING, Criterion, smallest_side
 from tamiz.tree.structure import Tree
-from tamiz.validation import N_JOBS
 
 #: Surrogates for each split of data with gaps, if the user does not say.
 _SURROGATES = 5

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 
+from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.tree._builder import Nodes, grow_in_line, line_up, make, new_nodes
 from tamiz.tree._growth import Growth, Limits
 from tamiz.tree._samples import Levels, Rules, Samples

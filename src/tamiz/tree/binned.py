@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 _MOST_BINS = 64
 

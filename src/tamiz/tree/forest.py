@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.tree.binned import (
     Bins,
     Forest,
@@ -33,7 +33,6 @@ from tamiz.tree.binned import (
     grow_forest,
 )
 from tamiz.validation import (
-    N_JOBS,
     check_class_weight,
     check_classes,
     check_sample_weight,

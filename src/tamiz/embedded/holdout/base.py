@@ -44,22 +44,19 @@ from tamiz.embedded.holdout.tune import (
 )
 from tamiz.kernels import Precomputed, as_kernel
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
+from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import find_runner
+from tamiz.runtime.units import Units, check_features, check_units
+from tamiz.runtime.workers import crew_of
 from tamiz.svm import SVC
 from tamiz.validation import (
     Labels,
-    Units,
     check_class_weight,
     check_classes,
-    check_features,
     check_squares,
-    check_units,
     check_X,
-    inner_fit,
-    refuse_no_jobs,
-    warn_if_unscaled,
 )
+from tamiz.validation.unscaled import inner_fit, warn_if_unscaled
 
 #: A matrix of kernel values of all samples that takes more megabytes than this is warned of.
 LARGE_MB = 2000.0
@@ -262,10 +259,10 @@ class HoldOutElimination(LastMachineSelector):
         )
 
     def _runner(self, stack: ExitStack, make: Callable[[], Any]) -> Run:
-        runner = find_runner(self.n_jobs)
-        if runner.remote:
-            return FarRun(runner, make)
-        if runner.serial:
+        crew = crew_of(self.n_jobs)
+        if crew.far:
+            return FarRun(crew, make)
+        if crew.alone:
             return lambda function, jobs: [function(*job) for job in jobs]
         parallel = stack.enter_context(Parallel(n_jobs=self.n_jobs, prefer="threads"))
         return lambda function, jobs: (

@@ -23,7 +23,7 @@ from tamiz.embedded.holdout.errors import TIE, random_split
 from tamiz.embedded.holdout.judges import KernelJudge, RefitJudge, Run
 from tamiz.runtime.checkpoint import Checkpoint
 from tamiz.runtime.progress import Progress
-from tamiz.validation import Units
+from tamiz.runtime.units import Units
 
 #: The errors without each unit are kept for steps with at most this many units.
 DETAILED = 8000

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from tamiz.runtime.workers import Runner, Shared
+from tamiz.runtime.workers import Crew, Shared
 
 
 class KeepingUp:
@@ -50,14 +50,14 @@ class FarRun:
 
     Parameters
     ----------
-    runner : Runner
+    crew : Crew
         The workers.
     make : callable
         Makes the judge.
     """
 
-    def __init__(self, runner: Runner, make: Callable[[], Any]):
-        self.runner = runner
+    def __init__(self, crew: Crew, make: Callable[[], Any]):
+        self.crew = crew
         self.shared = Shared(KeepingUp(make))
 
     def __call__(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
@@ -65,7 +65,7 @@ class FarRun:
         judge = function.__self__  # type: ignore[attr-defined]
         removed = tuple(judge.removed)
         calls = [(function.__name__, removed, job) for job in jobs]
-        with closing(self.runner.results(called, self.shared, calls)) as found:
+        with closing(self.crew.results(called, self.shared, calls)) as found:
             return list(found)
 
 

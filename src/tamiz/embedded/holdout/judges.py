@@ -23,8 +23,10 @@ from tamiz.embedded.holdout.errors import Split, count_wrong
 from tamiz.embedded.holdout.gram import fading_gram
 from tamiz.embedded.holdout.machine import train
 from tamiz.kernels import Kernel
+from tamiz.runtime.units import Units
 from tamiz.svm.multiclass import tasks
-from tamiz.validation import TOO_LARGE, Units, inner_fit
+from tamiz.validation import TOO_LARGE
+from tamiz.validation.unscaled import inner_fit
 
 #: Decision values below this, relative to the numbers they are a sum of, are zero.
 ROUNDING = 1e-11

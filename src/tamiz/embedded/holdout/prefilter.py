@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tamiz.filters import ChiSquared, KolmogorovSmirnov
-from tamiz.validation import Units
+from tamiz.runtime.units import Units
 
 
 def prefilter_pvalues(

@@ -27,8 +27,9 @@ from sklearn.utils.metaestimators import available_if
 
 from tamiz.embedded.holdout.base import HoldOutElimination
 from tamiz.kernels import KERNEL_NAMES, Kernel
+from tamiz.runtime.parallel import N_JOBS
 from tamiz.svm import SVC
-from tamiz.validation import N_JOBS, unchanged_on_error
+from tamiz.validation import unchanged_on_error
 
 
 def _machine_has(name: str) -> Any:
@@ -114,7 +115,7 @@ class HoldOutSVM(HoldOutElimination):
     Attributes
     ----------
     support_, ranking_, order_, selection_
-        See :class:`tamiz.base.Selector`. Each step of ``selection_.path`` has the hold-out
+        See :class:`tamiz.selector.Selector`. Each step of ``selection_.path`` has the hold-out
         error with the features then in play as ``value``; its ``details`` hold the error before
         the step (``error``) and without each feature (``without``, in the order of ``features``).
     errors_ : array

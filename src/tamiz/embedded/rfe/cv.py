@@ -15,8 +15,9 @@ from tamiz.embedded.rfe.run import Elimination
 from tamiz.embedded.rfe.setup import Samples, Setup
 from tamiz.embedded.rfe.sparse import SparseMachines
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import Shared, find_runner
-from tamiz.validation import Labels, number_to_drop
+from tamiz.runtime.units import number_to_drop
+from tamiz.runtime.workers import Shared, crew_of
+from tamiz.validation import Labels
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -109,7 +110,7 @@ def errors_by_size(
     a cluster. Returns the largest excess of a machine.
     """
     jobs = [(split,) for split in splits[len(errors) :]]
-    working = find_runner(n_jobs).results(_fold, Shared((setup, data)), jobs, prefer="threads")
+    working = crew_of(n_jobs).results(_fold, Shared((setup, data)), jobs, prefer="threads")
     most = 0.0
     with closing(working) as answers:
         for fold, excess in answers:

@@ -28,10 +28,10 @@ from tamiz.kernels.elementary import InnerProductKernel
 from tamiz.kernels.features.base import FeatureGram
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.blocks import take_block
+from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
 from tamiz.svm.outlier import squared_spread
-from tamiz.validation import Units
 
 #: Trackers hold a few matrices of this many bytes at the most; beyond, only support vectors' ones.
 MOST_BYTES = 2**30

@@ -14,7 +14,7 @@ from tamiz.qp.kkt import optimality
 from tamiz.solvers import QPResult, Status
 from tamiz.svm import SVC
 from tamiz.svm.binary import BinaryFit, describe
-from tamiz.validation import inner_fit
+from tamiz.validation.unscaled import inner_fit
 
 
 class Widened:

@@ -12,8 +12,8 @@ import numpy as np
 
 from tamiz.embedded.rfe.compiled import DONE, REFRESH, advance
 from tamiz.embedded.rfe.machines import _SECONDS, Machines, least_first
+from tamiz.runtime.units import Units
 from tamiz.svm.multiclass import Task
-from tamiz.validation import Units
 
 #: Kernel matrices beyond this many bytes are never made; the features then stand for them.
 MOST_BYTES = 2**30

@@ -11,11 +11,11 @@ from tamiz.embedded.rfe.compiled import DONE, FLOOR, MORE, Bank, advance
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ, QMatrix, svc_problem
 from tamiz.qp.kkt import equality_multiplier
+from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.pairs import RUNNING
 from tamiz.svm.multiclass import Task
-from tamiz.validation import Units
 
 #: A factor has room for this many free variables; machines with more go on with pair steps.
 _MOST_FREE = 600

@@ -10,7 +10,7 @@ import numpy as np
 from tamiz.base import PathStep
 from tamiz.embedded.rfe.machines import Machines
 from tamiz.runtime.progress import Progress
-from tamiz.validation import Units, number_to_drop
+from tamiz.runtime.units import Units, number_to_drop
 
 
 class Elimination:

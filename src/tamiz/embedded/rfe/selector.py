@@ -20,22 +20,21 @@ from tamiz.embedded.rfe.stream import fit_rfe_stream
 from tamiz.embedded.sparse.streaming import Precision
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
 from tamiz.kernels.algebra import Composite
+from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
+from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import one_blas_thread
+from tamiz.runtime.units import Units
 from tamiz.svm import SVC
 from tamiz.svm.binary import BinaryFit
 from tamiz.validation import (
-    N_JOBS,
-    Units,
     check_classes,
     check_sample_weight,
     check_squares,
     check_X,
-    refuse_no_jobs,
     unchanged_on_error,
-    warn_if_unscaled,
 )
+from tamiz.validation.unscaled import warn_if_unscaled
 
 _BY_CV = ("best", "1se")
 _SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
@@ -112,7 +111,7 @@ class SVMRFE(LastMachineSelector):
     Attributes
     ----------
     support_, ranking_, order_, selection_
-        See :class:`~tamiz.base.Selector`. The features dropped last rank first; those dropped
+        See :class:`~tamiz.selector.Selector`. The features dropped last rank first; those dropped
         in the same step rank by their criterion, ties by position. Each step of
         ``selection_.path`` has the features dropped, the largest criterion among them as value,
         and the objective before the step in its details.

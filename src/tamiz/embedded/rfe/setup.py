@@ -14,8 +14,9 @@ from tamiz.embedded.rfe.linear import LinearMachines
 from tamiz.embedded.rfe.machines import Machines
 from tamiz.embedded.rfe.sparse import SparseMachines
 from tamiz.kernels import Kernel, Linear, warn_if_indefinite
+from tamiz.runtime.units import Units, check_units
 from tamiz.svm.multiclass import class_scores, tasks
-from tamiz.validation import Labels, Units, check_class_weight, check_units
+from tamiz.validation import Labels, check_class_weight
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29

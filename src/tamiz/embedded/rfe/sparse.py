@@ -9,8 +9,8 @@ import numpy as np
 from tamiz.embedded.rfe.machines import Machines
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ
+from tamiz.runtime.units import Units
 from tamiz.svm.multiclass import Task
-from tamiz.validation import Units
 
 
 class SparseMachines(Machines):

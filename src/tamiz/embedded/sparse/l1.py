@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
-from tamiz.validation import N_JOBS, by_keyword
+from tamiz.validation.keywords import by_keyword
 
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 

@@ -25,10 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.base import PathStep, Selector, Stopwatch, number_to_select, order_by
+from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.embedded._together import in_threads
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads, one_blas_thread
-from tamiz.runtime.workers import run_in_threads
+from tamiz.selector import Selector
 from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     Labels,
@@ -38,8 +40,8 @@ from tamiz.validation import (
     check_squares,
     check_X,
     unchanged_on_error,
-    warn_if_unscaled,
 )
+from tamiz.validation.unscaled import warn_if_unscaled
 
 
 class LinearFit(NamedTuple):
@@ -187,7 +189,7 @@ class SparseLinearMachine(LinearDecision, Selector):
                 with Progress(name, self.verbose) as progress:
                     all(fit(k, progress) for k in range(len(problems)))  # up to an interruption
             else:
-                run_in_threads(fit, range(len(problems)), name)
+                in_threads(fit, range(len(problems)), name)
         except KeyboardInterrupt:  # outside the iterations, which keep what they have reached
             pass
         return list(fits)

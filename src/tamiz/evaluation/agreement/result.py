@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import json_ready
+from tamiz.base import _plain
 from tamiz.display.selection_plot import axes
 from tamiz.evaluation.agreement.measures import (
     StabilityTest,
@@ -167,7 +167,7 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON; what is undefined is None."""
-        return json_ready(
+        return _plain(
             {
                 "nogueira": self.nogueira,
                 "variance": self.variance,

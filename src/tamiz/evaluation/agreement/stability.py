@@ -21,15 +21,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.evaluation._resamples import Table, make_sampling
-from tamiz.evaluation._workers import fit_to_the_end, preferred_workers
+from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
 from tamiz.evaluation.agreement.masks import mask_and_names, read_masks
 from tamiz.evaluation.agreement.measures import StabilityTest, nogueira
 from tamiz.evaluation.agreement.result import Stability, measure
 from tamiz.evaluation.intervals import check_count, check_level
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import run_jobs
 from tamiz.search.base import seeded
-from tamiz.validation import check_estimator, check_jobs
 
 __all__ = ["Stability", "StabilityTest", "stability", "stability_of"]
 
@@ -160,7 +158,7 @@ def stability_of(
     with Progress("stability", verbose) as progress:
         try:
             jobs = ((part,) for part in rows)
-            working = run_jobs(_select, (machine, table), jobs, n_jobs, preferred_workers(machine))
+            working = run_jobs(_select, (machine, table), jobs, n_jobs, machine)
             for mask, found_names in working:
                 masks.append(mask)
                 names = found_names

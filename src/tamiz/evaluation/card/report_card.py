@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import json_ready
+from tamiz.base import _plain
 from tamiz.evaluation.card import plot as report_plot
 from tamiz.evaluation.card.input import (
     all_classes,
@@ -273,7 +273,7 @@ class ReportCard:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON; what is undefined is None."""
-        return json_ready(
+        return _plain(
             {
                 "classes": self.classes,
                 "positive": self.positive,

@@ -21,9 +21,10 @@ from tamiz.evaluation.comparison.setting import Limits, Setting, StopSign
 from tamiz.evaluation.intervals import check_count, check_level
 from tamiz.evaluation.judges import Metric
 from tamiz.evaluation.parts import check_sizes, plan_parts
-from tamiz.runtime.checkpoint import Journal, digest, identity
+from tamiz.runtime.checkpoint import digest, identity
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.validation import refuse_no_jobs
 
 
 def compare(

@@ -22,7 +22,8 @@ from tamiz.evaluation.comparison.setting import WHOLE, Failures, Ranking, Settin
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
 from tamiz.evaluation.parts import Part, inner_splits
-from tamiz.runtime.threads import limit_threads, one_blas_thread
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import limit_threads
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 from tamiz.validation import Labels, check_class_weight

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import json_ready
+from tamiz.base import _plain
 from tamiz.display.html import html_table
 from tamiz.evaluation.comparison import plots as compare_plots
 from tamiz.evaluation.comparison.estimates import Curve, Estimate, curve_of, estimates_of
@@ -361,7 +361,7 @@ class Comparison:
         """Plain values, fit for JSON."""
         from tamiz.evaluation.comparison.tables import as_dict
 
-        return json_ready(as_dict(self))
+        return _plain(as_dict(self))
 
     # --------------------------------------------------------------------------------- pictures
 

@@ -19,16 +19,15 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
 from tamiz.evaluation._resamples import Table, rows_for
-from tamiz.evaluation._workers import fit_to_the_end, preferred_workers
+from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
 from tamiz.evaluation.intervals import check_count, check_level, clopper_pearson
 from tamiz.evaluation.statistical_tests.permutation_result import PermutationTest, count_as_high
-from tamiz.runtime.checkpoint import Journal, identity, stable_text
+from tamiz.runtime.checkpoint import _said, identity
+from tamiz.runtime.journal import Journal
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import run_jobs
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
 from tamiz.search.splits import Split, make_splits
-from tamiz.validation import check_estimator, check_jobs
 
 _BATCH = 10  # early stopping looks after so many permutations, whatever the number of workers
 
@@ -157,9 +156,7 @@ def permutation_test(
         stopped = None
         with Progress("permutation test", verbose) as progress:
             try:
-                for value in run_jobs(
-                    _Work.score, work, shuffles, n_jobs, preferred_workers(work.machine)
-                ):
+                for value in run_jobs(_Work.score, work, shuffles, n_jobs, work.machine):
                     permuted.append(value)
                     if journal is not None:
                         journal.append([value])
@@ -210,7 +207,7 @@ def _identity(
     protocol = {"cv": cv, "scoring": scoring, "test_seed": random_state}
     return {
         **identity(estimator, *data),
-        **{name: stable_text(value) for name, value in protocol.items()},
+        **{name: _said(value) for name, value in protocol.items()},
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import json_ready
+from tamiz.base import _plain
 from tamiz.display.selection_plot import axes
 from tamiz.evaluation.intervals import Interval, between, frames, pvalue_text
 
@@ -86,7 +86,7 @@ class PermutationTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
-        return json_ready(
+        return _plain(
             {
                 "score": self.score,
                 "metric": self.metric,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.base import json_ready
+from tamiz.base import _plain
 from tamiz.evaluation.intervals import Interval, between, frames, number, pvalue_text
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Significance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
-        return json_ready(
+        return _plain(
             {
                 "test": self.test,
                 "n_runs": self.n_runs,

@@ -39,8 +39,8 @@ from tamiz.evaluation.study.predictions import (
 )
 from tamiz.evaluation.study.result import Study
 from tamiz.runtime.compiling import CompileWatch
+from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.validation import refuse_no_jobs
 
 #: The rarest class is rare below this proportion, or below this many times an equal share.
 _RARE, _RARE_SHARE = 0.2, 0.8

@@ -17,7 +17,8 @@ from joblib import effective_n_jobs
 
 from tamiz.evaluation.comparison.compare import compare
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
-from tamiz.runtime.threads import limit_threads, one_blas_thread
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import limit_threads
 
 #: Seconds that a study may take unless the user says otherwise.
 DEFAULT_BUDGET = 60.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from tamiz.base import Selection, json_ready
+from tamiz.base import Selection, _plain
 from tamiz.data import Dataset
 from tamiz.evaluation.choice import SMALLEST
 from tamiz.evaluation.comparison.arguments import weigh_classes
@@ -203,20 +203,20 @@ class Study:
                 "notes": data.notes,
             },
             **{
-                name: None if one is None else json_ready(one.to_dict())
+                name: None if one is None else _plain(one.to_dict())
                 for name, one in answers.items()
             },
-            "honest": json_ready(self.honest),
+            "honest": _plain(self.honest),
             "status": self.status,
             "warnings": self.warnings,
-            "plan": None if self.plan is None else json_ready(self.plan.to_dict()),
-            "boundary": None if self.answers is None else json_ready(self.answers.boundary),
+            "plan": None if self.plan is None else _plain(self.plan.to_dict()),
+            "boundary": None if self.answers is None else _plain(self.answers.boundary),
             "front": _front(self.answers),
-            "learning": None if self.learning is None else json_ready(self.learning._asdict()),
+            "learning": None if self.learning is None else _plain(self.learning._asdict()),
             "rankings": {name: one.to_dict() for name, one in self.selections.items()},
             "stability": {name: one.to_dict() for name, one in self.stability.items()},
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
-            "params": json_ready(self.params),
+            "params": _plain(self.params),
             "command": self.command,
             "seed": self.seed,
             "versions": self.versions,

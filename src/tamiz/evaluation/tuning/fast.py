@@ -35,7 +35,7 @@ from tamiz.evaluation.tuning.paths import (
 from tamiz.evaluation.tuning.plain import Outcome, Plain
 from tamiz.kernels import RBF, Linear, Polynomial, as_kernel
 from tamiz.qp.matrices import SMALL_GRAM_BYTES
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.parallel import limit_threads
 from tamiz.search.fast import _is_default
 from tamiz.search.svc.judge import Answers
 from tamiz.svm import SVC, SVR

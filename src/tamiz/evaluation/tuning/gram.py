@@ -16,7 +16,7 @@ import numpy as np
 
 from tamiz.kernels import RBF, Kernel, compiled
 from tamiz.kernels.products import inner_products, mirror, panels, squared_norms
-from tamiz.runtime.threads import run_tiles
+from tamiz.runtime.parallel import run_tiles
 
 _ROWS, _COLUMNS = 64, 2048  # a tile that stays in the second-level cache
 _PANEL = 128

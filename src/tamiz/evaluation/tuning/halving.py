@@ -9,7 +9,7 @@ import numpy as np
 from tamiz.evaluation.tuning.grid import Grid
 from tamiz.evaluation.tuning.plain import Plain
 from tamiz.evaluation.tuning.result import Cell
-from tamiz.validation import inner_fit
+from tamiz.validation.unscaled import inner_fit
 
 
 def run_halving(

@@ -12,10 +12,11 @@ import numpy as np
 from tamiz.evaluation.tuning.fast import Fast
 from tamiz.evaluation.tuning.grid import shown
 from tamiz.evaluation.tuning.plain import Outcome, Plain
-from tamiz.runtime.checkpoint import Journal
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.journal import Journal
+from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads, one_blas_thread
-from tamiz.runtime.workers import Shared, find_runner
+from tamiz.runtime.workers import Shared, crew_of
 
 
 class Board:
@@ -94,7 +95,7 @@ def run_cells(
     n_jobs: int | None,
 ) -> None:
     """Fill the board; on Ctrl-C it stays as it is and says so."""
-    runner = find_runner(n_jobs)
+    crew = crew_of(n_jobs)
     try:
         wanted = board.wanted()
         if fast is not None and fast.groups:
@@ -103,15 +104,15 @@ def run_cells(
                 fast.run(wanted, board.report)
             wanted = board.wanted()
         rest = sorted(wanted)
-        if runner.serial or (len(rest) < 2 and not runner.remote):
+        if crew.alone or (len(rest) < 2 and not crew.far):
             with limit_threads(n_jobs):
                 for cell, split in rest:
                     board.report(cell, split, _score(plain, full[cell], split, board.cells[cell]))
             return
-        in_threads = plain.prefer == "threads" and not runner.remote
+        in_threads = plain.prefer == "threads" and not crew.far
         jobs = [(full[cell], split, board.cells[cell]) for cell, split in rest]
-        working = runner.results(_score_alone, Shared(plain), jobs, prefer=plain.prefer)
-        with _for_threads(runner.n_workers if in_threads else 1), closing(working) as outcomes:
+        working = crew.results(_score_alone, Shared(plain), jobs, prefer=plain.prefer)
+        with _for_threads(crew.workers if in_threads else 1), closing(working) as outcomes:
             for (cell, split), outcome in zip(rest, outcomes, strict=True):
                 board.report(cell, split, outcome)
     except KeyboardInterrupt:

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, as_samples, require_same_width
 from tamiz.kernels.products import panels_from
-from tamiz.runtime.threads import one_blas_thread, run_tiles
+from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.parallel import run_tiles
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite

@@ -15,7 +15,8 @@ from tamiz.kernels.features import leave_out
 from tamiz.kernels.features.base import MIN_WORK, FeatureGram, Index, Pairs
 from tamiz.kernels.features.inner import EPS, sum_decisions, sum_norms
 from tamiz.kernels.products import inner_products, squared_norms
-from tamiz.runtime.threads import product, run_tiles
+from tamiz.runtime.blas import product
+from tamiz.runtime.parallel import run_tiles
 
 DRIFT = 1e-12  # rounding of the exponent that is allowed to pile up
 

@@ -27,8 +27,8 @@ from tamiz.kernels.strings.compiled import (
     self_groups,
 )
 from tamiz.kernels.strings.texts import Encoded
+from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import n_threads, run_tiles
 
 ROUND_SECONDS = 0.2
 WORTH_A_THREAD = 2e-4  # seconds of work that pay for handing it to another thread

@@ -16,7 +16,7 @@ import numpy as np
 
 from tamiz.kernels import RBF, Kernel, Linear
 from tamiz.kernels import lazy_rows as compiled
-from tamiz.runtime.threads import product
+from tamiz.runtime.blas import product
 from tamiz.search.svc.folds import Columns
 
 #: Memory for the matrices of all splits together, in bytes.

@@ -10,8 +10,8 @@ from typing import Any
 
 from scipy import sparse
 
+from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.scale import Batch, Batches, sweep
 from tamiz.scale.memory import available_bytes
 from tamiz.scale.passes import ahead

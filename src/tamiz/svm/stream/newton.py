@@ -49,7 +49,7 @@ from numba import njit
 from scipy import linalg
 
 from tamiz.qp import DenseQ, simplex_problem
-from tamiz.runtime.threads import one_blas_thread
+from tamiz.runtime.blas import one_blas_thread
 from tamiz.solvers import solve_smo
 from tamiz.svm.stream.hinge import HingeAt, HingeSums, Tasks, Units, sides
 

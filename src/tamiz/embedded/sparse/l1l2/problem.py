@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from tamiz.runtime.threads import product
+from tamiz.runtime.blas import product
 from tamiz.solvers.linear_program import best_intercept
 
 
