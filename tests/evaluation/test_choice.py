@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 import tests.naive.choice as naive
 from tamiz import compare
 from tamiz.base import choose_size, corrected_error
-from tamiz.evaluation.choice import (
+from tamiz.evaluation.study.choice import (
     MOST_ACCURATE,
     POINTS,
     SMALLEST,

@@ -28,8 +28,7 @@ from sklearn.svm import SVC as PeerSVC
 import tests.naive.comparing as naive
 from tamiz import MRMR, SVC, FisherScore, compare
 from tamiz.evaluation import learning_curve_by_features
-from tamiz.evaluation.comparison.setting import Setting
-from tamiz.evaluation.parts import inner_splits
+from tamiz.evaluation.comparison.setting import Setting, inner_splits
 
 FAST = {"baselines": (), "random_state": 0}
 
@@ -209,7 +208,7 @@ def test_gaps_are_filled_and_features_scaled_by_the_training_part():
         assert found.errors[0, 0, k, 0] == pytest.approx(
             1 - machine.score(Z[test][:, order], y[test])
         )
-    assert "gaps in X were filled with the median" in str(found)
+    assert "missing values of X were filled with the median" in str(found)
 
 
 def test_groups_are_never_on_both_sides():

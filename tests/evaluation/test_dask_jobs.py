@@ -7,10 +7,10 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from tamiz.evaluation import _compare_run, compare, permutation_test, reproduce, stability_of, tune
+from tamiz.evaluation import compare, permutation_test, reproduce, stability_of, tune
+from tamiz.evaluation.comparison.run import Runner
 from tamiz.filters import FisherScore, SignalToNoise
 from tamiz.reproduce.base import Recipe
-from tamiz.reproduce.recipes import RECIPES
 from tests.clusters import is_idle, kill, on_dask, pids
 from tests.evaluation.test_compare import data
 from tests.evaluation.test_compare_running import SHORT, same
@@ -32,14 +32,14 @@ def test_comparison_is_the_same_and_its_journal_stays_with_the_caller(client, tm
 
 def test_interrupted_comparison_keeps_what_was_done(client, monkeypatch):
     X, y = data()
-    tell = _compare_run.Runner._tell
+    tell = Runner._tell
 
     def interrupted(self, unit):
         tell(self, unit)
         if len(self.records) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_compare_run.Runner, "_tell", interrupted)
+    monkeypatch.setattr(Runner, "_tell", interrupted)
     with on_dask():
         found = compare(X, y, ["relieff", "random"], n_jobs=-1, **SHORT)
     assert found.status == "interrupted" and np.isfinite(found.errors).any()
@@ -72,11 +72,11 @@ def test_resampling_is_the_same(client):
     assert test.pvalue == again.pvalue and test.score == again.score
 
 
-def test_reproduction_is_the_same(client, monkeypatch):
-    monkeypatch.setitem(RECIPES, "C1", Recipe("C1", "Coins", "nowhere", "toss", "none", (Coin(),)))
-    here = reproduce("C1", repeats=6)
+def test_reproduction_is_the_same(client):
+    recipe = Recipe("C1", "Coins", "nowhere", "toss", "none", (Coin(),))
+    here = reproduce(recipe, repeats=6)
     with on_dask():
-        there = reproduce("C1", repeats=6, n_jobs=-1)
+        there = reproduce(recipe, repeats=6, n_jobs=-1)
     assert here.rows == there.rows and there.repeats == {"coin": 6}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tamiz.evaluation import reproduce
-from tamiz.reproduce.recipes import p7
+from tamiz.reproduce import p7
 
 
 def found(**changes):

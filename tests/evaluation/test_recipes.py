@@ -12,25 +12,25 @@ from sklearn.svm import SVC as LibSVC
 from tamiz.embedded import SVMRFE, HoldOutSVM
 from tamiz.evaluation import reproduce
 from tamiz.filters import QPFS, FisherScore
-from tamiz.reproduce.base import row
-from tamiz.reproduce.common import (
-    Samples,
+from tamiz.reproduce import p1, p2, p3, p4, p5, p6
+from tamiz.reproduce.base import (
     e1071_scale,
     read,
+    row,
     split,
     stratified_folds,
     unit,
     without,
 )
-from tamiz.reproduce.recipes import RECIPES, _p4_claims, p1, p2, p3, p4, p5, p6
+from tamiz.reproduce.reproduce import RECIPES
 from tamiz.svm import SVC
 
 pytestmark = pytest.mark.usefixtures("data_dir")
 
 
-def only(monkeypatch, name, *parts):
-    """Reduce a recipe to some parts."""
-    monkeypatch.setitem(RECIPES, name, replace(RECIPES[name], parts=parts))
+def only(name, *parts):
+    """A recipe reduced to some parts, or with others."""
+    return replace(RECIPES[name], parts=parts)
 
 
 def rows_of(found, group):
@@ -162,21 +162,26 @@ def test_p2_published_numbers():
     assert set(p2.THIN_COSTS) < set(p2.COSTS) and set(p2.THIN_WIDTHS) < set(p2.WIDTHS)
 
 
-def test_p2_small_form(monkeypatch):
-    few = ((1,), (2,), (10,))
-    for name, values in zip(("THIN_COSTS", "THIN_DEGREES", "THIN_WIDTHS"), few, strict=True):
-        monkeypatch.setattr(p2, name, values)
-    found = reproduce("P2", repeats=2)
+def thin_grids(costs):
+    """One degree and one width for some penalties C."""
+    return lambda quick: {
+        kernel: {**{name: list(values)[:1] for name, values in grid.items()}, "C": costs}
+        for kernel, grid in p2.grids(quick).items()
+    }
+
+
+def test_p2_small_form():
+    parts = RECIPES["P2"].parts
+    found = reproduce(only("P2", *(replace(part, grids=thin_grids([1.0])) for part in parts)),
+                      repeats=2)  # fmt: skip
     assert found.repeats == {"WBC": 2, "CRMA": 2}
     wbc = rows_of(found, "accuracy, % over ten folds, WBC")
     assert wbc["WBC, linear"].mean > 95 and wbc["WBC, radial"].published_sd == 2.0
     # the best of more cells on the same folds is never worse
-    monkeypatch.setattr(p2, "THIN_COSTS", (1, 10))
-    crma = replace(RECIPES["P2"].parts[1])
-    ready = crma.prepare(True, 0)
-    more = crma.repeat(ready, 7)
-    monkeypatch.setattr(p2, "THIN_COSTS", (1,))
-    less = crma.repeat(ready, 7)
+    more, less = (
+        part.repeat(part.prepare(True, 0), 7)
+        for part in (replace(parts[1], grids=thin_grids(costs)) for costs in ([1.0, 10.0], [1.0]))
+    )
     assert all(more[kernel][0] >= less[kernel][0] for kernel in less)
 
 
@@ -190,7 +195,7 @@ def test_p3_published_numbers():
     assert n == 100 and crma["RFE"] == (95.61, 5.4) and crma["Fisher"] == (87.55, 7.5)
 
 
-def test_p3_small_form(monkeypatch):
+def test_p3_small_form():
     few = {
         "RFE": lambda seed: SVMRFE(kernel="linear", C=10.0, step=0.5),
         "HO-SVM": lambda seed: HoldOutSVM(C=100.0, prefilter="auto", ties="all", random_state=seed),
@@ -199,8 +204,7 @@ def test_p3_small_form(monkeypatch):
     quick = {"Fisher": lambda seed: FisherScore(), "HO-SVM": few["HO-SVM"]}
     crma = replace(crma, methods=lambda: few)
     hmeq = replace(hmeq, methods=lambda: quick, most=60)
-    only(monkeypatch, "P3", wbc, crma, hmeq)
-    found = reproduce("P3", repeats=2)
+    found = reproduce(only("P3", wbc, crma, hmeq), repeats=2)
     for head in ("WBC, 12 features", "CRMA, 100 features"):
         accuracy = f"accuracy in %, interval of a mean of 100: {head}"
         biased = rows_of(found, f"{accuracy}, ranked on all samples")
@@ -244,17 +248,18 @@ def test_p4_rankings_that_share_a_matrix_are_those_of_qpfs():
             np.testing.assert_array_equal(order, plain.order_[:20])
 
 
-def test_p4_small_form(monkeypatch):
-    monkeypatch.setattr(p4, "N_FOLDS", 3)
-    X, y, names = read("srbct")
-    monkeypatch.setattr(p4, "read", lambda name: Samples(X[:, :300], y, names[:300]))
-    whole, srbct, *_, times, _ = RECIPES["P4"].parts
-    whole = replace(whole, sets=("SRBCT",))
+def few_genes(name):
+    X, y, _ = read("srbct")
+    return X[:, :300], y
+
+
+def test_p4_small_form():
+    whole, srbct, *_ = RECIPES["P4"].parts
+    whole = replace(whole, sets=("SRBCT",), n_folds=3, load=few_genes)
     assert whole.data == ("srbct",)
-    srbct = replace(srbct, sizes={True: (10, 60), False: ()})
-    monkeypatch.setattr("tamiz.reproduce.p4_timing.QUICK", ((200, 400), (300, 600)))
-    only(monkeypatch, "P4", whole, srbct, times)
-    found = reproduce("P4", repeats=2)
+    srbct = replace(srbct, sizes={True: (10, 60), False: ()}, n_folds=3, load=few_genes)
+    times = p4.Timing(((200, 400), (300, 600)))
+    found = reproduce(only("P4", whole, srbct, times), repeats=2)
     errors = rows_of(found, "error in %, SRBCT")
     assert len(errors) == 2 * len(p4.methods((0.1,)))
     assert errors["mRMR, 60 features"].mean < errors["random, 60 features"].mean
@@ -275,11 +280,11 @@ def test_p4_small_form(monkeypatch):
 
 def test_p4_claims_average_over_the_sizes_they_name():
     values = {"sizes": [10, 40, 100], "a": [9.0, 5.0, 1.0], "b": [6.0, 4.0, 3.0]}
-    assert _p4_claims.mean_error(values, "a", least=40) == 3.0
-    assert _p4_claims.mean_error(values, "a", most=40) == 7.0
-    (line,) = _p4_claims.worse("X", "a", "b")([values, values])
+    assert p4.mean_error(values, "a", least=40) == 3.0
+    assert p4.mean_error(values, "a", most=40) == 7.0
+    (line,) = p4.worse("X", "a", "b")([values, values])
     assert line.mean == pytest.approx(5.0 - 13 / 3, abs=1e-12) and line.inside is True
-    (line,) = _p4_claims.worse("X", "a", "b", least=100, note="known")([values, values])
+    (line,) = p4.worse("X", "a", "b", least=100, note="known")([values, values])
     assert line.mean == -2.0 and line.inside is False and line.remark == "known; unexplained"
 
 
@@ -299,9 +304,9 @@ def test_p4_claims_average_over_the_sizes_they_name():
 )
 def test_p4_claims_hold_or_not_or_are_left_open(differences, above, within, words):
     found = [{"sizes": [10], "a": [value], "b": [0.0]} for value in differences]
-    (line,) = _p4_claims.worse("X", "a", "b")(found)
+    (line,) = p4.worse("X", "a", "b")(found)
     assert line.inside is above and words in line.remark and bool(words) == bool(line.remark)
-    (line,) = _p4_claims.alike("X", "a", "b")(found)
+    (line,) = p4.alike("X", "a", "b")(found)
     assert line.inside is within
 
 
@@ -322,12 +327,8 @@ def test_p5_the_printed_seed_gives_the_printed_split():
     assert len(set(train) | set(test)) == 4601
 
 
-def test_p5_small_form(monkeypatch):
-    monkeypatch.setattr(p5, "MACHINES", {"radial": p5.MACHINES["radial"]})
-    monkeypatch.setattr(p5, "ERRORS", {"radial": p5.ERRORS["radial"]})
-    monkeypatch.setattr(p5, "CARDS", {"radial": p5.CARDS["radial"]})
-    only(monkeypatch, "P5", RECIPES["P5"].parts[1])
-    found = reproduce("P5", repeats=1)
+def test_p5_small_form():
+    found = reproduce(only("P5", p5.PrintedSplit(("radial",))), repeats=1)
     error = rows_of(found, "error over ten folds, printed split")["radial"]
     assert error.mean == pytest.approx(240 / 3220, abs=1e-12) and error.inside is True
     spam = rows_of(found, "sensitivity in the test part, printed split")["radial"]
@@ -352,12 +353,9 @@ def test_p6_the_folds_found_give_the_printed_corner():
     assert np.std(errors, ddof=1) == pytest.approx(p6.DEVIATIONS[0.1][0], abs=5.1e-9)
 
 
-def test_p6_small_form_is_the_printed_best_cell(monkeypatch):
-    monkeypatch.setattr(p6, "GAMMAS", (1e-3,))
-    monkeypatch.setattr(p6, "COSTS", (10.0,))
-    monkeypatch.setattr(p6, "ERRORS", {10.0: (p6.ERRORS[10.0][2],)})
-    monkeypatch.setattr(p6, "DEVIATIONS", {10.0: (p6.DEVIATIONS[10.0][2],)})
-    found = reproduce("P6", repeats=2)
+def test_p6_small_form_is_the_printed_best_cell():
+    best = p6.Cells((10.0,), (1e-3,))
+    found = reproduce(only("P6", p6.Maps(best), p6.PrintedFolds(best)), repeats=2)
     assert found.repeats == {"random folds": 2, "printed folds": 1}
     (cell,) = rows_of(found, "error over the printed ten folds").values()
     assert cell.mean == pytest.approx(0.01642202, abs=5.1e-9) and cell.inside is True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tamiz.evaluation import reproduce
-from tamiz.reproduce.recipes import RECIPES, p8
+from tamiz.reproduce import p8
+from tamiz.reproduce.base import claim_above
 
 pytestmark = pytest.mark.usefixtures("data_dir")
 
@@ -21,7 +21,7 @@ def test_published_numbers():
 
 
 def test_the_text_comes_back_as_it_was_told():
-    part = p8.Table()
+    part = p8.Everyone()
     found = part.repeat(part.prepare(True, 0), 0)
     json.dumps(found)
     assert found["all"][:2] == [2201, 711] and found["women"][:2] == [470, 344]
@@ -47,9 +47,7 @@ def test_the_tests_are_found_whichever_side_they_stand_on():
     assert set(asked) == set(p8.TESTS)
 
 
-def test_a_small_form(monkeypatch):
-    parts = (p8.Table(), p8.Resamples(), p8.Pruning())
-    monkeypatch.setitem(RECIPES, "P8", replace(RECIPES["P8"], parts=parts))
+def test_a_small_form():
     found = reproduce("P8", repeats=6, random_state=1)
     again = reproduce("P8", repeats=6, random_state=1)
     assert found.rows == again.rows and found.repeats["resampled"] == 6
@@ -61,13 +59,13 @@ def test_a_small_form(monkeypatch):
 
 
 def test_differences_are_judged_by_the_interval_of_their_mean():
-    assert p8._above("x", np.array([1.0, 1.1, 0.9]), "g").inside is True
-    assert p8._above("x", np.array([-1.0, -1.1, -0.9]), "g").inside is False
-    assert p8._above("x", np.array([-1.0, 1.0, 0.1]), "g").inside is None
-    assert p8._above("x", np.array([1.0]), "g").inside is None
+    assert claim_above("x", [1.0, 1.1, 0.9], group="g").inside is True
+    assert claim_above("x", [-1.0, -1.1, -0.9], group="g").inside is False
+    assert claim_above("x", [-1.0, 1.0, 0.1], group="g").inside is None
+    assert claim_above("x", [1.0], group="g").inside is None
 
 
-def test_no_row_grows_prunes_and_tests_the_same_tree(monkeypatch):
+def test_no_row_grows_prunes_and_tests_the_same_tree():
     seen: dict[str, list] = {"fit": [], "prune": [], "predict": []}
 
     class Spy(p8.CARTClassifier):
@@ -83,11 +81,10 @@ def test_no_row_grows_prunes_and_tests_the_same_tree(monkeypatch):
             seen["predict"].append(X[:, 0].tolist())
             return super().predict(X)
 
-    monkeypatch.setattr(p8, "CARTClassifier", Spy)
     rng = np.random.default_rng(0)
     X = np.column_stack([np.arange(200.0), rng.normal(size=200)])
     y = X[:, 1] > 0.7
-    values = p8.Pruning().repeat((X, y), 3)
+    values = p8.Pruning(Spy).repeat((X, y), 3)
     tested = seen["predict"][0]
     assert len(seen["predict"]) == 3 and all(part == tested for part in seen["predict"])
     assert sorted(seen["fit"] + seen["prune"] + tested) == list(range(200))

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tamiz.reproduce.base import row
-from tamiz.reproduce.recipes import RECIPES
-from tamiz.reproduce.reproduce import Reproduction
+from tamiz.reproduce.reproduce import RECIPES, Reproduction
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tamiz.reproduce.r_random import RGenerator, tune_folds
+from tamiz.reproduce.base import RGenerator, tune_folds
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tamiz.evaluation import available, reproduce
 from tamiz.reproduce.base import (
     UNEXPLAINED,
-    Part,
+    Experiment,
     Recipe,
     central,
     claim,
@@ -19,10 +19,10 @@ from tamiz.reproduce.base import (
     is_inside,
     row,
 )
-from tamiz.reproduce.recipes import RECIPES
+from tamiz.reproduce.reproduce import RECIPES
 
 
-class Coin(Part):
+class Coin(Experiment):
     """Normal numbers around two, from the seed alone."""
 
     data = ()
@@ -125,7 +125,7 @@ def test_what_is_not_judged_is_neither_inside_nor_outside():
 
 def test_row_moments_are_those_of_the_values():
     values = [1.0, 2.0, 4.0, 5.0]
-    line = row("x", values, group="g", published=3.0, published_sd=0.5)
+    line = row("x", values, group="g", published=(3.0, 0.5))
     assert (line.mean, line.low, line.high, line.n) == (3.0, 1.0, 5.0, 4)
     assert line.sd == pytest.approx(math.sqrt(10 / 3), rel=1e-12)
     assert line.inside is True and line.remark == ""
@@ -143,8 +143,8 @@ def test_a_row_outside_is_explained_or_said_to_be_unexplained():
 def test_one_random_value_is_no_interval():
     assert row("x", [1.0], group="g", published=1.0).inside is None
     assert row("x", [1.0], group="g", published=1.0).sd is None
-    assert row("x", [1.0], group="g", published=1.0, random=False).inside is True
-    assert row("x", [1.0], group="g", published=2.0, random=False).inside is False
+    assert row("x", [1.0], group="g", published=1.0, judged=True).inside is True
+    assert row("x", [1.0], group="g", published=2.0, judged=True).inside is False
 
 
 # ------------------------------------------------------------------------------------- runs
@@ -176,7 +176,7 @@ def test_names_may_be_lower_case(coins):
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"repeats": 0}, ValueError, "repeats=0 must be a whole number from 1"),
+        ({"repeats": 0}, ValueError, "repeats=0 must be an integer from 1"),
         ({"repeats": 2.5}, ValueError, "repeats=2.5"),
         ({"repeats": True}, ValueError, "repeats=True"),
         ({"random_state": -1}, ValueError, "random_state=-1"),

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz import Selection
 from tamiz.evaluation import Stability, stability, stability_of
-from tamiz.evaluation._resamples import Bootstrap, Folds, Subsample, Table
+from tamiz.evaluation.resampling import Bootstrap, Folds, ResampledTable, Subsample
 from tamiz.filters import SignalToNoise
 from tests.naive import statistics as naive
 
@@ -277,7 +277,7 @@ def test_pictures():
 @pytest.mark.parametrize("sampling", [Bootstrap(), Subsample(0.5), Folds(5)])
 def test_classes_keep_their_shares(sampling):
     y = np.repeat(["a", "b"], [30, 10])
-    table = Table(np.zeros((40, 2)), y)
+    table = ResampledTable(np.zeros((40, 2)), y)
     rows = sampling.draw(table, 12, np.random.default_rng(0))
     assert len(rows) == 12
     expected = {Bootstrap: (30, 10), Subsample: (15, 5), Folds: (24, 8)}[type(sampling)]

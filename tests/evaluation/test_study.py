@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tamiz.data import Dataset, load
-from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
 from tamiz.evaluation.study import make_study
+from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
 
 QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
 

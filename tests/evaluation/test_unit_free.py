@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import tamiz
 from tamiz.cli.app import app
 from tamiz.evaluation.methods import METHODS
-from tamiz.evaluation.study import rank_all
+from tamiz.evaluation.study import make_pipeline_for
 
 P = 6
 NAMES = [f"f{j}" for j in range(P)]
@@ -77,20 +77,16 @@ def test_the_printed_criterion_is_the_exception():
     assert plain != other
 
 
-@pytest.fixture(scope="module")
-def studied(folder):
-    """What a study, and so ``tamiz select``, ranks all data by."""
-    return rank_all(tamiz.data.load(folder / "plain.parquet", "y"), CLASSES, "standard", 0)
-
-
 @pytest.mark.parametrize("name", CLASSES)
-def test_one_order_in_python_rank_and_select(name, folder, studied):
+def test_one_order_in_python_rank_and_select(name, folder):
     X, y = table()
     X = X if METHODS[name].unit_free else StandardScaler().fit_transform(X)
     expected = fitted(name, X, y).order_.tolist()
     assert ranked(folder / "plain.parquet", name) == expected
     assert ranked(folder / "other.parquet", name) == expected
-    assert studied[name].order.tolist() == expected
+    data = tamiz.data.load(folder / "plain.parquet", "y")
+    studied = make_pipeline_for(data, name, "tree", None, "standard", 0).fit(data.X, data.y)
+    assert studied["select"].order_.tolist() == expected
 
 
 @pytest.mark.filterwarnings("ignore::tamiz.svm.UnscaledWarning")

@@ -10,7 +10,7 @@ import pytest
 
 from tamiz.data import Dataset
 from tamiz.evaluation.methods import METHODS
-from tamiz.evaluation.study import Study, make_pipeline_for, rank_all
+from tamiz.evaluation.study import Study, make_pipeline_for
 from tamiz.reports import reason_text, summary
 from tests.reports.studies import full_study, make_study, other_study, small_table
 
@@ -87,7 +87,9 @@ def test_pipelines_select_what_the_ranking_of_all_data_says(name):
     data = numbers()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        selection = rank_all(data, [name], "standard", 0)[name]
+        Z = make_pipeline_for(data, "all", "tree", None, "standard", 0)[:-1].fit_transform(data.X)
+        selector = make_pipeline_for(data, name, "tree", None, "standard", 0)["select"]
+        selection = selector.fit(Z, data.y).selection_
         for size in (None, *((1, 3) if METHODS[name].ranks else ())):
             model = make_pipeline_for(data, name, "tree", size, "standard", 0)
             taken = model.fit(data.X, data.y)["select"].get_support(indices=True)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tamiz.cli.problems import Problem
+from tamiz.display.tables import text_table
 
 
 def say(text: str = "") -> None:
@@ -76,13 +77,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence
         with open_pipe():
             Console(file=sys.stdout).print(drawn)
         return
-    widths = [max(map(len, column)) for column in zip(columns, *texts, strict=True)]
-    for row in [list(columns), *texts]:
-        cells = [
-            cell.rjust(width) if k in right else cell.ljust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        say("  ".join(cells).rstrip())
+    for line in text_table(columns, texts, right=right):
+        say(line)
 
 
 def number(value: float | None, digits: int = 4) -> str:

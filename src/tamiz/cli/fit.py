@@ -48,9 +48,9 @@ def fit(
     from tamiz import save as write_model
     from tamiz.cli.table_model import TableModel
     from tamiz.cli.wording import tell_notes
+    from tamiz.evaluation.comparison.setting import plan_parts
     from tamiz.evaluation.judges import judge_name
     from tamiz.evaluation.methods import find_method
-    from tamiz.evaluation.parts import plan_parts
     from tamiz.evaluation.study import make_pipeline_for
 
     groups = dataset.extras.get("groups")

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tamiz.evaluation.agreement.stability import Stability, StabilityTest, stability, stability_of
-from tamiz.evaluation.card.metrics import Metric
+from tamiz.evaluation.card.measures import Metric
 from tamiz.evaluation.card.report_card import ReportCard, report_card
 from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
 from tamiz.evaluation.comparison.result import Comparison

@@ -1,4 +1,4 @@
-"""Intervals for proportions and for the area under the ROC curve; what results share.
+"""Intervals: for proportions, for the area under the ROC curve, and for a mean over splits.
 
 A proportion of ``k`` successes in ``n`` trials:
 
@@ -10,14 +10,20 @@ A proportion of ``k`` successes in ``n`` trials:
 The area under the ROC curve is the share of pairs, one positive and one negative sample, that the
 scores order rightly, half a pair for a tie. Its variance after DeLong is that of the shares of the
 single samples, which follow from ranks in O(n log n) (Sun and Xu).
+
+The errors of ``J`` splits of a repeated cross-validation are not independent: training parts
+overlap. The variance of their mean is therefore more than ``s²/J``; Nadeau and Bengio's correction
+takes ``(1/J + n_test/n_train) s²``, and the interval is that of Student's t with ``J - 1`` degrees
+of freedom.
+
+References
+----------
+.. [1] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,35 +32,6 @@ from scipy import stats
 Interval = tuple[float, float]
 
 UNKNOWN: Interval = (math.nan, math.nan)
-
-
-def check_level(name: str, value: Any) -> float:
-    """A probability strictly between 0 and 1, such as ``confidence`` or ``alpha``."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
-        return float(value)
-    hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= float(value) <= 100 else ""
-    raise ValueError(f"{name}={value!r} must be a number between 0 and 1{hint}.")
-
-
-def check_count(name: str, value: Any, least: int) -> int:
-    """A whole number from ``least``."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be a whole number from {least}.")
-
-
-def check_names(names: Any, n: int | None, of: str) -> list[str]:
-    """Different names, one for each of the ``n`` things (None: as many as there are)."""
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        each = of if n is None else f"{n} {of}"
-        raise ValueError(f"names={names!r} must be a list, one name for each of the {each}.")
-    own = [str(name) for name in names]
-    if n is not None and len(own) != n:
-        raise ValueError(f"names holds {len(own)} names for {n} {of}.")
-    twice = [name for name, count in Counter(own).items() if count > 1]
-    if twice:
-        raise ValueError(f"names holds {twice[0]!r} more than once.")
-    return own
 
 
 def quantile(confidence: float) -> float:
@@ -115,30 +92,37 @@ def delong_interval(area: Area, confidence: float = 0.95) -> Interval:
     return max(0.0, area.value - half), min(1.0, area.value + half)
 
 
-def frames() -> Any:
-    """pandas, or a sentence that says how to get it."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError(
-            "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
-        ) from None
-    return pd
+class MeanInterval(NamedTuple):
+    """A mean over splits and what is known of it; NaN for what is not."""
+
+    mean: float
+    low: float
+    high: float
+    n_splits: int
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number for a table; a dash for what is undefined."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+def corrected_interval(
+    errors: np.ndarray,
+    n_train: np.ndarray,
+    n_test: np.ndarray,
+    confidence: float,
+    shares: bool,
+) -> MeanInterval:
+    """The mean of ``errors`` with its corrected interval; splits without a value are left out.
 
-
-def between(interval: Interval, digits: int = 3) -> str:
-    """An interval for a table."""
-    low, high = interval
-    return "–" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
-
-
-def pvalue_text(p: float) -> str:
-    """A p-value for a table."""
-    if math.isnan(p):
-        return "–"
-    return f"{p:.3g}" if p >= 1e-4 or p == 0 else f"{p:.1e}"
+    ``shares`` says that errors lie between 0 and 1, and so do the ends of the interval.
+    """
+    there = np.isfinite(errors)
+    n_splits = int(there.sum())
+    if not n_splits:
+        return MeanInterval(np.nan, np.nan, np.nan, 0)
+    mean = float(errors[there].mean())
+    if n_splits == 1:
+        return MeanInterval(mean, np.nan, np.nan, 1)
+    factor = 1.0 / n_splits + float(np.mean(n_test[there] / n_train[there]))
+    error = float(errors[there].std(ddof=1)) * np.sqrt(factor)
+    half = float(stats.t.isf((1.0 - confidence) / 2.0, n_splits - 1)) * error
+    low, high = mean - half, mean + half
+    if shares:
+        low, high = max(0.0, low), min(1.0, high)
+    return MeanInterval(mean, low, high, n_splits)

@@ -11,12 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 UNEXPLAINED = "unexplained"
+FEW = "not decided by so few repeats"
+ROUNDING = 1e-9  # differences up to this are none
 
 
 @dataclass(frozen=True)
@@ -107,29 +109,30 @@ def row(
     values: Sequence[float],
     *,
     group: str,
-    published: float | None = None,
-    published_sd: float | None = None,
+    published: float | tuple[float | None, float | None] | None = None,
     decimals: int = 3,
     why: str = "",
     note: str = "",
-    random: bool = True,
     of: int = 1,
-    judged: bool = True,
+    judged: bool | None = None,
 ) -> Row:
     """Our values beside a printed number, which is the mean ``of`` so many.
 
-    ``why`` is the explanation if it lies outside, ``note`` is said in any case. A single value of a
-    ``random`` repeat is no interval, and nothing can be inside; nor is it asked if not ``judged``.
+    ``published`` is the number, or a pair of it and of what is printed behind ±. ``why`` is the
+    explanation if it lies outside, ``note`` is said in any case. By default it is ``judged``
+    whether the number lies inside if there are several values: a single one of a random repeat is
+    no interval.
     """
+    value, deviation = published if isinstance(published, tuple) else (published, None)
     inside, remark = None, note
     low, high = central(values) if of == 1 else interval_of_mean(values, of)
-    if judged and published is not None and (len(values) > 1 or not random):
-        inside = is_inside(published, low, high, decimals)
+    if value is not None and (len(values) > 1 if judged is None else judged):
+        inside = is_inside(value, low, high, decimals)
         if not inside:
             remark = "; ".join(filter(None, [note, why])) or UNEXPLAINED
     return Row(
         what, group, *_moments(values), low, high, len(values),
-        published, published_sd, decimals, "", inside, remark, of,
+        value, deviation, decimals, "", inside, remark, of,
     )  # fmt: skip
 
 
@@ -153,6 +156,50 @@ def claim(
     )  # fmt: skip
 
 
+def claim_above(
+    what: str,
+    differences: Sequence[float],
+    *,
+    group: str,
+    decimals: int = 4,
+    why: str = "",
+    undecided: str = FEW,
+    note: str = "",
+) -> Row:
+    """A difference that is claimed to be positive, judged by the interval of its mean.
+
+    ``why`` is the explanation if it is not, ``undecided`` what is said if the interval holds zero.
+    """
+    low, high = interval_of_mean(differences)
+    decided = len(differences) > 1 and (low > ROUNDING or high < -ROUNDING)
+    return claim(
+        what, differences, "above 0", low > 0 if decided else None, group=group,
+        decimals=decimals, why=why if decided else undecided, note=note,
+    )  # fmt: skip
+
+
+def claim_within(
+    what: str,
+    differences: Sequence[float],
+    bound: float,
+    *,
+    group: str,
+    decimals: int = 4,
+    why: str = "",
+) -> Row:
+    """A difference that is claimed to be small, judged by the interval of its mean."""
+    low, high = interval_of_mean(differences)
+    holds: bool | None = None
+    if len(differences) > 1 and -bound <= low <= high <= bound:
+        holds = True
+    elif len(differences) > 1 and (low > bound or high < -bound):
+        holds = False
+    return claim(
+        what, differences, f"within {bound:g}", holds, group=group, decimals=decimals,
+        why=FEW if holds is None else why,
+    )  # fmt: skip
+
+
 def _moments(values: Sequence[float]) -> tuple[float, float | None]:
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
     return float(np.mean(values)), sd
@@ -161,7 +208,7 @@ def _moments(values: Sequence[float]) -> tuple[float, float | None]:
 Found = dict[str, Any]
 
 
-class Part(ABC):
+class Experiment(ABC):
     """One experiment of a recipe.
 
     Attributes
@@ -215,7 +262,7 @@ class Recipe:
         What is done, in words.
     data : str
         What it is done with, in words.
-    parts : tuple of Part
+    parts : tuple of Experiment
         The experiments.
     thinned : str
         What the quick form leaves out, besides repeats.
@@ -226,10 +273,125 @@ class Recipe:
     source: str
     protocol: str
     data: str
-    parts: tuple[Part, ...]
+    parts: tuple[Experiment, ...]
     thinned: str = ""
 
 
 def column(found: list[Found], key: str) -> list[float]:
     """The values of one key over the repeats."""
     return [float(values[key]) for values in found]
+
+
+class LabelledTable(NamedTuple):
+    """Numbers and labels, the labels as text."""
+
+    X: np.ndarray
+    y: np.ndarray
+    names: list[str]
+
+
+def read(name: str, numeric: bool = False) -> LabelledTable:
+    """A data set by name, in the order of its rows; only its ``numeric`` columns if told so."""
+    from tamiz.data import load
+
+    data = load(name)
+    X, names = np.asarray(data.X, dtype=np.float64), np.asarray(data.feature_names, dtype=str)
+    if numeric:
+        X, names = X[:, ~data.categorical], names[~data.categorical]
+    return LabelledTable(X, np.asarray(data.y).astype(str), names.tolist())
+
+
+def unit(X: np.ndarray, like: np.ndarray | None = None) -> np.ndarray:
+    """Columns scaled to [0, 1]; to the range that they have in ``like`` if it is given."""
+    low, high = (X if like is None else like).min(axis=0), (X if like is None else like).max(axis=0)
+    return (X - low) / np.where(high > low, high - low, 1.0)
+
+
+def e1071_scale(train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
+    """Means zero and deviations (n - 1) one in the training part, as ``e1071::svm`` does.
+
+    If a column is constant there, e1071 warns and scales none of them.
+    """
+    deviation = train.std(axis=0, ddof=1)
+    if not deviation.all():
+        return [train, *others]
+    mean = train.mean(axis=0)
+    return [(table - mean) / deviation for table in (train, *others)]
+
+
+def split(rng: np.random.Generator, y: np.ndarray, share: float = 0.7) -> tuple[Any, Any]:
+    """A random split that keeps the classes in proportion: positions to train and to test."""
+    train = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        train[members[: max(1, round(share * len(members)))]] = True
+    return np.flatnonzero(train), np.flatnonzero(~train)
+
+
+def stratified_folds(rng: np.random.Generator, y: np.ndarray, n_folds: int) -> list[np.ndarray]:
+    """Held-out positions of each fold; classes in proportion, sizes that differ by one at most."""
+    order = np.concatenate([rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)])
+    return [np.sort(order[k::n_folds]) for k in range(n_folds)]
+
+
+def without(n: int, held: np.ndarray) -> np.ndarray:
+    """The positions up to ``n`` that are not held out."""
+    left = np.ones(n, dtype=bool)
+    left[held] = False
+    return np.flatnonzero(left)
+
+
+_TO_UNIT = 2.0**-32
+
+
+class RGenerator:
+    """R's default generator after ``set.seed(seed)``.
+
+    Examples
+    --------
+    >>> RGenerator(42).sample(10) + 1
+    array([ 1,  5, 10,  8,  2,  4,  6,  9,  7,  3])
+    """
+
+    def __init__(self, seed: int):
+        words = []
+        for _ in range(50 + 625):
+            seed = (69069 * seed + 1) % 2**32
+            words.append(seed)
+        self._twister = np.random.MT19937()
+        state = self._twister.state
+        # the first word is the place in the state, and R begins with a fresh block
+        state["state"] = {"key": np.array(words[51:], dtype=np.uint32), "pos": 624}
+        self._twister.state = state
+
+    def _uniform(self) -> float:
+        value = int(self._twister.random_raw()) * _TO_UNIT
+        return min(max(value, 0.5 * _TO_UNIT), 1.0 - 0.5 * _TO_UNIT)
+
+    def _below(self, n: int) -> int:
+        """An integer from 0 to n - 1."""
+        bits = (n - 1).bit_length()
+        while True:
+            value = 0
+            for _ in range(0, bits + 1, 16):
+                value = 65536 * value + int(self._uniform() * 65536)
+            value %= 1 << bits
+            if value < n:
+                return value
+
+    def sample(self, n: int, size: int | None = None) -> np.ndarray:
+        """``sample(n, size)`` without replacement, counted from zero."""
+        left, drawn = list(range(n)), []
+        for _ in range(n if size is None else size):
+            k = self._below(n)
+            n -= 1
+            drawn.append(left[k])
+            left[k] = left[n]
+        return np.array(drawn, dtype=np.intp)
+
+
+def tune_folds(n: int, n_folds: int, permutation: np.ndarray) -> list[np.ndarray]:
+    """The held-out samples of each fold, as ``e1071::tune`` cuts a permutation into ranges."""
+    width = (n - 1) / n_folds
+    fold = np.maximum(np.ceil(np.arange(n) / width - 1e-9).astype(int) - 1, 0)
+    return [permutation[fold == k] for k in range(n_folds)]

@@ -9,8 +9,18 @@ import numpy as np
 
 from tamiz.embedded import L1SVM, SVMRFE
 from tamiz.filters import CFS, FisherScore, Relief
-from tamiz.reproduce.base import Found, Part, Recipe, Row, claim, column, row
-from tamiz.reproduce.common import e1071_scale, read, unit
+from tamiz.reproduce.base import (
+    Experiment,
+    Found,
+    Recipe,
+    Row,
+    claim,
+    column,
+    e1071_scale,
+    read,
+    row,
+    unit,
+)
 from tamiz.search import BackwardElimination, ForwardSelection
 from tamiz.svm import SVC
 
@@ -76,7 +86,7 @@ def misprinted(accuracy: float, sensitivity: float, specificity: float) -> bool:
     return not near or abs((ill + healthy) / 93 - accuracy) > 1.1e-3
 
 
-class Vertebral(Part):
+class Vertebral(Experiment):
     """All tables of the chapter on one random split."""
 
     name, data, quick, full = "splits", ("vertebral_2c",), 100, 1000

@@ -10,8 +10,17 @@ from typing import Any
 import numpy as np
 
 from tamiz.evaluation.tuning.tune import tune
-from tamiz.reproduce.base import Found, Part, Recipe, Row, row
-from tamiz.reproduce.common import read, stratified_folds, unit, without
+from tamiz.reproduce.base import (
+    Experiment,
+    Found,
+    Recipe,
+    Row,
+    read,
+    row,
+    stratified_folds,
+    unit,
+    without,
+)
 from tamiz.svm import SVC
 
 #: Accuracy in % and deviation: linear, polynomial, radial.
@@ -46,13 +55,14 @@ def grids(quick: bool) -> dict[str, dict[str, list[Any]]]:
 
 
 @dataclass(frozen=True)
-class Kernels(Part):
+class Kernels(Experiment):
     """The best cell of each kernel's grid on one data set, over random folds."""
 
     name: str
     data: tuple[str, ...]
     scale: Callable[[np.ndarray], np.ndarray]
     why: dict[str, str]
+    grids: Callable[[bool], dict[str, dict[str, list[Any]]]] = grids
     quick: int = 16
     full: int = 30
 
@@ -65,7 +75,7 @@ class Kernels(Part):
         folds = stratified_folds(np.random.default_rng(seed), y, N_FOLDS)
         splits = [(without(len(y), held), held) for held in folds]
         found: Found = {}
-        for kernel, grid in grids(quick).items():
+        for kernel, grid in self.grids(quick).items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of high powers, which no solver likes
                 best = tune(X, y, SVC(), grid, cv=splits, refit=False).best
@@ -82,8 +92,7 @@ class Kernels(Part):
                         f"{self.name}, {kernel}",
                         [repeat[kernel][k] for repeat in found],
                         group=f"{group}, {self.name}",
-                        published=values[k],
-                        published_sd=values[1] if k == 0 else None,
+                        published=values if k == 0 else values[1],
                         decimals=2 - k,
                         why=self.why.get(kernel if k == 0 else "deviation", ""),
                     )

@@ -11,8 +11,7 @@ import numpy as np
 
 from tamiz.embedded import FSV, SVMRFE, HoldOutSVM
 from tamiz.filters import FisherScore
-from tamiz.reproduce.base import Found, Part, Recipe, Row, row
-from tamiz.reproduce.common import read, split, unit
+from tamiz.reproduce.base import Experiment, Found, Recipe, Row, read, row, split, unit
 from tamiz.svm import SVC
 
 #: Number of features, then accuracy in % and deviation over 100 realisations.
@@ -62,7 +61,7 @@ def _wide() -> dict[str, Make]:
 
 
 @dataclass(frozen=True)
-class Rankings(Part):
+class Rankings(Experiment):
     """One data set: rankings on all samples and inside the training part, tested alike."""
 
     name: str
@@ -122,14 +121,12 @@ class Rankings(Part):
         ways = ("ranked on all samples", "ranked inside the training part")
         for k, way in enumerate(ways):
             for name in self.methods():
-                value, deviation = published.get(name, (None, None))
                 rows.append(
                     row(
                         name,
                         [values[name][k] for values in found],
                         group=f"accuracy in %, interval of a mean of {REALISATIONS}: {head}, {way}",
-                        published=value,
-                        published_sd=deviation,
+                        published=published.get(name),
                         decimals=2,
                         why=self.why.get(name, ""),
                         of=REALISATIONS,

@@ -10,9 +10,18 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 
 from tamiz.evaluation.card.report_card import report_card
-from tamiz.reproduce.base import Found, Part, Recipe, Row, row
-from tamiz.reproduce.common import e1071_scale, read, without
-from tamiz.reproduce.r_random import RGenerator, tune_folds
+from tamiz.reproduce.base import (
+    Experiment,
+    Found,
+    Recipe,
+    RGenerator,
+    Row,
+    e1071_scale,
+    read,
+    row,
+    tune_folds,
+    without,
+)
 from tamiz.svm import SVC
 
 MACHINES: dict[str, dict[str, Any]] = {
@@ -53,10 +62,13 @@ _HARD = (
 )
 
 
-class Spam(Part):
+class Spam(Experiment):
     """The protocol on random splits."""
 
     name, data, quick, full = "random splits", ("spambase",), 8, 50
+
+    def __init__(self, machines: tuple[str, ...] = tuple(MACHINES)) -> None:
+        self.machines = machines
 
     def prepare(self, quick: bool, seed: int) -> Any:
         X, y, _ = read("spambase")
@@ -69,18 +81,19 @@ class Spam(Part):
         test = without(len(y), train)
         folds = tune_folds(N_TRAIN, N_FOLDS, rng.permutation(N_TRAIN))
         found: Found = {}
-        for name in MACHINES:
+        for name in self.machines:
             Z, T = e1071_scale(X[train], X[test])
             found[f"card {name}"] = _card(y[test], fitted(name, Z, y[train]).predict(T))
         return found | {
-            f"error {name}": cross_validated(name, X[train], y[train], folds) for name in MACHINES
+            f"error {name}": cross_validated(name, X[train], y[train], folds)
+            for name in self.machines
         }
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
-        return _rows(found, "", _HARD)
+        return _rows(found, self.machines, "", _HARD)
 
 
-class PrintedSplit(Part):
+class PrintedSplit(Spam):
     """The split and the folds that follow from the printed seed.
 
     The printed test results are those of Platt's probabilities, not of the sign of the machine:
@@ -96,7 +109,7 @@ class PrintedSplit(Part):
         train, test = printed_split(len(y))
         folds = tune_folds(N_TRAIN, N_FOLDS, RGenerator(SEED).sample(N_TRAIN))
         errors = {
-            name: cross_validated(name, X[train], y[train], folds) for name in MACHINES
+            name: cross_validated(name, X[train], y[train], folds) for name in self.machines
         }  # nothing random is left in them
         Z, T = e1071_scale(X[train], X[test])
         return Z, y[train], T, y[test], errors
@@ -104,10 +117,10 @@ class PrintedSplit(Part):
     def repeat(self, ready: Any, seed: int) -> Found:
         Z, y, T, t, errors = ready
         found: Found = {f"error {name}": error for name, error in errors.items()}
-        for name, machine in MACHINES.items():
+        for name in self.machines:
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
             platt = CalibratedClassifierCV(
-                SVC(**machine), method="sigmoid", cv=folds, ensemble=False
+                SVC(**MACHINES[name]), method="sigmoid", cv=folds, ensemble=False
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -115,7 +128,7 @@ class PrintedSplit(Part):
         return found
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
-        return _rows(found, ", printed split")
+        return _rows(found, self.machines, ", printed split")
 
 
 def printed_split(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,18 +159,18 @@ def _card(y: np.ndarray, said: np.ndarray) -> list[float]:
     return [float(getattr(card, measure)) for measure in MEASURES]
 
 
-def _rows(found: list[Found], where: str, why: str = "") -> list[Row]:
+def _rows(found: list[Found], machines: tuple[str, ...], where: str, why: str = "") -> list[Row]:
     rows = [
         row(
             name,
             [values[f"error {name}"] for values in found],
             group=f"error over ten folds{where}",
-            published=error,
+            published=ERRORS[name],
             decimals=5,
             why=_SIGMOID if name == "sigmoid" else why,
-            random=not where,
+            judged=True if where else None,
         )
-        for name, error in ERRORS.items()
+        for name in machines
     ]
     for k, measure in enumerate(MEASURES):
         rows += [
@@ -165,11 +178,11 @@ def _rows(found: list[Found], where: str, why: str = "") -> list[Row]:
                 name,
                 [values[f"card {name}"][k] for values in found],
                 group=f"{measure} in the test part{where}",
-                published=card[k],
+                published=CARDS[name][k],
                 decimals=4,  # the fifth is cut in one of them, not rounded
                 why=_SIGMOID_CARD if name == "sigmoid" else why,
             )
-            for name, card in CARDS.items()
+            for name in machines
         ]
     return rows
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamiz.evaluation.tuning.tune import tune
-from tamiz.reproduce.base import Found, Part, Recipe, Row, claim, row
-from tamiz.reproduce.common import e1071_scale, read, without
-from tamiz.reproduce.r_random import RGenerator, tune_folds
+from tamiz.reproduce.base import (
+    Experiment,
+    Found,
+    Recipe,
+    RGenerator,
+    Row,
+    claim,
+    e1071_scale,
+    read,
+    row,
+    tune_folds,
+    without,
+)
 from tamiz.svm import SVC
 
 GAMMAS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -46,33 +56,67 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     return X[rows], y[rows]
 
 
+class Cells(NamedTuple):
+    """The cells of the map that are worked out."""
+
+    costs: tuple[float, ...] = COSTS
+    gammas: tuple[float, ...] = GAMMAS
+
+    def place(self, C: float, gamma: float) -> tuple[int, int]:
+        """Where a cell stands."""
+        return self.costs.index(C), self.gammas.index(gamma)
+
+    def rows(
+        self,
+        maps: np.ndarray,
+        published: dict[float, tuple[float, ...]],
+        group: str,
+        **options: Any,
+    ) -> list[Row]:
+        """Our values of every cell beside the printed one."""
+        return [
+            row(
+                f"C = {C:g}, gamma = {gamma:g}",
+                maps[:, i, j].tolist(),
+                group=group,
+                published=published[C][GAMMAS.index(gamma)],
+                **{"decimals": 4, **options},
+            )
+            for i, C in enumerate(self.costs)
+            for j, gamma in enumerate(self.gammas)
+        ]
+
+
 def error_map(
-    X: np.ndarray, y: np.ndarray, folds: list[np.ndarray], fast: bool = True
+    X: np.ndarray, y: np.ndarray, folds: list[np.ndarray], cells: Cells, fast: bool = True
 ) -> tuple[Any, Any]:
     """Means and deviations over the folds, by C and gamma.
 
     The fast way starts every machine from the one before it and may differ from a machine of its
     own in a digit that lies within the tolerance of the boundary.
     """
-    grid = {"gamma": list(GAMMAS), "C": list(COSTS)}
-    errors = np.zeros((N_FOLDS, len(COSTS), len(GAMMAS)))
+    grid = {"gamma": list(cells.gammas), "C": list(cells.costs)}
+    errors = np.zeros((N_FOLDS, len(cells.costs), len(cells.gammas)))
     for k, test in enumerate(folds):
         train = without(len(y), test)
         Z = np.empty_like(X)
         Z[train], Z[test] = e1071_scale(X[train], X[test])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the edges of the grid: it is the printed one
-            cells = tune(Z, y, SVC(), grid, cv=[(train, test)], refit=False, fast=fast).cells
-        for cell in cells:
-            i, j = COSTS.index(cell.params["C"]), GAMMAS.index(cell.params["gamma"])
-            errors[k, i, j] = cell.mean
+            found = tune(Z, y, SVC(), grid, cv=[(train, test)], refit=False, fast=fast)
+        for one in found.cells:
+            i, j = cells.place(one.params["C"], one.params["gamma"])
+            errors[k, i, j] = one.mean
     return errors.mean(axis=0), errors.std(axis=0, ddof=1)
 
 
-class Maps(Part):
+class Maps(Experiment):
     """The map over random folds."""
 
     name, data, quick, full = "random folds", ("usps",), 20, 100
+
+    def __init__(self, cells: Cells | None = None) -> None:
+        self.cells = cells or Cells()
 
     def prepare(self, quick: bool, seed: int) -> Any:
         return digits()
@@ -80,17 +124,18 @@ class Maps(Part):
     def repeat(self, ready: Any, seed: int) -> Found:
         X, y = ready
         mixed = np.random.default_rng(seed).permutation(len(y))
-        errors, deviations = error_map(X, y, tune_folds(len(y), N_FOLDS, mixed))
+        errors, deviations = error_map(X, y, tune_folds(len(y), N_FOLDS, mixed), self.cells)
         return {"errors": errors.tolist(), "deviations": deviations.tolist()}
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
         maps = np.array([values["errors"] for values in found])
-        rows = _cells(maps, ERRORS, "error over ten folds")
+        rows = self.cells.rows(maps, ERRORS, "error over ten folds", why=_FOLDS)
         least = maps.reshape(len(maps), -1).min(axis=1)
         rows.append(row("least of the map", least.tolist(), group="error over ten folds",
                         published=min(map(min, ERRORS.values())), decimals=4,
                         why=_FOLDS))  # fmt: skip
-        best = maps[:, COSTS.index(BEST[0]), GAMMAS.index(BEST[1])]
+        i, j = self.cells.place(*BEST)
+        best = maps[:, i, j]
         share = (best <= least + 1.5 / 1098).astype(float)
         rows.append(
             claim(
@@ -109,43 +154,29 @@ class PrintedFolds(Maps):
 
     def repeat(self, ready: Any, seed: int) -> Found:
         X, y = ready
-        errors, deviations = error_map(X, y, printed_folds(len(y)), fast=False)
+        errors, deviations = error_map(X, y, printed_folds(len(y)), self.cells, fast=False)
         return {"errors": errors.tolist(), "deviations": deviations.tolist()}
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
         return [
-            *_cells(np.array([values["errors"] for values in found]), ERRORS,
-                    "error over the printed ten folds", 8, random=False),
-            *_cells(np.array([values["deviations"] for values in found]), DEVIATIONS,
-                    "deviation over the printed ten folds", 8, random=False),
-        ]  # fmt: skip
+            line
+            for key, published, what in (
+                ("errors", ERRORS, "error"),
+                ("deviations", DEVIATIONS, "deviation"),
+            )
+            for line in self.cells.rows(
+                np.array([values[key] for values in found]),
+                published,
+                f"{what} over the printed ten folds",
+                decimals=8,
+                judged=True,
+            )
+        ]
 
 
 def printed_folds(n: int) -> list[np.ndarray]:
     """``set.seed(3)`` before ``tune.svm``, with the fives before the eights."""
     return tune_folds(n, N_FOLDS, RGenerator(SEED).sample(n))
-
-
-def _cells(
-    maps: np.ndarray,
-    published: dict[float, tuple[float, ...]],
-    group: str,
-    decimals: int = 4,
-    random: bool = True,
-) -> list[Row]:
-    return [
-        row(
-            f"C = {C:g}, gamma = {gamma:g}",
-            maps[:, i, j].tolist(),
-            group=group,
-            published=published[C][j],
-            decimals=decimals,
-            why=_FOLDS if random else "",
-            random=random,
-        )
-        for i, C in enumerate(COSTS)
-        for j, gamma in enumerate(GAMMAS)
-    ]
 
 
 RECIPE = Recipe(

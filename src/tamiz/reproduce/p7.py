@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 
 from tamiz.neighbors import choose_k
-from tamiz.reproduce.base import Found, Part, Recipe, Row, claim, column, interval_of_mean
-from tamiz.reproduce.common import read
+from tamiz.reproduce.base import (
+    Experiment,
+    Found,
+    Recipe,
+    Row,
+    claim,
+    claim_above,
+    claim_within,
+    column,
+    read,
+)
 
 #: Numbers of neighbours in the second figure of the source.
 MOST = 200
@@ -19,15 +28,13 @@ FEW, BELOW, GOOD, LATER, MANY = (1, 5), (1, 14), (18, 26), (27, 50), (70, 200)
 #: An important change of the error. One patient more in a fold of the source is 0.013.
 IMPORTANT = 0.01
 
-_OPEN = "not decided by so few repeats"
-
 
 def mean_over(curve: Any, ks: tuple[int, int]) -> float:
     """Mean of a curve that begins with k = 1 over a range of k."""
     return float(np.mean(curve[ks[0] - 1 : ks[1]]))
 
 
-class Curves(Part):
+class Curves(Experiment):
     """The three curves on one random split and ten random folds."""
 
     data, quick, full = ("pima",), 20, 200
@@ -60,16 +67,20 @@ class Curves(Part):
         for kind, called in (("cv", "over ten folds"), ("test", "in the test part")):
             good, later = f"{kind} 18-26", f"{kind} 27-50"
             rows += [
-                _sign(f"k = 1 to 14 less 18 to 26, {called}",
-                      difference(f"{kind} 1-14", good), group),
-                _small(f"k = 27 to 50 less 18 to 26, {called}", difference(later, good), group),
-                _sign(f"k = 70 to 200 less 18 to 26, {called}",
-                      difference(f"{kind} 70-200", good), group),
+                claim_above(f"k = 1 to 14 less 18 to 26, {called}",
+                            difference(f"{kind} 1-14", good), group=group),
+                claim_within(f"k = 27 to 50 less 18 to 26, {called}",
+                             difference(later, good), IMPORTANT, group=group),
+                claim_above(f"k = 70 to 200 less 18 to 26, {called}",
+                            difference(f"{kind} 70-200", good), group=group),
             ]  # fmt: skip
         rows.append(
-            _sign("over ten folds less training, k = 1 to 5",
-                  difference("cv 1-5", "training 1-5"), group)
-        )  # fmt: skip
+            claim_above(
+                "over ten folds less training, k = 1 to 5",
+                difference("cv 1-5", "training 1-5"),
+                group=group,
+            )
+        )
         best = column(found, "best k")
         rows.append(
             claim(
@@ -83,29 +94,6 @@ class Curves(Part):
             )
         )
         return rows
-
-
-def _sign(what: str, differences: list[float], group: str) -> Row:
-    """A difference that is claimed to be positive."""
-    low, high = interval_of_mean(differences)
-    holds: bool | None = None
-    if len(differences) > 1 and (low > 0 or high < 0):
-        holds = low > 0
-    why = _OPEN if holds is None else ""
-    return claim(what, differences, "above 0", holds, group=group, decimals=4, why=why)
-
-
-def _small(what: str, differences: list[float], group: str) -> Row:
-    """A difference that is claimed to be unimportant."""
-    low, high = interval_of_mean(differences)
-    holds: bool | None = None
-    if len(differences) > 1 and -IMPORTANT <= low <= high <= IMPORTANT:
-        holds = True
-    elif len(differences) > 1 and (low > IMPORTANT or high < -IMPORTANT):
-        holds = False
-    words = f"within {IMPORTANT:g}"
-    why = _OPEN if holds is None else ""
-    return claim(what, differences, words, holds, group=group, decimals=4, why=why)
 
 
 RECIPE = Recipe(

@@ -7,16 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.reproduce.base import (
+    Experiment,
     Found,
-    Part,
     Recipe,
     Row,
     claim,
+    claim_above,
     column,
-    interval_of_mean,
+    read,
     row,
+    split,
+    without,
 )
-from tamiz.reproduce.common import read, split, without
 from tamiz.tree import CARTClassifier
 
 #: Printed: people and survivors, and the share of the larger class in %.
@@ -83,7 +85,7 @@ def _row(ready: People, name: str, code: int) -> np.ndarray:
     return cells
 
 
-class Table(Part):
+class Everyone(Experiment):
     """The numbers of the text, and the tree of all people."""
 
     name, data, quick, full, fixed = "all people", ("titanic",), 1, 1, True
@@ -122,7 +124,7 @@ class Table(Part):
         ):
             rows += [
                 row(who, [value[who][k]], group=group, published=printed[k], decimals=decimals,
-                    random=False)
+                    judged=True)
                 for who, printed in COUNTS.items()
             ]  # fmt: skip
         said = [
@@ -146,7 +148,7 @@ class Table(Part):
         return rows
 
 
-class Resamples(Part):
+class Resamples(Experiment):
     """Whether the same tests come first if other people had been aboard: bootstrap samples."""
 
     name, data, quick, full = "resampled", ("titanic",), 100, 1000
@@ -167,10 +169,13 @@ class Resamples(Part):
         ]  # fmt: skip
 
 
-class Pruning(Part):
+class Pruning(Experiment):
     """What the text says of pruning, on data of the same notes: 50 % to grow, 25 % to prune by."""
 
     name, data, quick, full = "pruning", ("pima",), 100, 1000
+
+    def __init__(self, tree: type[CARTClassifier] = CARTClassifier) -> None:
+        self.tree = tree
 
     def prepare(self, quick: bool, seed: int) -> Any:
         X, y, _ = read("pima")
@@ -182,7 +187,7 @@ class Pruning(Part):
         grow, rest = split(rng, y, 0.5)
         prune = rest[split(rng, y[rest], 0.5)[0]]
         test = without(len(y), np.concatenate([grow, prune]))
-        model = CARTClassifier().fit(X[grow], y[grow])
+        model = self.tree().fit(X[grow], y[grow])
 
         def error() -> float:
             return float((model.predict(X[test]) != y[test]).mean())
@@ -195,25 +200,18 @@ class Pruning(Part):
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
         group = "error on other data, diabetes"
-        pruned = np.array(column(found, "pruned"))
         rows = [
-            _above("full tree less pruned tree", np.array(column(found, "full")) - pruned, group),
-            _above("root alone less pruned tree", np.array(column(found, "root")) - pruned, group),
+            claim_above(
+                f"{words} less pruned tree",
+                [values[which] - values["pruned"] for values in found],
+                group=group,
+            )
+            for which, words in (("full", "full tree"), ("root", "root alone"))
         ]
         for which in ("full", "pruned"):
             rows.append(row(f"{which} tree", column(found, f"{which} depth"), group="mean depth",
                             decimals=1))  # fmt: skip
         return rows
-
-
-def _above(what: str, differences: np.ndarray, group: str) -> Row:
-    """A difference that should be positive, judged by the interval of its mean."""
-    low, high = interval_of_mean(differences.tolist())
-    decided = len(differences) > 1 and (low > 0 or high < 0)
-    return claim(
-        what, differences.tolist(), "above 0", low > 0 if decided else None, group=group,
-        decimals=4, why="" if decided else "not decided by so few repeats",
-    )  # fmt: skip
 
 
 RECIPE = Recipe(
@@ -226,5 +224,5 @@ RECIPE = Recipe(
     "Pruning by mean depth, of which the notes show sketches without data, is tried on the "
     "diabetes data of the notes: random halves to grow, quarters to prune by, quarters to test.",
     data="titanic, 2,201 people, 711 survivors; pima, 768 patients, 8 measurements",
-    parts=(Table(), Resamples(), Pruning()),
+    parts=(Everyone(), Resamples(), Pruning()),
 )

@@ -12,19 +12,25 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from tamiz.data import DataError, load
-from tamiz.reproduce.base import Found, Part, Recipe, Row
-from tamiz.reproduce.recipes import RECIPES
-from tamiz.reproduce.show import draw, table
+from tamiz.display.tables import frames
+from tamiz.evaluation.checks import check_count, check_jobs, check_resume
+from tamiz.reproduce import p1, p2, p3, p4, p5, p6, p7, p8
+from tamiz.reproduce.base import Experiment, Found, Recipe, Row
+from tamiz.reproduce.show import draw, markdown, table
 from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import limit_threads, refuse_no_jobs
+from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Crew, Shared, crew_of
+
+#: Recipes by name, in the order of their numbers; a new one is a module with a RECIPE.
+RECIPES: dict[str, Recipe] = {
+    module.RECIPE.name: module.RECIPE for module in (p1, p2, p3, p4, p5, p6, p7, p8)
+}
 
 _RECORDS = 2  # what a record of the journal looks like
 
@@ -84,8 +90,6 @@ class Reproduction:
 
     def to_frame(self) -> Any:
         """The rows as a pandas table."""
-        from tamiz.evaluation.intervals import frames
-
         return frames().DataFrame([asdict(row) for row in self.rows])
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,8 +98,6 @@ class Reproduction:
 
     def to_markdown(self) -> str:
         """The tables of a page, the long ones folded."""
-        from tamiz.reproduce.page import markdown
-
         return markdown(self)
 
     def plot(self, ax: Any = None, group: str | None = None) -> Any:
@@ -128,7 +130,7 @@ def available() -> dict[str, str]:
 
 
 def reproduce(
-    name: str,
+    name: str | Recipe,
     *,
     quick: bool = True,
     repeats: int | None = None,
@@ -142,8 +144,8 @@ def reproduce(
 
     Parameters
     ----------
-    name : str
-        Which one; see :func:`available`.
+    name : str or Recipe
+        Which one; see :func:`available`. A recipe of your own can be passed itself.
     quick : bool, default=True
         A form that ends within two minutes on two cores: fewer repeats, and where the protocol says
         so a thinner grid. ``False`` for the full form.
@@ -261,11 +263,13 @@ class _Run:
                 raise
             self.interrupted = True
 
-    def found(self, part: Part, due: int) -> list[Found]:
+    def found(self, part: Experiment, due: int) -> list[Found]:
         """The values of a part, in the order of the repeats."""
         return [self._found[part.name, k] for k in range(due) if (part.name, k) in self._found]
 
-    def _work(self, part: Part, todo: list[int], seeds: np.ndarray) -> Iterator[tuple[int, Found]]:
+    def _work(
+        self, part: Experiment, todo: list[int], seeds: np.ndarray
+    ) -> Iterator[tuple[int, Found]]:
         with limit_threads(1):
             ready = part.prepare(self.quick, int(seeds[-1]))
         if part.alone or self.crew.alone or (len(todo) == 1 and not self.crew.far):
@@ -277,7 +281,7 @@ class _Run:
         with closing(working) as found:
             yield from zip(todo, found, strict=True)
 
-    def _learn(self, part: Part, k: int, values: Found) -> None:
+    def _learn(self, part: Experiment, k: int, values: Found) -> None:
         self._found[part.name, k] = values
         if self.journal is not None:
             self.journal.append([[part.name, k, values]])
@@ -290,7 +294,7 @@ class _Run:
         )
 
 
-def _once(prepared: tuple[Part, Any], seed: int) -> Found:
+def _once(prepared: tuple[Experiment, Any], seed: int) -> Found:
     """One repeat, on one thread: the last bits of a product depend on the number of threads."""
     part, ready = prepared
     with limit_threads(1):
@@ -321,6 +325,8 @@ def _notes(recipe: Recipe, quick: bool, repeats: int | None, interrupted: bool) 
 
 
 def _recipe(name: Any) -> Recipe:
+    if isinstance(name, Recipe):
+        return name
     if isinstance(name, str):
         for known, recipe in RECIPES.items():
             if known.lower() == name.strip().lower():
@@ -344,16 +350,8 @@ def _require_data(recipe: Recipe) -> None:
 
 
 def _check(repeats: Any, random_state: Any, n_jobs: Any, checkpoint: Any, resume: bool) -> None:
-    whole = isinstance(repeats, Integral) and not isinstance(repeats, bool)
-    if repeats is not None and not (whole and repeats >= 1):
-        raise ValueError(
-            f"repeats={repeats!r} must be a whole number from 1, or None for the recipe's own."
-        )
-    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
-    if not (whole and random_state >= 0):
-        raise ValueError(f"random_state={random_state!r} must be a whole number from 0.")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
-        raise TypeError(f"n_jobs={n_jobs!r} must be a whole number or None.")
-    refuse_no_jobs(None if n_jobs is None else int(n_jobs))
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+    if repeats is not None:
+        check_count("repeats", repeats, 1)
+    check_count("random_state", random_state, 0)
+    check_jobs(n_jobs)
+    check_resume(resume, checkpoint)

@@ -1,15 +1,19 @@
-"""A reproduction as a table of text and as a picture."""
+"""A reproduction as a table of text, as tables in Markdown for a page, and as a picture."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from tamiz.display.selection_plot import axes as new_axes
+from tamiz.display.tables import text_table
 from tamiz.reproduce.base import Row
 
 if TYPE_CHECKING:
     from tamiz.reproduce.reproduce import Reproduction
+
 
 _WIDTH = 100
 #: Colour and words for a published number.
@@ -36,11 +40,11 @@ def table(reproduction: Reproduction) -> str:
     body = [
         [f"  {line[0]}", *line[1:]] for line in (cells(row, marks) for row in reproduction.rows)
     ]
-    widths = [max(len(head), *(len(line[k]) for line in body)) for k, head in enumerate(_HEADS)]
-    lines += ["", _line(_HEADS, widths), _line(["-" * w for w in widths], widths)]
-    rows = iter(body)
+    head, rule, *rows = text_table(_HEADS, body, rule=True, separator=" | ")
+    lines += ["", head, rule]
+    shown = iter(rows)
     for group, members in groupby(reproduction.rows, key=lambda row: row.group):
-        lines += ["", group, *(_line(next(rows), widths) for _ in members)]
+        lines += ["", group, *(next(shown) for _ in members)]
     judged = sum(row.inside is not None for row in reproduction.rows)
     outside = len(reproduction.outside)
     lines += ["", f"{judged - outside} of {judged} inside, {outside} outside."]
@@ -68,21 +72,11 @@ def cells(row: Row, marks: dict[str, int]) -> list[str]:
     return [row.what, ours, between, published, said.strip()]
 
 
-def _line(cells: Any, widths: list[int]) -> str:
-    return " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
-
-
 # -------------------------------------------------------------------------------------- picture
 
 
 def draw(reproduction: Reproduction, ax: Any, group: str | None) -> Any:
     """Intervals as bars, published numbers as marks."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
-        ) from None
     groups: dict[str, list[Row]] = {}
     for row in reproduction.rows:
         groups.setdefault(row.group, []).append(row)
@@ -90,8 +84,7 @@ def draw(reproduction: Reproduction, ax: Any, group: str | None) -> Any:
         raise ValueError(f"group={group!r} is none of {', '.join(map(repr, groups))}.")
     if ax is not None or group is not None:
         chosen = next(iter(groups)) if group is None else group
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.5, 1.2 + 0.24 * len(groups[chosen])))
+        ax = new_axes(ax, height=1.2 + 0.24 * len(groups[chosen]))
         _panel(ax, chosen, groups[chosen])
         ax.legend(
             fontsize="x-small", loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False
@@ -99,14 +92,10 @@ def draw(reproduction: Reproduction, ax: Any, group: str | None) -> Any:
         ax.set_title(f"{reproduction.name}: {reproduction.title}", size="medium", pad=20)
         return ax
     heights = [len(rows) + 2.5 for rows in groups.values()]
-    figure, axes = plt.subplots(
-        len(groups),
-        1,
-        figsize=(7.5, 0.6 + 0.22 * sum(heights)),
-        height_ratios=heights,
-        squeeze=False,
-        layout="constrained",
-    )
+    first = new_axes(height=0.6 + 0.22 * sum(heights))
+    figure = first.figure
+    first.remove()
+    axes = figure.subplots(len(groups), 1, height_ratios=heights, squeeze=False)
     for panel, (name, rows) in zip(axes[:, 0], groups.items(), strict=True):
         _panel(panel, name, rows)
     handles: dict[str, Any] = {}
@@ -153,3 +142,98 @@ def _once(label: str, used: set[str]) -> str | None:
         return None
     used.add(label)
     return label
+
+
+_MANY = 12  # rows from which groups with the same rows share a table
+_LONG = 7  # lines up to which a table stays open
+_SIZE = re.compile(r"(?P<name>.*), (?P<size>\d+) features$")
+
+Table = list[list[str]]
+
+
+def markdown(reproduction: Reproduction) -> str:
+    """Protocol, tables in the order of the rows, and the remarks they lead to."""
+    marks: dict[str, int] = {}
+    done = ", ".join(f"{name} {n}" for name, n in reproduction.repeats.items())
+    blocks = [
+        f"*Data.* {reproduction.data}.",
+        f"*Protocol.* {reproduction.protocol}",
+        f"*Repeats.* {done}. {' '.join(reproduction.notes)}".rstrip(),
+    ]
+    for groups in _bundles(reproduction.rows):
+        judged = [row.inside for rows in groups.values() for row in rows if row.inside is not None]
+        table = _table(groups, marks)
+        title = next(iter(groups)) if len(groups) == 1 else ", ".join(groups)
+        if judged:
+            title += f": {sum(judged)} of {len(judged)} inside"
+        text = "\n".join(f"| {' | '.join(line)} |" for line in table)
+        if len(table) > _LONG or not judged:
+            text = f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+        else:
+            text = f"**{title}**\n\n{text}"
+        blocks.append(text)
+    if marks:
+        blocks.append("\n".join(f"{mark}. {_sentence(text)}" for text, mark in marks.items()))
+    return "\n\n".join(blocks)
+
+
+def _bundles(rows: list[Row]) -> list[dict[str, list[Row]]]:
+    """Groups of rows; neighbours with the same many rows together, as columns of one table."""
+    bundles: list[dict[str, list[Row]]] = []
+    for group, members in groupby(rows, key=lambda row: row.group):
+        lines = list(members)
+        last = next(iter(bundles[-1].values())) if bundles else []
+        same = [row.what for row in lines] == [row.what for row in last]
+        verdicts = {row.inside is None for row in (*lines, *last)}
+        if same and len(lines) >= _MANY and len(verdicts) == 1:
+            bundles[-1][group] = lines
+        else:
+            bundles.append({group: lines})
+    return bundles
+
+
+def _table(groups: dict[str, list[Row]], marks: dict[str, int]) -> Table:
+    """Lines of cells, the heading and the rule first."""
+    (first, *_), columns = groups.values(), list(groups.values())
+    if all(row.published is None and _SIZE.match(row.what) for row in first):
+        body = _curves(first)
+    elif len(groups) > 1:
+        body = [["", *groups]]
+        for k, row in enumerate(first):
+            body.append([row.what, *(_short(column[k], marks) for column in columns)])
+    else:
+        body = [list(_HEADS)]
+        body += [_bold(cells(row, marks)) for row in first]
+    return [body[0], ["---"] * len(body[0]), *body[1:]]
+
+
+def _curves(rows: list[Row]) -> Table:
+    """Our means by method and number of features."""
+    means: dict[str, dict[str, str]] = {}
+    for row in rows:
+        match = _SIZE.match(row.what)
+        assert match is not None
+        means.setdefault(match["name"], {})[match["size"]] = f"{row.mean:.1f}"
+    sizes = list(next(iter(means.values())))
+    return [["features", *sizes], *([name, *values.values()] for name, values in means.items())]
+
+
+def _short(row: Row, marks: dict[str, int]) -> str:
+    """Our interval; the published number, bold if it is outside."""
+    ours, between, published, said = cells(row, marks)[1:]
+    mark = _round(said.removeprefix("NO").removeprefix("yes").strip())
+    text = f"**{published}**" if row.inside is False else published
+    return f"{between if row.n > 1 else ours}; {text} {mark}".rstrip()
+
+
+def _bold(line: list[str]) -> list[str]:
+    return [*line[:-1], _round(line[-1]).replace("NO", "**no**")]
+
+
+def _round(said: str) -> str:
+    """Marks in round brackets: square ones make links in Markdown."""
+    return said.replace("[", "(").replace("]", ")")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -7,42 +7,43 @@ Spanish texts *precisión* may mean either.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tamiz.base import _plain
-from tamiz.evaluation.card import plot as report_plot
-from tamiz.evaluation.card.input import (
+from tamiz.display.selection_plot import axes
+from tamiz.display.tables import frames
+from tamiz.evaluation.card.measures import (
+    Confusion,
+    Curve,
+    Metric,
+    binary_metrics,
+    collapse,
+    macro_area,
+    one_against_rest,
+    several_metrics,
+)
+from tamiz.evaluation.checks import (
     all_classes,
+    check_choice,
+    check_count,
     check_counts,
+    check_level,
     check_scores,
     codes_of,
     column_of,
     read_labels,
     scores_of,
 )
-from tamiz.evaluation.card.metrics import (
-    Confusion,
-    Metric,
-    binary_metrics,
-    collapse,
-    one_against_rest,
-    several_metrics,
-)
-from tamiz.evaluation.card.roc import Curve, macro_area
-from tamiz.evaluation.intervals import (
-    check_count,
-    check_level,
-    clopper_pearson,
-    frames,
-    wilson,
-)
+from tamiz.evaluation.intervals import clopper_pearson, wilson
 from tamiz.validation import check_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _PROPORTIONS: dict[str, Any] = {
     "wilson": (wilson, "Wilson"),
@@ -301,7 +302,7 @@ class ReportCard:
         -------
         ax : matplotlib axes, or an array of two
         """
-        return report_plot.plot(self, ax)
+        return _plot(self, ax)
 
 
 def _title(name: str) -> str:
@@ -442,11 +443,8 @@ class _Options:
         random_state: Any = 0,
     ):
         self.confidence = check_level("confidence", confidence)
-        if not isinstance(proportion, str) or proportion not in _PROPORTIONS:
-            raise ValueError(
-                f"proportion={proportion!r} is not one of {', '.join(map(repr, _PROPORTIONS))}."
-            )
-        self.proportion, self.proportion_name = _PROPORTIONS[proportion]
+        chosen = check_choice("proportion", proportion, _PROPORTIONS)
+        self.proportion, self.proportion_name = _PROPORTIONS[chosen]
         self.n_bootstrap = check_count("n_bootstrap", n_bootstrap, 1)
         self.seed = check_count("random_state", random_state, 0)
 
@@ -498,3 +496,81 @@ def _make(
             for mark, curve in zip(marks, curves, strict=False)
         ],
     )
+
+
+def _plot(card: ReportCard, ax: Any) -> Any:
+    """Draw the table and, where there are scores, the curves."""
+    pair: Any = np.ravel(ax) if ax is not None else []
+    if len(pair) == 2:
+        table, curves = pair
+    elif ax is not None or not card.roc:
+        return _plot_confusion(card, axes(ax))
+    else:
+        import matplotlib.pyplot as plt
+
+        pair = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")[1]
+        table, curves = pair
+    _plot_confusion(card, table)
+    if card.roc:
+        _plot_roc(card, curves)
+    return np.asarray(pair)
+
+
+def _plot_confusion(card: ReportCard, ax: Any) -> Any:
+    """Counts, shaded by their share of the true class."""
+    counts = card.confusion
+    whole = counts.sum(axis=1, keepdims=True)
+    shade = counts / np.where(whole > 0, whole, 1)
+    ax.imshow(shade, cmap="Blues", vmin=0, vmax=1)
+    k = len(card.classes)
+    for i in range(k):
+        for j in range(k):
+            dark = shade[i, j] > 0.55
+            text = f"{counts[i, j]:,}" if counts.dtype.kind == "i" else f"{counts[i, j]:.4g}"
+            if k <= 8 and whole[i, 0] > 0:
+                text += f"\n{100 * shade[i, j]:.1f} %"
+            colour = "white" if dark else "black"
+            ax.text(j, i, text, ha="center", va="center", color=colour, size=_size(k))
+    labels = [str(label) for label in card.classes]
+    turned = {"rotation": 45, "ha": "right"} if max(map(len, labels)) * k > 40 else {}
+    ax.set_xticks(range(k), labels, **turned)
+    ax.set_yticks(range(k), labels)
+    ax.set(xlabel="predicted", ylabel="true")
+    accuracy = card.metrics["accuracy"]
+    ax.set_title(f"accuracy {accuracy.value:.3f} {_span(accuracy.interval)}", size="medium")
+    return ax
+
+
+def _size(k: int) -> float:
+    return max(5.0, 11.0 - 0.5 * k)
+
+
+def _plot_roc(card: ReportCard, ax: Any) -> Any:
+    """One curve for two classes, else one for each class against the others."""
+    ax.plot([0, 1], [0, 1], color="0.7", lw=1, ls="--")
+    for curve in card.roc:
+        if not len(curve["fpr"]):
+            continue
+        metrics = card.per_class.get(curve["class"], card.metrics)
+        label = f"{curve['class']}: {metrics['roc_area'].value:.3f}"
+        ax.plot(curve["fpr"], curve["tpr"], lw=1.6, label=label)
+    if card.positive is not None and not math.isnan(card["sensitivity"].value):
+        at = (1 - card["specificity"].value, card["sensitivity"].value)
+        ax.plot(*at, "o", color="tab:red", ms=6, label="predictions as given")
+    area = card["roc_area"]
+    ax.set(xlabel="1 − specificity", ylabel="sensitivity", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_aspect("equal")
+    if len(card.roc) <= 12:
+        ax.legend(
+            fontsize="small",
+            loc="lower right",
+            title=None if len(card.roc) == 1 else "area of each class",
+        )
+    what = "ROC area" if card.positive is not None else "mean ROC area"
+    ax.set_title(f"{what} {area.value:.3f} {_span(area.interval)}", size="medium")
+    return ax
+
+
+def _span(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return "" if math.isnan(low) else f"({low:.3f} to {high:.3f})"

@@ -1,14 +1,16 @@
-"""What a user hands to a comparison, read and checked."""
+"""The arguments of a comparison, read and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from tamiz.evaluation.comparison.setting import Limits
 from tamiz.evaluation.judges import (
     candidates_of,
     check_judge,
@@ -33,14 +35,14 @@ _BY_NAME = ("categorical_features", "fixed_features")
 _HALF = (None, "auto")
 
 
-class Data(NamedTuple):
+class ComparedData(NamedTuple):
     """The data, checked."""
 
     X: Any
     y: np.ndarray
     names: list[str]
     task: str
-    gaps: bool
+    has_missing: bool
     groups: np.ndarray | None
     weight: np.ndarray | None
     units: list[np.ndarray] | None
@@ -59,15 +61,15 @@ class Methods(NamedTuple):
     curve: dict[str, bool]
 
 
-class _Table(BaseEstimator):
+class _ColumnNames(BaseEstimator):
     """Bears the names of the columns."""
 
 
 def read_data(
     X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any
-) -> Data:
+) -> ComparedData:
     """The table and the target; missing values are allowed in the table, infinite ones are not."""
-    table = _Table()
+    table = _ColumnNames()
     X = check_X(table, X, reset=True, accept_sparse=True, min_samples=4, allow_nan=True)
     n, p = X.shape
     target = as_vector(y)
@@ -83,7 +85,7 @@ def read_data(
         groups = as_vector(groups)
         if len(groups) != n:
             raise ValueError(f"groups has {len(groups)} entries, X has {n} rows.")
-    gaps = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
+    has_missing = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
     names = [str(name) for name in getattr(table, "feature_names_in_", ())]
     names = names or [f"x{j}" for j in range(p)]
     weight = None
@@ -94,7 +96,7 @@ def read_data(
     units = None
     if feature_groups is not None:
         units, names = _read_units(feature_groups, names)
-    return Data(X, target, names, task, gaps, groups, weight, units)
+    return ComparedData(X, target, names, task, has_missing, groups, weight, units)
 
 
 def _read_units(feature_groups: Any, names: list[str]) -> tuple[list[np.ndarray], list[str]]:
@@ -106,7 +108,7 @@ def _read_units(feature_groups: Any, names: list[str]) -> tuple[list[np.ndarray]
     return units, labels
 
 
-def read_selectors(selectors: Any, baselines: Any, data: Data, largest: int) -> Methods:
+def read_selectors(selectors: Any, baselines: Any, data: ComparedData, largest: int) -> Methods:
     """Selectors by name, in the order given, baselines last."""
     if selectors is None:
         selectors = _DEFAULT_REGRESSION if data.task == "regression" else _DEFAULT
@@ -219,7 +221,7 @@ def _check_selector(selector: Any, name: str | None) -> None:
         )
 
 
-def _ready(selector: Any, data: Data, largest: int) -> Any:
+def _ready(selector: Any, data: ComparedData, largest: int) -> Any:
     """A copy fit for folds: as many steps as are looked at, positions for names, no file."""
     selector = clone(selector)
     params = selector.get_params(deep=False)
@@ -251,3 +253,39 @@ def _has_own_size(selector: Any) -> bool:
         return False
     asked = params.get("n_features_to_select") not in _HALF
     return asked or params.get("alpha") is not None or params.get("threshold") is not None
+
+
+def read_inner_folds(nested: Any) -> int:
+    """Folds of the inner cross-validation; 0 for none."""
+    if isinstance(nested, (bool, np.bool_)):
+        return 3 if nested else 0
+    if isinstance(nested, Integral) and int(nested) >= 2:
+        return int(nested)
+    raise ValueError(
+        f"nested={nested!r} is not understood; use True, False, or a number of inner folds from 2."
+    )
+
+
+def read_limits(given: Any) -> Limits:
+    """Most samples to use, by judge, method and inner split."""
+    try:
+        found = Limits(**(given or {}))
+        numbers = [*found.judges.values(), *found.methods.values(), found.inner or 4]
+        fine = all(isinstance(one, Integral) and one >= 4 for one in numbers)
+    except (TypeError, AttributeError):
+        fine = False
+    if not fine:
+        raise ValueError(
+            f"limits={given!r} is not understood; pass numbers of samples from 4, such as "
+            "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}."
+        )
+    return found
+
+
+def is_raising(error_score: Any) -> bool:
+    """Whether a failure ends the comparison."""
+    if isinstance(error_score, str) and error_score in ("raise", "nan"):
+        return error_score == "raise"
+    if isinstance(error_score, Real) and np.isnan(float(error_score)):
+        return False
+    raise ValueError(f"error_score={error_score!r} is not understood; use nan or 'raise'.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
-from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,14 +13,26 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
-from tamiz.evaluation.comparison.arguments import read_data, read_judges, read_selectors, read_tune
-from tamiz.evaluation.comparison.collect import collect
+from tamiz.evaluation.checks import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_level,
+    check_resume,
+)
+from tamiz.evaluation.comparison.arguments import (
+    is_raising,
+    read_data,
+    read_inner_folds,
+    read_judges,
+    read_limits,
+    read_selectors,
+    read_tune,
+)
 from tamiz.evaluation.comparison.result import Comparison
-from tamiz.evaluation.comparison.run import Runner
-from tamiz.evaluation.comparison.setting import Limits, Setting, StopSign
-from tamiz.evaluation.intervals import check_count, check_level
+from tamiz.evaluation.comparison.run import Runner, collect
+from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes, plan_parts
 from tamiz.evaluation.judges import Metric
-from tamiz.evaluation.parts import check_sizes, plan_parts
 from tamiz.runtime.checkpoint import digest, identity
 from tamiz.runtime.journal import Journal
 from tamiz.runtime.parallel import refuse_no_jobs
@@ -61,15 +73,15 @@ def compare(
 ) -> Comparison:
     """Compare selectors by the error of a judge on samples that neither of them has seen.
 
-    In every split of a repeated cross-validation, gaps are filled, features are scaled and ranked,
-    parameters are tuned and the number of features is chosen in the training part alone. Beside
-    the honest error stands the *apparent* one, for which the features were ranked on all data
-    before the cross-validation; their difference is the *selection bias*.
+    In every split of a repeated cross-validation, missing values are filled, features are scaled
+    and ranked, parameters are tuned and the number of features is chosen in the training part
+    alone. Beside the honest error stands the *apparent* one, for which the features were ranked on
+    all data before the cross-validation; their difference is the *selection bias*.
 
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (n_samples, n_features)
-        Numbers. Gaps are filled with the median of the training part.
+        Numbers. Missing values are filled with the median of the training part.
     y : array of shape (n_samples,)
         Classes, or numbers for a regression.
     selectors : dict, list, str or selector, optional
@@ -273,47 +285,107 @@ def learning_curve_by_features(
     return compare(X, y, selector, judge, sizes=sizes, **options)
 
 
-def _inner_folds(nested: Any) -> int:
-    if isinstance(nested, (bool, np.bool_)):
-        return 3 if nested else 0
-    if isinstance(nested, Integral) and int(nested) >= 2:
-        return int(nested)
-    raise ValueError(
-        f"nested={nested!r} is not understood; use True, False, or a number of inner folds from 2."
-    )
-
-
-def _limits(given: Any) -> Limits:
+def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
+    """Read the arguments, run the units, collect."""
+    watch = Stopwatch()
+    setting, names = _read(X, y, given)
+    protocol = _protocol(setting, given)
+    journal = None
+    if given.checkpoint is not None:
+        about = _identity(setting, protocol, given.random_state)
+        facts = {"seed": setting.seed}
+        journal = Journal(given.checkpoint, about, resume=given.resume, facts=facts)
+        if journal.facts["seed"] != setting.seed:  # of the run that began it
+            setting = _with_seed(setting, given, int(journal.facts["seed"]))
     try:
-        found = Limits(**(given or {}))
-        numbers = [*found.judges.values(), *found.methods.values(), found.inner or 4]
-        fine = all(isinstance(one, Integral) and one >= 4 for one in numbers)
-    except (TypeError, AttributeError):
-        fine = False
-    if not fine:
-        raise ValueError(
-            f"limits={given!r} is not understood; pass numbers of samples from 4, such as "
-            "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}."
-        )
-    return found
+        with Progress("compare", given.verbose) as progress:
+            runner = Runner(
+                setting,
+                n_jobs=given.n_jobs,
+                prefer=given.prefer,
+                journal=journal,
+                progress=progress,
+            )
+            runner.run(given.apparent)
+    finally:
+        if journal is not None:
+            journal.close()
+    confidence = float(given.confidence)
+    return collect(runner, names, protocol, confidence, watch.seconds), setting
 
 
-def _is_raising(error_score: Any) -> bool:
-    if isinstance(error_score, str) and error_score in ("raise", "nan"):
-        return error_score == "raise"
-    if isinstance(error_score, Real) and np.isnan(float(error_score)):
-        return False
-    raise ValueError(f"error_score={error_score!r} is not understood; use nan or 'raise'.")
+def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
+    """What all units share, from the arguments; and the names of the features."""
+    refuse_no_jobs(given.n_jobs)
+    check_count("repeats", given.repeats, 1)
+    check_level("confidence", given.confidence)
+    check_choice("scale", given.scale, ("standard", "auto", "minmax", None))
+    check_choice("rule", given.rule, ("best", "1se"))
+    check_choice("prefer", given.prefer, ("threads", "processes", None))
+    check_choice("task", given.task, ("auto", "classification", "regression"))
+    raising = is_raising(given.error_score)
+    budget = check_budget(given.time_budget)
+    check_resume(given.resume, given.checkpoint)
+    data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
+    sizes = check_sizes(given.sizes, data.n_features)
+    methods = read_selectors(given.selectors, given.baselines, data, int(sizes[-1]))
+    judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
+    candidates = read_tune(given.tune, judges)
+    inner = read_inner_folds(given.nested)
+    tuning = any(len(options) > 1 for options in candidates.values())
+    setting = Setting(
+        X=data.X,
+        y=data.y,
+        task=data.task,
+        parts=[],
+        selectors=methods.selectors,
+        own=methods.own,
+        curve=methods.curve,
+        judges=judges,
+        candidates=candidates,
+        sizes=sizes,
+        metric=Metric(given.scoring, data.task),
+        scale=given.scale,
+        has_missing=data.has_missing,
+        inner=inner or (3 if tuning else 0),
+        nested=bool(inner),
+        rule=given.rule,
+        seed=0,
+        raising=raising,
+        groups=data.groups,
+        weight=data.weight,
+        units=data.units,
+        limits=read_limits(given.limits),
+        stop=given.stop or StopSign(None if budget is None else time.monotonic() + budget),
+        judge_whole=given.apparent != "rank",
+    )
+    seed = int(check_random_state(given.random_state).randint(2**31 - 1))
+    return _with_seed(setting, given, seed), data.names
 
 
-def _refuse_unknown(name: str, value: Any, known: tuple[Any, ...]) -> None:
-    if not any(value is one or (isinstance(value, str) and value == one) for one in known):
-        raise ValueError(f"{name}={value!r} is not understood; use {_one_of(known)}.")
+def _with_seed(setting: Setting, given: Any, seed: int) -> Setting:
+    """The same with the splits of a seed."""
+    parts = plan_parts(
+        given.cv, int(given.repeats), setting.X, setting.y, setting.task, seed, setting.groups
+    )
+    return replace(setting, seed=seed, parts=parts)
 
 
-def _one_of(known: tuple[Any, ...]) -> str:
-    said = [repr(one) for one in known]
-    return ", ".join(said[:-1]) + f" or {said[-1]}"
+def _protocol(setting: Setting, given: Any) -> dict[str, Any]:
+    """What is done, in plain values."""
+    return {
+        "sizes": setting.sizes.tolist(),
+        "cv": repr(given.cv),
+        "repeats": int(given.repeats),
+        "scoring": setting.metric.scoring,
+        "scale": given.scale,
+        "nested": setting.inner if setting.nested else 0,
+        "rule": given.rule,
+        "apparent": given.apparent if given.apparent == "rank" else bool(given.apparent),
+        "task": setting.task,
+        "limits": setting.limits._asdict(),
+        "class_weight": given.class_weight,
+    }
 
 
 def _identity(setting: Setting, protocol: dict[str, Any], random_state: Any) -> dict[str, str]:
@@ -334,95 +406,3 @@ def _identity(setting: Setting, protocol: dict[str, Any], random_state: Any) -> 
     parts = [setting.X, setting.y, setting.groups, setting.weight, *(setting.units or ())]
     about["data"] = digest(*(part for part in parts if part is not None))
     return about
-
-
-def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
-    """Read the arguments, run the units, collect."""
-    watch = Stopwatch()
-    refuse_no_jobs(given.n_jobs)
-    repeats = check_count("repeats", given.repeats, 1)
-    confidence = check_level("confidence", given.confidence)
-    _refuse_unknown("scale", given.scale, ("standard", "auto", "minmax", None))
-    _refuse_unknown("rule", given.rule, ("best", "1se"))
-    _refuse_unknown("prefer", given.prefer, ("threads", "processes", None))
-    _refuse_unknown("task", given.task, ("auto", "classification", "regression"))
-    raising = _is_raising(given.error_score)
-    budget: Any = given.time_budget
-    if budget is not None and (not isinstance(budget, Real) or not float(budget) > 0):
-        raise ValueError(f"time_budget={budget!r} must be a positive number of seconds.")
-    if given.resume and given.checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
-    data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
-    given_sizes = check_sizes(given.sizes, data.n_features)
-    methods = read_selectors(given.selectors, given.baselines, data, int(given_sizes[-1]))
-    named_judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
-    bounds = _limits(given.limits)
-    stop = given.stop or StopSign(None if budget is None else time.monotonic() + float(budget))
-    candidates = read_tune(given.tune, named_judges)
-    inner = _inner_folds(given.nested)
-    tuning = any(len(options) > 1 for options in candidates.values())
-    seed = int(check_random_state(given.random_state).randint(2**31 - 1))
-    metric = Metric(given.scoring, data.task)
-
-    def setting_of(seed: int) -> Setting:
-        return Setting(
-            X=data.X,
-            y=data.y,
-            task=data.task,
-            parts=plan_parts(given.cv, repeats, data.X, data.y, data.task, seed, data.groups),
-            selectors=methods.selectors,
-            own=methods.own,
-            curve=methods.curve,
-            judges=named_judges,
-            candidates=candidates,
-            sizes=given_sizes,
-            metric=metric,
-            scale=given.scale,
-            gaps=data.gaps,
-            inner=inner or (3 if tuning else 0),
-            nested=bool(inner),
-            rule=given.rule,
-            seed=seed,
-            raising=raising,
-            groups=data.groups,
-            weight=data.weight,
-            units=data.units,
-            limits=bounds,
-            stop=stop,
-            judge_whole=given.apparent != "rank",
-        )
-
-    protocol = {
-        "sizes": given_sizes.tolist(),
-        "cv": repr(given.cv),
-        "repeats": repeats,
-        "scoring": metric.scoring,
-        "scale": given.scale,
-        "nested": inner,
-        "rule": given.rule,
-        "apparent": given.apparent if given.apparent == "rank" else bool(given.apparent),
-        "task": data.task,
-        "limits": bounds._asdict(),
-        "class_weight": given.class_weight,
-    }
-    setting = setting_of(seed)
-    journal = None
-    if given.checkpoint is not None:
-        about = _identity(setting, protocol, given.random_state)
-        journal = Journal(given.checkpoint, about, resume=given.resume, facts={"seed": seed})
-        if journal.facts["seed"] != seed:  # of the run that began it
-            setting = setting_of(int(journal.facts["seed"]))
-    try:
-        with Progress("compare", given.verbose) as progress:
-            runner = Runner(
-                setting,
-                n_jobs=given.n_jobs,
-                prefer=given.prefer,
-                journal=journal,
-                progress=progress,
-            )
-            runner.run(given.apparent)
-    finally:
-        if journal is not None:
-            journal.close()
-    return collect(runner, data.names, protocol, confidence, watch.seconds), setting

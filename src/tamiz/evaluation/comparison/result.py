@@ -1,26 +1,196 @@
-"""The result of a comparison of selectors."""
+"""The result of a comparison: curves and estimates with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.base import _plain
+from tamiz.base import _plain, choose_size
 from tamiz.display.html import html_table
-from tamiz.evaluation.comparison import plots as compare_plots
-from tamiz.evaluation.comparison.estimates import Curve, Estimate, curve_of, estimates_of
-from tamiz.evaluation.comparison.intervals import chosen_size
-from tamiz.evaluation.comparison.text import describe
+from tamiz.display.tables import frames
+from tamiz.evaluation.comparison import show
+from tamiz.evaluation.intervals import MeanInterval, corrected_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tamiz.evaluation.agreement.stability import Stability
     from tamiz.evaluation.statistical_tests.significance import Significance
+
+
+class Curve(NamedTuple):
+    """Error by number of features, one method before one judge."""
+
+    sizes: np.ndarray
+    error: np.ndarray  # honest: ranked inside the training parts
+    low: np.ndarray
+    high: np.ndarray
+    apparent: np.ndarray  # ranked on all data
+    bias: np.ndarray  # the difference
+
+
+class Estimate(NamedTuple):
+    """What a method achieves before a judge: one line of the table."""
+
+    method: str
+    judge: str
+    kind: str  # "chosen": the size is chosen by cross-validation; "own": by the method
+    size: float  # chosen on all splits, or the median of the own ones
+    size_low: float  # least and largest over the splits
+    size_high: float
+    error: float  # honest
+    low: float
+    high: float
+    apparent_size: float
+    apparent: float
+    bias: float  # selection bias: honest less apparent
+    select_seconds: float  # mean of a split
+    judge_seconds: float
+    n_splits: int
+
+
+def chosen_size(
+    errors: np.ndarray, sizes: np.ndarray, rule: str, ratio: float | None = None
+) -> int | None:
+    """The size that the rule chooses from a curve; None without one.
+
+    ``ratio`` is the number of test samples for each training sample.
+    """
+    rows = np.isfinite(errors).any(axis=1)
+    if not rows.any():
+        return None
+    usable = np.isfinite(errors[rows]).all(axis=0)
+    if not usable.any():  # a value is missing here and there: leave out the splits, not the sizes
+        rows = np.isfinite(errors).all(axis=1)
+        usable = np.full(len(sizes), bool(rows.any()))
+    if not usable.any():
+        return None
+    return choose_size(errors[rows][:, usable], sizes[usable], rule, ratio)
+
+
+def by_other_folds(
+    errors: np.ndarray, sizes: np.ndarray, repeat: np.ndarray, rule: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Error of every split at the size that the other folds of its repeat choose, and that size.
+
+    Cheaper than an inner cross-validation, for nothing is fitted. The samples that judge a split
+    have no voice in the choice of its size, except that they helped to train the machines of the
+    other folds.
+    """
+    found = np.full(len(errors), np.nan)
+    chosen = np.full(len(errors), np.nan)
+    for k in range(len(errors)):
+        others = (repeat == repeat[k]) & (np.arange(len(errors)) != k)
+        size = chosen_size(errors[others], sizes, rule) if others.any() else None
+        if size is not None and np.isfinite(errors[k]).any():
+            chosen[k] = size
+            found[k] = errors[k, int(np.flatnonzero(sizes == size)[0])]
+    return found, chosen
+
+
+def curve_of(found: Comparison, m: int, j: int) -> Curve:
+    """The curve of method ``m`` before judge ``j``."""
+    spots = [_interval(found, found.errors[m, j, :, c]) for c in range(len(found.sizes))]
+    apparent = _mean(found.apparent_errors[m, j])
+    error = np.array([one.mean for one in spots])
+    return Curve(
+        found.sizes,
+        error,
+        np.array([one.low for one in spots]),
+        np.array([one.high for one in spots]),
+        apparent,
+        error - apparent,
+    )
+
+
+def estimates_of(found: Comparison, m: int, j: int) -> list[Estimate]:
+    """What method ``m`` achieves before judge ``j``: at the size chosen, and at its own.
+
+    The apparent error is what the same steps promise when the features are ranked on all data
+    first: the size is then chosen on the apparent curve, and its error read off there.
+    """
+    lines = []
+    own, curve, naive_curve = (
+        found.own_errors[m, j],
+        found.errors[m, j],
+        found.apparent_errors[m, j],
+    )
+    if np.isfinite(curve).any() or not np.isfinite(own).any():
+        naive = chosen_size(naive_curve, found.sizes, found.rule, found.ratio)
+        apparent = np.nan if naive is None else float(_mean(naive_curve)[found.sizes == naive][0])
+        lines.append(
+            _line(
+                found,
+                (m, j),
+                "chosen",
+                chosen_size(curve, found.sizes, found.rule, found.ratio),
+                found.nested_sizes[m, j],
+                _interval(found, found.nested_errors[m, j]),
+                naive,
+                apparent,
+            )
+        )
+    if np.isfinite(own).any():
+        sizes = found.own_sizes[m]
+        lines.append(
+            _line(
+                found,
+                (m, j),
+                "own",
+                float(np.nanmedian(sizes)),
+                sizes,
+                _interval(found, own),
+                float(found.whole_own_sizes[m]),
+                float(_mean(found.own_apparent_errors[m, j])),
+            )
+        )
+    return lines
+
+
+def _line(
+    found: Comparison,
+    place: tuple[int, int],
+    kind: str,
+    size: float | None,
+    inside: np.ndarray,
+    honest: MeanInterval,
+    naive: float | None,
+    apparent: float,
+) -> Estimate:
+    m, j = place
+    there = inside[np.isfinite(inside)]
+    return Estimate(
+        found.methods[m],
+        found.judges[j],
+        kind,
+        np.nan if size is None else float(size),
+        float(there.min()) if len(there) else np.nan,
+        float(there.max()) if len(there) else np.nan,
+        honest.mean,
+        honest.low,
+        honest.high,
+        np.nan if naive is None else float(naive),
+        apparent,
+        honest.mean - apparent,
+        float(_mean(found.select_seconds[m])),
+        float(_mean(found.judge_seconds[m, j])),
+        honest.n_splits,
+    )
+
+
+def _interval(found: Comparison, errors: np.ndarray) -> MeanInterval:
+    return corrected_interval(errors, found.n_train, found.n_test, found.confidence, found.shares)
+
+
+def _mean(table: np.ndarray) -> np.ndarray:
+    """Mean over splits of what is there; NaN where nothing is."""
+    there = np.isfinite(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(there, table, 0.0).sum(axis=0) / there.sum(axis=0)
 
 
 @dataclass(repr=False)
@@ -141,7 +311,7 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        return describe(self)
+        return show.describe(self)
 
     @property
     def ratio(self) -> float:
@@ -341,27 +511,19 @@ class Comparison:
 
         Column ``kind`` is "curve", "chosen" (``size`` chosen without the test part) or "own".
         """
-        from tamiz.evaluation.comparison.tables import long_table
-
-        return long_table(self)
+        return show.long_table(self)
 
     def summary(self) -> pd.DataFrame:
         """The printed table: a row for each method and judge."""
-        from tamiz.evaluation.comparison.tables import pandas
-
-        return pandas().DataFrame(self.estimates(), columns=Estimate._fields)
+        return frames().DataFrame(self.estimates(), columns=Estimate._fields)
 
     def curves(self) -> pd.DataFrame:
         """Means and intervals: a row for each method, judge and size."""
-        from tamiz.evaluation.comparison.tables import curve_table
-
-        return curve_table(self)
+        return show.curve_table(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        from tamiz.evaluation.comparison.tables import as_dict
-
-        return _plain(as_dict(self))
+        return _plain(show.as_dict(self))
 
     # --------------------------------------------------------------------------------- pictures
 
@@ -392,16 +554,16 @@ class Comparison:
         -------
         ax : matplotlib axes, or an array of them
         """
-        return compare_plots.plot_curves(self, methods, judge, apparent, ax)
+        return show.plot_curves(self, methods, judge, apparent, ax)
 
     def plot_bias(self, judge: str | None = None, ax: Any = None) -> Any:
         """Draw the honest and the apparent error of each method, and the gap between them."""
-        return compare_plots.plot_bias(self, judge, ax)
+        return show.plot_bias(self, judge, ax)
 
     def plot_stability(self, methods: Sequence[str] | None = None, ax: Any = None) -> Any:
         """Draw how much the selections of the splits agree, by number of features."""
-        return compare_plots.plot_stability(self, methods, ax)
+        return show.plot_stability(self, methods, ax)
 
     def plot_sizes(self, judge: str | None = None, ax: Any = None) -> Any:
         """Draw the sizes chosen in the splits, and the methods' own."""
-        return compare_plots.plot_sizes(self, judge, ax)
+        return show.plot_sizes(self, judge, ax)

@@ -1,4 +1,4 @@
-"""Running the units of a comparison: shared among workers, written down, stopped in order."""
+"""Running the units of a comparison (by workers, with a journal), and collecting their records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from tamiz.evaluation.comparison.fold import rank_whole, run_unit
+from tamiz.evaluation.comparison.result import Comparison, by_other_folds
 from tamiz.evaluation.comparison.setting import WHOLE, Ranking, Setting, Stopped
 from tamiz.runtime.journal import Journal
 from tamiz.runtime.progress import Progress
@@ -248,3 +249,200 @@ def said_seconds(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+#: Warnings of selectors and judges are passed on, once each, up to so many.
+_MOST_WARNINGS = 5
+
+
+def collect(
+    runner: Runner,
+    names: list[str],
+    protocol: dict[str, Any],
+    confidence: float,
+    seconds: float,
+) -> Comparison:
+    """The comparison from the records of all units, with one warning for all that went wrong."""
+    setting = runner.setting
+    found = _Collected(setting)
+    for name in setting.selectors:
+        if Unit(name, WHOLE) in runner.records:
+            found.take_whole(name, runner.records[Unit(name, WHOLE)])
+        for k in range(len(setting.parts)):
+            if Unit(name, k) in runner.records:
+                found.take(name, k, runner.records[Unit(name, k)])
+    if not setting.nested:
+        found.choose_by_other_folds()
+    notes = _notes(found, runner)
+    return Comparison(
+        **found.fields(),
+        sizes=setting.sizes,
+        n_samples=len(setting.y),
+        n_features=setting.n_features,
+        names=names,
+        metric=setting.metric.name,
+        shares=setting.metric.shares,
+        nested=setting.nested,
+        rule=setting.rule,
+        confidence=confidence,
+        status=runner.status,
+        notes=notes,
+        failures=found.failures,
+        params={
+            "protocol": protocol,
+            "selectors": {name: repr(one) for name, one in setting.selectors.items()},
+            "judges": {name: repr(one) for name, one in setting.judges.items()},
+        },
+        seed=setting.seed,
+        seconds=seconds,
+    )
+
+
+class _Collected:
+    """What the records of the units say, in the arrays of a comparison.
+
+    Errors have one column more than there are sizes: the last is for the number of features that a
+    method itself selects.
+    """
+
+    def __init__(self, setting: Setting):
+        self.setting = setting
+        self.methods, self.judges = list(setting.selectors), list(setting.judges)
+        M, J, S, K = len(self.methods), len(self.judges), len(setting.parts), len(setting.sizes)
+        self.errors, self.apparent = _empty(M, J, S, K + 1), _empty(M, J, S, K + 1)
+        self.inner_errors = _empty(M, J, S, max(1, setting.inner), K + 1)
+        self.nested_errors, self.nested_sizes = _empty(M, J, S), _empty(M, J, S)
+        self.own_sizes, self.whole_own_sizes = _empty(M, S), _empty(M)
+        self.select_seconds, self.judge_seconds = _empty(M, S), _empty(M, J, S)
+        self.orders: dict[str, list[Any]] = {name: [None] * S for name in self.methods}
+        self.selections: dict[str, list[Any]] = {name: [None] * S for name in self.methods}
+        self.whole_orders: dict[str, np.ndarray] = {}
+        self.whole_selections: dict[str, np.ndarray] = {}
+        self.whole_scores: dict[str, np.ndarray] = {}
+        self.tuned: dict[str, Any] = {}
+        self.repeat = np.array([part.repeat for part in setting.parts])
+        self.failures: list[str] = []
+        self.n_undefined = self.n_empty = 0
+
+    def take_whole(self, name: str, record: dict[str, Any]) -> None:
+        """The ranking of a method on all data."""
+        self.failures += [f"{name}, on all data: {text}" for text in record["failures"]]
+        if record["own"] is None:
+            return
+        ranking = ranking_of(record)
+        if ranking.order is not None:
+            self.whole_orders[name] = ranking.order
+        if self.setting.own[name]:
+            self.whole_own_sizes[self.methods.index(name)] = len(ranking.own)
+            self.whole_selections[name] = ranking.own
+        if record.get("scores") is not None:
+            self.whole_scores[name] = _numbers(record["scores"])
+
+    def take(self, name: str, k: int, record: dict[str, Any]) -> None:
+        """A method in split ``k``."""
+        part, m = self.setting.parts[k], self.methods.index(name)
+        where = f"{name}, repeat {part.repeat}, fold {part.fold}"
+        self.failures += [f"{where}: {text}" for text in record["failures"]]
+        self.n_undefined += record["undefined"]
+        if record["own"] is not None:
+            ranking = ranking_of(record)
+            self.orders[name][k] = ranking.order
+            self.select_seconds[m, k] = ranking.seconds
+            if self.setting.own[name]:
+                self.selections[name][k] = ranking.own
+                self.own_sizes[m, k] = len(ranking.own)
+                self.n_empty += not len(ranking.own)
+        for j, found in enumerate(record["judges"]):
+            self._take_judge(name, (m, j, k), found)
+
+    def _take_judge(self, name: str, place: tuple[int, int, int], found: dict[str, Any]) -> None:
+        m, j, k = place
+        self.errors[place] = _numbers(found["errors"])
+        self.apparent[place] = _numbers(found["apparent"])
+        nested = _numbers([found["nested_error"], found["nested_size"]])
+        self.nested_errors[place], self.nested_sizes[place] = nested
+        for f, row in enumerate(found.get("inner") or ()):
+            self.inner_errors[m, j, k, f] = _numbers(row)
+        self.judge_seconds[place] = found["seconds"]
+        judge = self.judges[j]
+        options = self.setting.candidates[judge]
+        if any(options):  # without an inner cross-validation the first is used
+            places = found["candidates"] or [0] * self.errors.shape[-1]
+            by_split = self.tuned.setdefault(name, {}).setdefault(judge, [None] * len(self.repeat))
+            by_split[k] = [options[c] for c in places]
+
+    def choose_by_other_folds(self) -> None:
+        """Without an inner cross-validation, the other folds of a repeat choose the size."""
+        for m, j in np.ndindex(self.errors.shape[:2]):
+            self.nested_errors[m, j], self.nested_sizes[m, j] = by_other_folds(
+                self.errors[m, j, :, :-1], self.setting.sizes, self.repeat, self.setting.rule
+            )
+
+    @property
+    def n_too_small(self) -> int:
+        """Number of training parts that were too small for an inner cross-validation."""
+        if not self.setting.nested or self.failures or self.n_undefined:
+            return 0
+        judged = np.isfinite(self.errors[..., :-1]).any(axis=3)
+        return int((judged & np.isnan(self.nested_errors)).any(axis=(0, 1)).sum())
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a comparison that are collected here."""
+        parts = self.setting.parts
+        same = (
+            "methods judges inner_errors nested_errors nested_sizes own_sizes whole_own_sizes "
+            "orders selections whole_orders whole_selections whole_scores select_seconds "
+            "judge_seconds repeat tuned"
+        )
+        return {
+            **{name: getattr(self, name) for name in same.split()},
+            "errors": self.errors[..., :-1],
+            "apparent_errors": self.apparent[..., :-1],
+            "own_errors": self.errors[..., -1],
+            "own_apparent_errors": self.apparent[..., -1],
+            "fold": np.array([part.fold for part in parts]),
+            "n_train": np.array([len(part.train) for part in parts]),
+            "n_test": np.array([len(part.test) for part in parts]),
+        }
+
+
+def _empty(*shape: int) -> np.ndarray:
+    return np.full(shape, np.nan)
+
+
+def _notes(found: _Collected, runner: Runner) -> list[str]:
+    """What a reader should know; what went wrong is warned of, too."""
+    setting, failures = found.setting, found.failures
+    notes, warned = [], []
+    if setting.has_missing:
+        notes.append("missing values of X were filled with the median of the training part.")
+    if found.n_empty:
+        what = "mean" if setting.task == "regression" else "most frequent class"
+        notes.append(
+            f"{found.n_empty} selections hold no feature and were judged by the {what} of the "
+            "training part."
+        )
+    if found.n_too_small:
+        warned.append(
+            f"in {found.n_too_small} training parts no number of features could be chosen, since "
+            "they are too small for an inner cross-validation; nested=False does without."
+        )
+    if found.n_undefined:
+        scoring = setting.metric.scoring
+        warned.append(f"{scoring} was not defined {found.n_undefined} times: left out.")
+    if failures:
+        warned.append(f"{len(failures)} failures are left out; the first: {failures[0]}")
+    for text in warned:
+        warnings.warn(f"compare: {text}", RuntimeWarning, stacklevel=4)
+    notes += warned
+    common = sorted(runner.warnings.items(), key=lambda item: -item[1])
+    for (category, text), times in common[:_MOST_WARNINGS]:
+        warnings.warn(f"{text} ({times} times in this comparison)", category, stacklevel=4)
+    if len(common) > _MOST_WARNINGS:
+        rest = len(common) - _MOST_WARNINGS
+        notes.append(f"{rest} other warnings of selectors and judges are not shown.")
+    return notes
+
+
+def _numbers(values: list[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

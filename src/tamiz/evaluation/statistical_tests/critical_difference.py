@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.display.selection_plot import axes
-from tamiz.evaluation.intervals import check_names
+from tamiz.evaluation.checks import check_names
 from tamiz.evaluation.statistical_tests.significance import Significance, critical_difference
 
 _ALPHA = 0.05

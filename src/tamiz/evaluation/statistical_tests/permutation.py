@@ -11,23 +11,35 @@ import copy
 import math
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from tamiz.base import Stopwatch
-from tamiz.evaluation._resamples import Table, rows_for
-from tamiz.evaluation._workers import check_estimator, check_jobs, fit_to_the_end, run_jobs
-from tamiz.evaluation.intervals import check_count, check_level, clopper_pearson
-from tamiz.evaluation.statistical_tests.permutation_result import PermutationTest, count_as_high
+from tamiz.base import Stopwatch, _plain
+from tamiz.display.selection_plot import axes
+from tamiz.display.tables import between, frames, pvalue_text
+from tamiz.evaluation.checks import (
+    check_count,
+    check_estimator,
+    check_jobs,
+    check_level,
+    check_resume,
+)
+from tamiz.evaluation.intervals import Interval, clopper_pearson
+from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
 from tamiz.runtime.checkpoint import _said, identity
 from tamiz.runtime.journal import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
 from tamiz.search.splits import Split, make_splits
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _BATCH = 10  # early stopping looks after so many permutations, whatever the number of workers
 
@@ -115,23 +127,15 @@ def permutation_test(
     """
     n_jobs = check_jobs(n_jobs)
     check_estimator(estimator)
-    watch = Stopwatch()
     n_permutations = check_count("n_permutations", n_permutations, 1)
     confidence = check_level("confidence", confidence)
     level = None if early_stop is None else check_level("early_stop", early_stop)
     if y is None:
         raise ValueError("y is None; a permutation test needs labels to shuffle.")
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
-    table = Table(X, y)
-    random = check_random_state(random_state)
-    seed = int(random.randint(2**31 - 1))
-    if isinstance(scoring, (list, tuple, set, dict)):
-        raise ValueError(f"scoring={scoring!r} names several metrics; a test needs one.")
-    try:
-        scorer, metrics = make_scorer(estimator, scoring)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"scoring={scoring!r} cannot be used: {error}") from None
+    check_resume(resume, checkpoint)
+    table = ResampledTable(X, y)
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    scorer, metrics = _scorer(estimator, scoring)
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
@@ -141,42 +145,14 @@ def permutation_test(
         about = _identity(estimator, table, groups, cv, scoring, random_state)
         journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
         seed = int(journal.facts["seed"])
+    work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
+    run = _Run(work, blocks, n_permutations, level, journal)
     try:
-        work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
-        known = [] if journal is None else [float(value) for value in journal.records]
-        score = known[0] if known else work.score(labels)
-        if journal is not None and not known:
-            journal.append([score])
-        permuted = known[1 : n_permutations + 1]
-        begun = len(permuted)
-        shuffles = (
-            (_shuffled(labels, blocks, np.random.default_rng([seed, k])),)
-            for k in range(begun, n_permutations)
-        )
-        stopped = None
-        with Progress("permutation test", verbose) as progress:
-            try:
-                for value in run_jobs(_Work.score, work, shuffles, n_jobs, work.machine):
-                    permuted.append(value)
-                    if journal is not None:
-                        journal.append([value])
-                    progress.update(_progress(len(permuted), begun, n_permutations, watch))
-                    if level is not None and _decided(permuted, score, level, n_permutations):
-                        side = "above" if _pvalue(permuted, score) > level else "below"
-                        stopped = (
-                            f"Stopped after {len(permuted)} of {n_permutations} permutations: the "
-                            f"p-value is {side} {level:g}."
-                        )
-                        break
-            except KeyboardInterrupt:
-                if not permuted:
-                    raise
-                stopped = f"Interrupted after {len(permuted)} of {n_permutations} permutations."
-                warnings.warn(stopped, RuntimeWarning, stacklevel=2)
+        run.all(n_jobs, verbose)
     finally:
         if journal is not None:
             journal.close()
-    scores = np.array(permuted)
+    scores, score = np.array(run.permuted), run.score
     low, high = clopper_pearson(count_as_high(scores, score), len(scores), confidence)
     return PermutationTest(
         score=score,
@@ -185,7 +161,7 @@ def permutation_test(
         interval=(float(low), float(high)),
         confidence=confidence,
         metric=metrics[0],
-        stopped=stopped,
+        stopped=run.stopped,
         notes={
             "estimator": repr(estimator),
             "n_splits": len(work.splits(labels)),
@@ -194,13 +170,81 @@ def permutation_test(
     )
 
 
-def _progress(done: int, begun: int, wanted: int, watch: Stopwatch) -> str:
-    left = watch.seconds / max(1, done - begun) * (wanted - done)
-    return f"{done} of {wanted} permutations, {left:.0f} s left"
+def _scorer(estimator: Any, scoring: Any) -> tuple[Any, tuple[str, ...]]:
+    if isinstance(scoring, (list, tuple, set, dict)):
+        raise ValueError(f"scoring={scoring!r} names several metrics; a test needs one.")
+    try:
+        return make_scorer(estimator, scoring)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"scoring={scoring!r} cannot be used: {error}") from None
+
+
+@dataclass
+class _Run:
+    """The shuffles: those that a journal holds, and those to make."""
+
+    work: _Work
+    blocks: list[np.ndarray]
+    wanted: int
+    level: float | None  # of an early stop
+    journal: Journal | None
+    score: float = math.nan
+    permuted: list[float] = field(default_factory=list)
+    stopped: str | None = None
+
+    def all(self, n_jobs: int | None, verbose: bool | int) -> None:
+        """Score the labels and all shuffles, or as many as an early stop and Ctrl-C allow."""
+        watch = Stopwatch()
+        labels = np.asarray(self.work.table.y)
+        known = [] if self.journal is None else [float(value) for value in self.journal.records]
+        self.score = known[0] if known else self.work.score(labels)
+        if not known:
+            self._note(self.score)
+        self.permuted = known[1 : self.wanted + 1]
+        begun = len(self.permuted)
+        shuffles = (
+            (_shuffled(labels, self.blocks, np.random.default_rng([self.work.seed, k])),)
+            for k in range(begun, self.wanted)
+        )
+        with Progress("permutation test", verbose) as progress:
+            try:
+                for value in run_jobs(_Work.score, self.work, shuffles, n_jobs, self.work.machine):
+                    self.permuted.append(value)
+                    self._note(value)
+                    done = len(self.permuted)
+                    left = watch.seconds / max(1, done - begun) * (self.wanted - done)
+                    progress.update(f"{done} of {self.wanted} permutations, {left:.0f} s left")
+                    if self._is_decided():
+                        break
+            except KeyboardInterrupt:
+                if not self.permuted:
+                    raise
+                done = len(self.permuted)
+                self.stopped = f"Interrupted after {done} of {self.wanted} permutations."
+                warnings.warn(self.stopped, RuntimeWarning, stacklevel=3)
+
+    def _note(self, value: float) -> None:
+        if self.journal is not None:
+            self.journal.append([value])
+
+    def _is_decided(self) -> bool:
+        """Whether more shuffles would hardly move the p-value across the level."""
+        done = len(self.permuted)
+        if self.level is None or done % _BATCH or done == self.wanted:
+            return False
+        low, high = clopper_pearson(count_as_high(self.permuted, self.score), done, 0.999)
+        if low <= self.level <= high:
+            return False
+        side = "above" if _pvalue(self.permuted, self.score) > self.level else "below"
+        self.stopped = (
+            f"Stopped after {done} of {self.wanted} permutations: the p-value is {side} "
+            f"{self.level:g}."
+        )
+        return True
 
 
 def _identity(
-    estimator: Any, table: Table, groups: Any, cv: Any, scoring: Any, random_state: Any
+    estimator: Any, table: ResampledTable, groups: Any, cv: Any, scoring: Any, random_state: Any
 ) -> dict[str, str]:
     """Which run this is; the number of permutations is not part of it, so that it can grow."""
     data = (table.X, table.y, *(() if groups is None else (np.asarray(groups),)))
@@ -214,7 +258,9 @@ def _identity(
 class _Work:
     """Splits, fits and scores one labelling."""
 
-    def __init__(self, machine: Any, table: Table, cv: Any, groups: Any, seed: int, scorer: Any):
+    def __init__(
+        self, machine: Any, table: ResampledTable, cv: Any, groups: Any, seed: int, scorer: Any
+    ):
         self.machine, self.table, self.scorer = machine, table, scorer
         # an iterator of splits would be spent after the first labelling
         spent = isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
@@ -277,9 +323,130 @@ def _pvalue(permuted: Any, score: float) -> float:
     return (1 + count_as_high(permuted, score)) / (1 + len(permuted))
 
 
-def _decided(permuted: list[float], score: float, level: float, wanted: int) -> bool:
-    """Whether more shuffles would hardly move the p-value across the level."""
-    if len(permuted) % _BATCH or len(permuted) == wanted:
-        return False
-    low, high = clopper_pearson(count_as_high(permuted, score), len(permuted), 0.999)
-    return not low <= level <= high
+@dataclass(repr=False)
+class PermutationTest:
+    """The score of a method beside those under shuffled labels.
+
+    Attributes
+    ----------
+    score : float
+        Mean score over the splits with the labels as they are; higher is better.
+    permuted : array of shape (n_permutations,)
+        Mean scores with shuffled labels.
+    pvalue : float
+        ``(1 + count) / (1 + n)`` with the number of shuffles that score as high or higher. The one
+        is for the labels as they are, which are a permutation, too; without it the test would
+        reject too often.
+    interval : tuple of float
+        Where the p-value of all permutations lies: the exact interval of the share of shuffles
+        that score as high.
+    confidence : float
+        Confidence of the interval.
+    metric : str
+        Name of the score.
+    stopped : str or None
+        Why fewer shuffles were made than asked for.
+    notes : dict
+        The estimator and the number of splits.
+    """
+
+    score: float
+    permuted: np.ndarray
+    pvalue: float
+    interval: Interval
+    confidence: float
+    metric: str = "score"
+    stopped: str | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_permutations(self) -> int:
+        """Number of shuffles made."""
+        return len(self.permuted)
+
+    @property
+    def n_as_high(self) -> int:
+        """Number of shuffles that score as high as the labels, or higher."""
+        return count_as_high(self.permuted, self.score)
+
+    def __repr__(self) -> str:
+        return (
+            f"<PermutationTest: {self.metric} {self.score:.3f}, p = {pvalue_text(self.pvalue)} "
+            f"({self.n_permutations} permutations)>"
+        )
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.permuted, [0.025, 0.5, 0.975])
+        lines = [
+            f"{self.metric} with the labels as they are   {self.score:.4f}",
+            f"{self.metric} with labels shuffled          {middle:.4f} (median; 95 % between "
+            f"{low:.4f} and {high:.4f})",
+            f"as high in {self.n_as_high} of {self.n_permutations} shuffles: "
+            f"p = {pvalue_text(self.pvalue)} ({100 * self.confidence:g} % interval "
+            f"{between(self.interval, 4)})",
+        ]
+        return "\n".join(lines + ([self.stopped] if self.stopped else []))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The scores with shuffled labels, one row each."""
+        return frames().DataFrame({self.metric: self.permuted})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, fit for JSON."""
+        return _plain(
+            {
+                "score": self.score,
+                "metric": self.metric,
+                "pvalue": self.pvalue,
+                "interval": self.interval,
+                "confidence": self.confidence,
+                "n_permutations": self.n_permutations,
+                "n_as_high": self.n_as_high,
+                "permuted": self.permuted,
+                "stopped": self.stopped,
+                "notes": self.notes,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores with shuffled labels as a histogram, and the score of the labels.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        ax = axes(ax, height=3.8)
+        different = len(np.unique(self.permuted))
+        bins = max(1, min(30, different, math.isqrt(self.n_permutations) + 5))
+        label = f"{self.n_permutations} shuffles"
+        ax.hist(self.permuted, bins=bins, color="0.75", edgecolor="white", label=label)
+        middle = float(np.median(self.permuted))
+        top = 0.8  # the legend stands above the lines
+        ax.axvline(middle, ymax=top, color="0.35", ls="--", lw=1, label=f"median {middle:.3f}")
+        label = f"labels as they are {self.score:.3f}"
+        ax.axvline(self.score, ymax=top, color="tab:red", lw=2, label=label)
+        ax.set(xlabel=self.metric.replace("_", " "), ylabel="shuffles")
+        ax.set_title(f"p = {pvalue_text(self.pvalue)} ({between(self.interval, 3)})", size="medium")
+        ax.margins(x=0.08)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, 1.3 * high)
+        ax.legend(
+            fontsize="small",
+            ncols=3,
+            loc="upper center",
+            frameon=False,
+            columnspacing=1.2,
+            handlelength=1.6,
+        )
+        return ax
+
+
+def count_as_high(permuted: Any, score: float) -> int:
+    """How many are as high, sums of equal numbers in another order taken as equal."""
+    slack = 1e-12 * max(1.0, abs(score))
+    return int((np.asarray(permuted) >= score - slack).sum())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.evaluation.agreement.stability import nogueira_index
-from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST, Contest, Nested, Triple
 from tamiz.evaluation.judges import resolved
 from tamiz.evaluation.methods import METHODS
+from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST, Contest, Nested, Triple
 
 if TYPE_CHECKING:
     from tamiz.evaluation.comparison.result import Comparison

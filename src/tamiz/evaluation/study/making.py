@@ -10,34 +10,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.encoding import columns_of
-from tamiz.evaluation.choice import MOST_ACCURATE, SMALLEST
+from tamiz.evaluation.checks import check_budget, check_count
 from tamiz.evaluation.comparison.arguments import weigh_classes
 from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.comparison.result import Comparison
-from tamiz.evaluation.comparison.setting import Setting, StopSign
-from tamiz.evaluation.comparison.text import BASELINES
-from tamiz.evaluation.intervals import check_count
+from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes
+from tamiz.evaluation.comparison.show import BASELINES
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
-from tamiz.evaluation.parts import check_sizes
 from tamiz.evaluation.statistical_tests.permutation import permutation_test
 from tamiz.evaluation.study.answers import find_answers
-from tamiz.evaluation.study.pipelines import make_pipeline_for
-from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, make_plan
+from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
+from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, StudyPlan, make_plan
 from tamiz.evaluation.study.predictions import (
     card_of,
     learning_curve,
     nested_predictions,
     triple_predictions,
 )
-from tamiz.evaluation.study.result import Study
+from tamiz.evaluation.study.result import Study, make_pipeline_for
 from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
@@ -125,117 +124,150 @@ def make_study(
     >>> bool(study.honest["error"] < 0.1)
     True
     """
+    given = SimpleNamespace(**locals())
     watch = Stopwatch()
-    permutations = check_count("permutations", permutations, 0)
-    refuse_no_jobs(n_jobs)
-    if repeats is not None:
-        repeats = check_count("repeats", repeats, 1)
-    if time_budget is not None and not time_budget > 0:
-        raise ValueError(f"time_budget={time_budget!r} must be a positive number of seconds.")
-    if sizes is not None:
-        sizes = check_sizes(sizes, dataset.n_features).tolist()
-    if dataset.y is None:
-        raise ValueError("a study needs a target; load the table with target=NAME.")
+    fixed = _read(given)
     say = tell or (lambda text: None)
     problem = _Prepared.of(dataset, positive)
-    scoring, weights, skewed = _measure(problem, scoring, class_weight)
-    fixed = Fixed(
-        None if methods is None else [find_method(name).name for name in methods],
-        None if judges is None else [judges] if isinstance(judges, str) else list(judges),
-        sizes,
-        cv,
-        repeats,
-        time_budget,
-    )
-    for judge in fixed.judges or ():
-        judge_name(judge)
+    measure = _measure(problem, scoring, class_weight)
     stop = StopSign()
     with CompileWatch(lambda: say(_COMPILING), stop.extend) as compiled:
-        with Progress("plan", verbose) as progress:
-            plan = make_plan(
-                problem.X,
-                problem.y,
-                task=problem.task,
-                units=problem.units,
-                fixed=fixed,
-                n_jobs=n_jobs,
-                seed=random_state,
-                tell=progress.update,
-            )
-        say(f"plan: {plan.describe()}")
-        for one in plan.left_out:
-            if one["what"] in ("method", "judge"):
-                what = "" if one["what"] == "method" else "the judge "
-                say(f"left out: {what}{one['name']}, since {one['why']}; {one['flag']} includes it")
+        plan = _plan(problem, fixed, given, say)
         free = fixed == Fixed(time_budget=time_budget)
         budget = time_budget or (1.4 * DEFAULT_BUDGET if free else None)
         if budget is not None:
             left = budget - (watch.seconds - compiled.seconds if time_budget else 0.0)
             stop.deadline = time.monotonic() + max(1.0, _COMPARING * left)
-        found, setting = run_comparison(
-            problem.X,
-            problem.y,
-            [*plan.methods],
-            {
-                judge: make_judge(judge_name(judge), problem.task, scale is not None)
-                for judge in plan.judges
-            },
-            sizes=plan.sizes,
-            cv=plan.cv,
-            repeats=plan.repeats,
-            scoring=scoring,
-            scale=scale,
-            tune=plan.tune if tune == "auto" else tune,
-            rule="1se",
-            nested=plan.inner,
-            apparent=True if plan.apparent else "rank",
-            baselines=baselines,
-            task=problem.task,
-            groups=problem.groups,
-            sample_weight=problem.weight,
-            class_weight=weights,
-            feature_groups=problem.feature_groups,
-            limits=plan.limits,
-            n_jobs=n_jobs,
-            prefer="threads",
-            random_state=random_state,
-            checkpoint=checkpoint,
-            resume=resume,
-            verbose=verbose,
-            stop=stop,
-        )
-        found.names = list(dataset.feature_names)
-        study = Study(
-            dataset=dataset,
-            selections=_selections(found),
-            comparison=found,
-            plan=plan,
-            status=_status(found),
-            warnings=[one.to_dict() for one in dataset.warnings],
-            params={
-                "methods": found.methods,
-                "judges": found.judges,
-                "sizes": found.sizes.tolist(),
-                "cv": plan.cv,
-                "repeats": plan.repeats,
-                "scale": scale,
-                "scoring": scoring,
-                "class_weight": weights,
-                "skewed": skewed,
-                "limits": plan.limits,
-            },
-            classes=problem.classes,
-            command=command,
-            seed=random_state,
-            notes=list(found.notes),
-        )
-        if budget is not None:
-            stop.deadline = None if stop.deadline is None else stop.deadline + 0.1 * budget
+        found, setting = _compare(problem, plan, measure, given, stop)
+        study = _study(problem, plan, measure, given, found)
+        if stop.deadline is not None and budget is not None:
+            stop.deadline += 0.1 * budget
         _answer(study, setting, problem)
         if permutations and study.recommended is not None and problem.classes is not None:
-            _add_permutations(study, problem, permutations, n_jobs, verbose)
+            _add_permutations(study, problem, given)
     study.seconds, study.compiling = watch.seconds, compiled.seconds
     return study
+
+
+def _read(given: Any) -> Fixed:
+    """Check the arguments; what the user has decided of the plan."""
+    check_count("permutations", given.permutations, 0)
+    refuse_no_jobs(given.n_jobs)
+    if given.repeats is not None:
+        check_count("repeats", given.repeats, 1)
+    check_budget(given.time_budget)
+    if given.dataset.y is None:
+        raise ValueError("a study needs a target; load the table with target=NAME.")
+    methods, judges, sizes = given.methods, given.judges, given.sizes
+    fixed = Fixed(
+        None if methods is None else [find_method(name).name for name in methods],
+        None if judges is None else [judges] if isinstance(judges, str) else list(judges),
+        None if sizes is None else check_sizes(sizes, given.dataset.n_features).tolist(),
+        given.cv,
+        given.repeats,
+        given.time_budget,
+    )
+    for judge in fixed.judges or ():
+        judge_name(judge)
+    return fixed
+
+
+def _plan(problem: _Prepared, fixed: Fixed, given: Any, say: Callable[[str], None]) -> StudyPlan:
+    """What fits into the time; it is said before it is done."""
+    with Progress("plan", given.verbose) as progress:
+        plan = make_plan(
+            problem.X,
+            problem.y,
+            task=problem.task,
+            units=problem.units,
+            fixed=fixed,
+            n_jobs=given.n_jobs,
+            seed=given.random_state,
+            tell=progress.update,
+        )
+    say(f"plan: {plan.describe()}")
+    for one in plan.left_out:
+        if one["what"] in ("method", "judge"):
+            what = "" if one["what"] == "method" else "the judge "
+            say(f"left out: {what}{one['name']}, since {one['why']}; {one['flag']} includes it")
+    return plan
+
+
+def _compare(
+    problem: _Prepared, plan: StudyPlan, measure: _Measure, given: Any, stop: StopSign
+) -> tuple[Comparison, Setting]:
+    """The comparison that was planned."""
+    judges = {
+        judge: make_judge(judge_name(judge), problem.task, given.scale is not None)
+        for judge in plan.judges
+    }
+    found, setting = run_comparison(
+        problem.X,
+        problem.y,
+        [*plan.methods],
+        judges,
+        sizes=plan.sizes,
+        cv=plan.cv,
+        repeats=plan.repeats,
+        scoring=measure.scoring,
+        scale=given.scale,
+        tune=plan.tune if given.tune == "auto" else given.tune,
+        rule="1se",
+        nested=plan.inner,
+        apparent=True if plan.apparent else "rank",
+        baselines=given.baselines,
+        task=problem.task,
+        groups=problem.groups,
+        sample_weight=problem.weight,
+        class_weight=measure.class_weight,
+        feature_groups=problem.feature_groups,
+        limits=plan.limits,
+        n_jobs=given.n_jobs,
+        prefer="threads",
+        random_state=given.random_state,
+        checkpoint=given.checkpoint,
+        resume=given.resume,
+        verbose=given.verbose,
+        stop=stop,
+    )
+    found.names = list(problem.names)
+    return found, setting
+
+
+def _study(
+    problem: _Prepared, plan: StudyPlan, measure: _Measure, given: Any, found: Comparison
+) -> Study:
+    """The study before its answers."""
+    return Study(
+        dataset=given.dataset,
+        selections=_selections(found),
+        comparison=found,
+        plan=plan,
+        status=_status(found),
+        warnings=[one.to_dict() for one in given.dataset.warnings],
+        params={
+            "methods": found.methods,
+            "judges": found.judges,
+            "sizes": found.sizes.tolist(),
+            "cv": plan.cv,
+            "repeats": plan.repeats,
+            "scale": given.scale,
+            **measure._asdict(),
+            "limits": plan.limits,
+        },
+        classes=problem.classes,
+        command=given.command,
+        seed=given.random_state,
+        notes=list(found.notes),
+    )
+
+
+class _Measure(NamedTuple):
+    """The score, the weights of the classes, and whether a class is rare."""
+
+    scoring: Any
+    class_weight: Any
+    skewed: bool
 
 
 _COMPILING = (
@@ -315,10 +347,9 @@ def _positive(given: Any, names: list[str], labels: np.ndarray) -> int:
     return known.index(True)
 
 
-def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> tuple[Any, Any, bool]:
-    """The score, the weights of the classes, and whether a class is rare."""
+def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> _Measure:
     if problem.classes is None:
-        return scoring, None, False
+        return _Measure(scoring, None, False)
     counts = np.bincount(problem.y)
     skewed = bool(counts.min() / counts.sum() < min(_RARE, _RARE_SHARE / len(counts)))
     if scoring is None:
@@ -333,7 +364,7 @@ def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> tuple[Any, 
                 f"{', '.join(map(repr, problem.classes))}."
             )
         class_weight = {problem.classes.index(str(k)): v for k, v in class_weight.items()}
-    return scoring, class_weight, skewed
+    return _Measure(scoring, class_weight, skewed)
 
 
 def _status(found: Comparison) -> str:
@@ -452,9 +483,7 @@ def _add_agreement(study: Study) -> None:
         study.notes.append(f"Significance: {error}")
 
 
-def _add_permutations(
-    study: Study, problem: _Prepared, permutations: int, n_jobs: int | None, verbose: bool | int
-) -> None:
+def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
     """Whether the recommended pipeline does better than with shuffled labels."""
     best, params = study.recommended, study.params
     assert best is not None
@@ -474,11 +503,11 @@ def _add_permutations(
         problem.X,
         problem.y,
         cv=params["cv"],
-        n_permutations=permutations,
+        n_permutations=given.permutations,
         scoring=params["scoring"],
-        n_jobs=n_jobs,
+        n_jobs=given.n_jobs,
         random_state=study.seed,
-        verbose=verbose,
+        verbose=given.verbose,
     )
     study.notes.append(
         "The permutation test selects features anew for every shuffle, but the method and the "

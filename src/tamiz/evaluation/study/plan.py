@@ -54,7 +54,7 @@ _JUDGE_GROWTH = {"svc-rbf": 1.8, "svc-linear": 1.8, "knn": 1.8}
 
 
 @dataclass
-class Plan:
+class StudyPlan:
     """What a study will do.
 
     Attributes
@@ -148,7 +148,7 @@ def make_plan(
     n_jobs: int | None,
     seed: int,
     tell: Callable[[str], None] = lambda text: None,
-) -> Plan:
+) -> StudyPlan:
     """Try everything on few rows, and plan what fits.
 
     Parameters
@@ -177,7 +177,7 @@ def make_plan(
     return _fit_into(plan, costs, n, workers, budget, fixed, task)
 
 
-def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: Fixed) -> Plan:
+def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: Fixed) -> StudyPlan:
     """What one would do with all the time in the world."""
     left_out: list[dict[str, str]] = []
     usual = CLASSIFICATION if task == "classification" else REGRESSION
@@ -200,7 +200,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
         least = int(np.unique(y, return_counts=True)[1].min())
         cv = max(2, min(cv, least))
     repeats = fixed.repeats or (4 if n < 200 else 3 if n < 700 else 2 if n < 2500 else 1)
-    return Plan(
+    return StudyPlan(
         methods=methods,
         judges=judges,
         sizes=_sizes(p) if fixed.sizes is None else list(fixed.sizes),
@@ -235,7 +235,7 @@ def _probe(
     y: np.ndarray,
     task: str,
     units: Any,
-    plan: Plan,
+    plan: StudyPlan,
     seed: int,
     tell: Callable[[str], None],
 ) -> Costs:
@@ -299,7 +299,7 @@ def _some(y: np.ndarray, most: int, task: str, seed: int) -> np.ndarray:
 # ------------------------------------------------------------------------------ what fits
 
 
-def _estimate(plan: Plan, costs: Costs, n: int, workers: int, task_settings: Any) -> float:
+def _estimate(plan: StudyPlan, costs: Costs, n: int, workers: int, task_settings: Any) -> float:
     """Seconds of the whole plan."""
     outer = round(n * (plan.cv - 1) / plan.cv)
     inside = round(outer * (plan.inner - 1) / plan.inner)
@@ -322,8 +322,8 @@ def _estimate(plan: Plan, costs: Costs, n: int, workers: int, task_settings: Any
 
 
 def _fit_into(
-    plan: Plan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed, task: str
-) -> Plan:
+    plan: StudyPlan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed, task: str
+) -> StudyPlan:
     """Leave out the least important until the plan fits."""
     known = {
         level: {judge: _n_settings(judge, task, level) for judge in plan.judges}
@@ -331,7 +331,7 @@ def _fit_into(
     }
     known["sizes"] = len(plan.sizes)  # type: ignore[assignment]
 
-    def seconds(plan: Plan) -> float:
+    def seconds(plan: StudyPlan) -> float:
         return _estimate(plan, costs, n, workers, known)
 
     extras = [_coarser, *([] if fixed.repeats else [_fewer_repeats] * (plan.repeats - 1))]
@@ -360,15 +360,15 @@ def _fit_into(
     return plan
 
 
-def _fewer_repeats(plan: Plan) -> Plan:
+def _fewer_repeats(plan: StudyPlan) -> StudyPlan:
     return replace(plan, repeats=max(1, plan.repeats - 1))
 
 
-def _coarser(plan: Plan) -> Plan:
+def _coarser(plan: StudyPlan) -> StudyPlan:
     return replace(plan, tune="coarse")
 
 
-def _fewer_rows(plan: Plan) -> Plan:
+def _fewer_rows(plan: StudyPlan) -> StudyPlan:
     limits = {
         "judges": {name: _less(most) for name, most in plan.limits["judges"].items()},
         "methods": {name: _less(most) for name, most in plan.limits["methods"].items()},
@@ -381,7 +381,7 @@ def _less(most: int) -> int:
     return max(400, round(0.6 * most))
 
 
-def _fewer_sizes(plan: Plan) -> Plan:
+def _fewer_sizes(plan: StudyPlan) -> StudyPlan:
     sizes = plan.sizes
     if len(sizes) <= 4:
         return plan
@@ -401,7 +401,7 @@ def _fewer_sizes(plan: Plan) -> Plan:
     return replace(plan, sizes=kept, left_out=left_out)
 
 
-def _no_apparent(plan: Plan) -> Plan:
+def _no_apparent(plan: StudyPlan) -> StudyPlan:
     left_out = [
         *plan.left_out,
         {
@@ -414,12 +414,12 @@ def _no_apparent(plan: Plan) -> Plan:
     return replace(plan, apparent=False, left_out=left_out)
 
 
-def _fewer_folds(plan: Plan) -> Plan:
+def _fewer_folds(plan: StudyPlan) -> StudyPlan:
     return replace(plan, cv=min(plan.cv, 3))
 
 
-def _without_judge(name: str) -> Callable[[Plan], Plan]:
-    def drop(plan: Plan) -> Plan:
+def _without_judge(name: str) -> Callable[[StudyPlan], StudyPlan]:
+    def drop(plan: StudyPlan) -> StudyPlan:
         if name not in plan.judges:
             return plan
         left_out = [
@@ -437,8 +437,8 @@ def _without_judge(name: str) -> Callable[[Plan], Plan]:
     return drop
 
 
-def _drop_slowest(costs: Costs) -> Callable[[Plan], Plan]:
-    def drop(plan: Plan) -> Plan:
+def _drop_slowest(costs: Costs) -> Callable[[StudyPlan], StudyPlan]:
+    def drop(plan: StudyPlan) -> StudyPlan:
         if len(plan.methods) <= 2:
             return plan
         slowest = max(plan.methods, key=lambda name: costs.methods[name])

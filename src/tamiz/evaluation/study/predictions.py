@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.evaluation.card.report_card import report_card
-from tamiz.evaluation.choice import Contest, Nested, Triple
-from tamiz.evaluation.comparison.fold import Fold
-from tamiz.evaluation.comparison.select import some_rows
+from tamiz.evaluation.comparison.fold import Fold, some_rows
 from tamiz.evaluation.comparison.setting import Failures, Setting, Stopped
 from tamiz.evaluation.study.answers import usual_candidate
+from tamiz.evaluation.study.choice import Contest, Nested, Triple
 
 #: Parts of the training samples that a learning curve uses.
 FRACTIONS = (0.2, 0.4, 0.6, 0.8, 1.0)

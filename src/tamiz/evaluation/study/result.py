@@ -5,23 +5,147 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from tamiz.base import Selection, _plain
 from tamiz.data import Dataset
-from tamiz.evaluation.choice import SMALLEST
 from tamiz.evaluation.comparison.arguments import weigh_classes
+from tamiz.evaluation.comparison.fold import preparing_steps
 from tamiz.evaluation.comparison.result import Comparison
-from tamiz.evaluation.judges import judge_name
+from tamiz.evaluation.judges import judge_name, make_judge
+from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.study.answers import Answers, Recommendation
-from tamiz.evaluation.study.pipelines import make_pipeline_for
-from tamiz.evaluation.study.plan import Plan
+from tamiz.evaluation.study.choice import SMALLEST
+from tamiz.evaluation.study.plan import StudyPlan
 from tamiz.evaluation.study.predictions import LearningCurve, Predictions
-from tamiz.evaluation.study.whole import Whole
+
+
+@dataclass
+class Whole:
+    """The table behind a study.
+
+    The data set of a study may hold some of the rows, and of those some of the columns: enough for
+    pictures. Everything that is counted comes from here.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of all rows.
+    feature_names : list of str
+        Names of all features, in the order that rankings count them in.
+    missing : int array of shape (n_features,)
+        Missing cells of each feature, in all rows.
+    class_counts : dict
+        Rows of each class, in all rows; empty in a regression.
+    held : list of int
+        The features that are the columns of the data set, in their order.
+    n_looked : int or None
+        Number of columns that were looked at for repeated ones and for those that give the target
+        away, by the rows of the data set; None for all, 0 if none was.
+    compared : dict
+        Columns that repeat another ("duplicate") or give the target away ("leak") in the rows of
+        the data set, if these are a sample.
+    doubtful : list of str or None
+        Features that may be identifiers, by the rows of the data set; None if they are still to be
+        looked for.
+    """
+
+    n_rows: int
+    feature_names: list[str]
+    missing: np.ndarray
+    class_counts: dict[str, int]
+    held: list[int]
+    n_looked: int | None = None
+    compared: dict[str, str] = field(default_factory=dict)
+    doubtful: list[str] | None = None
+
+    @classmethod
+    def of(cls, data: Dataset) -> Whole:
+        """A table that is there as a whole."""
+        p = data.n_features
+        missing = np.asarray(data.missing)
+        return cls(
+            data.n_samples, list(data.feature_names), missing, data.class_counts, list(range(p))
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of all features."""
+        return len(self.feature_names)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {j: k for k, j in enumerate(self.held)}
+
+    def place(self, j: int) -> int:
+        """Where a feature stands in the data set."""
+        if j not in self._place:
+            raise ValueError(
+                f"the sample does not hold the feature {self.feature_names[j]!r}; sample all "
+                "features that are selected."
+            )
+        return self._place[j]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is counted, as plain values."""
+        return {
+            "n_samples": self.n_rows,
+            "n_features": self.n_features,
+            "classes": self.class_counts,
+            "missing": int(np.sum(self.missing)),
+        }
+
+
+def make_pipeline_for(
+    dataset: Dataset, method: str, judge: str, size: int | None, scale: str | None, seed: int | None
+) -> Pipeline:
+    """Preparation, selector and judge in a row; ``size=None`` leaves the number to the method.
+
+    Missing values are filled even if the table has none, since new tables may have some. Without selection
+    (``method="all"``) there is no step for it.
+    """
+    task = dataset.task or "classification"
+    dense = not sparse.issparse(dataset.X)
+    steps = preparation(dataset, scale, gaps=dense or None)
+    if find_method(method).name != "all":
+        steps.append(("select", _selector(dataset, method, size, seed)))
+    elif size is not None:
+        raise ValueError(f"{method!r} takes every feature; leave out the number {size}.")
+    last = make_judge(judge_name(judge), task, scale is not None)
+    if "random_state" in last.get_params():
+        last.set_params(random_state=seed)
+    return Pipeline([*steps, ("judge", last)])
+
+
+def preparation(
+    dataset: Dataset, scale: str | None, *, gaps: bool | None = None
+) -> list[tuple[str, Any]]:
+    """What happens to a table before a selector sees it: missing values filled, features scaled.
+
+    ``gaps`` says whether missing values are filled; by default if there are some.
+    """
+    has_gaps = bool(np.sum(dataset.missing))
+    return preparing_steps(has_gaps if gaps is None else gaps, scale, sparse.issparse(dataset.X))
+
+
+def _selector(dataset: Dataset, name: str, size: int | None, seed: int | None) -> Any:
+    method = find_method(name)
+    params: dict[str, Any] = {} if size is None else {"n_features_to_select": int(size)}
+    selector = method.make(
+        task=dataset.task or "classification", n_features=dataset.n_features, **params
+    )
+    if size is None and method.greedy:  # ranks only as far as it is asked to
+        selector.set_params(n_features_to_select=min(dataset.n_features, 200))
+    if "random_state" in selector.get_params():
+        selector.set_params(random_state=seed)
+    return selector
+
 
 #: Trees of the forest that is kept.
 _FINAL_TREES = 300
@@ -48,7 +172,7 @@ class Study:
         The error of the whole procedure that recommends: ``error``, ``low``, ``high``, ``metric``.
     warnings : list of dict
         Leaks, rare classes, identifiers and the like: ``code``, ``columns``, ``text``.
-    plan : Plan or None
+    plan : StudyPlan or None
         What was planned, how long it should have taken, and what was left out.
     status : {"complete", "cut short"}
         Whether all that was planned is there.
@@ -90,7 +214,7 @@ class Study:
     most_accurate: Recommendation | None = None
     honest: dict[str, Any] = field(default_factory=dict)
     warnings: list[dict[str, Any]] = field(default_factory=list)
-    plan: Plan | None = None
+    plan: StudyPlan | None = None
     status: str = "complete"
     card: Any = None
     predictions: Predictions | None = None

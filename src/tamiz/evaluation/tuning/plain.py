@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from tamiz.evaluation._resamples import rows_for
-from tamiz.evaluation._workers import fit_to_the_end, preferred_workers
+from tamiz.evaluation.resampling import fit_to_the_end, preferred_workers, rows_for
 from tamiz.evaluation.tuning.grid import told_apart, with_params
 from tamiz.evaluation.tuning.metric import Metric
 from tamiz.evaluation.tuning.paths import Doubt

@@ -10,7 +10,7 @@ import numpy as np
 
 from tamiz.base import _plain
 from tamiz.display.html import html_table
-from tamiz.evaluation.intervals import frames
+from tamiz.display.tables import frames
 from tamiz.evaluation.tuning.grid import is_number, shown
 from tamiz.evaluation.tuning.plot import plot_tuning
 

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
-from tamiz.evaluation._workers import check_estimator, check_jobs
+from tamiz.evaluation.checks import check_estimator, check_jobs
 from tamiz.evaluation.tuning.fast import Fast
 from tamiz.evaluation.tuning.grid import Grid, default_estimator, shown
 from tamiz.evaluation.tuning.halving import refuse_for_halving, run_halving

@@ -1,4 +1,4 @@
-"""Pictures of a comparison."""
+"""A comparison as text, as tables, and as pictures."""
 
 from __future__ import annotations
 
@@ -8,10 +8,232 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.display.selection_plot import axes
-from tamiz.evaluation.comparison.text import BASELINES
+from tamiz.display.tables import frames, text_table
 
 if TYPE_CHECKING:
-    from tamiz.evaluation.comparison.result import Comparison
+    import pandas as pd
+
+    from tamiz.evaluation.comparison.result import Comparison, Estimate
+
+
+#: What is there to be beaten.
+BASELINES = ("random", "all")
+
+
+def describe(found: Comparison) -> str:
+    """What ``print`` shows."""
+    n_repeats = len(np.unique(found.repeat))
+    splits = f"{len(found.repeat)} splits"
+    if n_repeats > 1:
+        splits = f"{len(found.repeat) // n_repeats} folds × {n_repeats} repeats"
+    lines = [
+        f"{_count(len(found.methods), 'method')} on {found.n_samples} samples × "
+        f"{found.n_features} features, {splits}"
+    ]
+    if found.status != "complete":
+        done = np.isfinite(found.select_seconds).sum()
+        total = found.select_seconds.size
+        why = "by Ctrl-C" if found.status == "interrupted" else "by the time budget"
+        lines.append(f"CUT SHORT {why}: {done} of {total} units are done; means are over those.")
+    estimates = found.estimates()
+    lines += ["", *_table(found, estimates), "", *_explained(found)]
+    lines += bias_sentence(found, estimates)
+    lines += [f"Note: {note}" for note in found.notes]
+    return "\n".join(lines)
+
+
+def _table(found: Comparison, estimates: list[Estimate]) -> list[str]:
+    unit = " %" if found.shares else ""
+    level = f"{100 * found.confidence:g} %"
+    head = ["method", "judge", "size", f"honest {found.metric}{unit}", f"{level} interval"]
+    head += ["apparent", "selection bias", "seconds"]
+    rows = []
+    for one in estimates:
+        short = one.n_splits < len(found.repeat)
+        rows.append(
+            [
+                one.method + (" (own size)" if _has_two(estimates, one) else ""),
+                one.judge,
+                "–" if np.isnan(one.size) else f"{one.size:.0f}",
+                number(found, one.error) + ("*" if short else ""),
+                f"{number(found, one.low)} – {number(found, one.high)}",
+                number(found, one.apparent),
+                number(found, one.bias, signed=True),
+                _seconds(one.select_seconds),
+            ]
+        )
+    text = text_table(head, rows, right=range(2, len(head)), rule=True)
+    if any(row[3].endswith("*") for row in rows):
+        text.append(f"* fewer than the {len(found.repeat)} splits have a value.")
+    return text
+
+
+def _explained(found: Comparison) -> list[str]:
+    how = "an inner cross-validation" if found.nested else "the other folds of the repeat"
+    rule = "least error" if found.rule == "best" else "one standard error"
+    if found.nested:
+        what = (
+            "imputation, scale, ranking and number of features come from the training part alone;"
+        )
+    else:  # the samples that judge helped to train the machines that chose
+        what = "imputation, scale and ranking come from the training part alone; of the features"
+    return [
+        f"Honest: {what}",
+        f"the number is chosen by {how} (rule: {rule}). Size: chosen on all splits.",
+        "Apparent: the same steps with the features ranked on all data first. Intervals: of the",
+        "mean, corrected for overlapping training parts (Nadeau, Bengio). Seconds: one selection.",
+    ]
+
+
+def bias_sentence(found: Comparison, estimates: list[Estimate]) -> list[str]:
+    """What ranking the features on all data would have promised."""
+    known = [one for one in estimates if np.isfinite(one.bias)]
+    known = [one for one in known if one.method not in BASELINES] or known
+    if not known:
+        return []
+    worst = max(known, key=lambda one: one.bias)
+    unit, by = (" %", " points") if found.shares else ("", "")
+    if worst.bias <= 0:
+        return ["Selection bias: no method looks better with its features ranked on all data."]
+    return [
+        "Selection bias: with its features ranked on all data before the cross-validation,",
+        f"{worst.method} would seem to err {number(found, worst.apparent)}{unit}; honestly it errs "
+        f"{number(found, worst.error)}{unit}: {number(found, worst.bias)}{by} more"
+        + (", within its interval." if worst.low <= worst.apparent else "."),
+    ]
+
+
+def number(found: Comparison, value: float, signed: bool = False) -> str:
+    """An error as it is shown: in per cent where it is a share."""
+    if np.isnan(value):
+        return "–"
+    sign = "+" if signed else ""
+    value = 0.0 if abs(value) < 1e-9 else value  # a difference of equals
+    return format(100 * value, f"{sign}.1f") if found.shares else format(value, f"{sign}.4g")
+
+
+def _has_two(estimates: list[Estimate], one: Estimate) -> bool:
+    """Whether a method is listed with a chosen and with its own size, and this is the latter."""
+    return one.kind == "own" and any(
+        other.kind == "chosen" and other.method == one.method and other.judge == one.judge
+        for other in estimates
+    )
+
+
+def _seconds(value: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value >= 0.0005 else "<0.001"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def long_table(found: Comparison) -> pd.DataFrame:
+    """A row for each method, judge, repeat, fold and size."""
+    pd = frames()
+    blocks = []
+    for m, method in enumerate(found.methods):
+        for j, judge in enumerate(found.judges):
+            where: dict[str, Any] = {
+                "method": method,
+                "judge": judge,
+                "repeat": found.repeat,
+                "fold": found.fold,
+                "select_seconds": found.select_seconds[m],
+            }
+            curve = found.errors[m, j]
+            for c, size in enumerate(found.sizes if np.isfinite(curve).any() else ()):
+                values = {
+                    "size": float(size),
+                    "error": curve[:, c],
+                    "apparent_error": found.apparent_errors[m, j, :, c],
+                }
+                blocks.append(pd.DataFrame({**where, "kind": "curve", **values}))
+            for kind, sizes, errors, apparent in (
+                ("chosen", found.nested_sizes[m, j], found.nested_errors[m, j], np.nan),
+                (
+                    "own",
+                    found.own_sizes[m],
+                    found.own_errors[m, j],
+                    found.own_apparent_errors[m, j],
+                ),
+            ):
+                if np.isfinite(errors).any():
+                    values = {"size": sizes, "error": errors, "apparent_error": apparent}
+                    blocks.append(pd.DataFrame({**where, "kind": kind, **values}))
+    columns = ["method", "judge", "kind", "size", "repeat", "fold", "error", "apparent_error"]
+    columns.append("select_seconds")
+    if not blocks:
+        return pd.DataFrame(columns=columns)
+    return pd.concat(blocks, ignore_index=True)[columns]
+
+
+def curve_table(found: Comparison) -> pd.DataFrame:
+    """A row for each method, judge and size."""
+    pd = frames()
+    blocks = []
+    for method in found.methods:
+        for judge in found.judges:
+            curve = found.curve(method, judge)
+            if np.isfinite(curve.error).any():
+                blocks.append(
+                    pd.DataFrame({"method": method, "judge": judge, **curve._asdict()}).rename(
+                        columns={"sizes": "size"}
+                    )
+                )
+    if not blocks:
+        names = ["size", "error", "low", "high", "apparent", "bias"]
+        return pd.DataFrame(columns=["method", "judge", *names])
+    return pd.concat(blocks, ignore_index=True)
+
+
+def as_dict(found: Comparison) -> dict[str, Any]:
+    """Everything but the single errors, which ``to_frame`` has; rankings by position."""
+    curves = [
+        {"method": method, "judge": judge, **found.curve(method, judge)._asdict()}
+        for method in found.methods
+        for judge in found.judges
+        if np.isfinite(found.curve(method, judge).error).any()
+    ]
+    return {
+        "methods": found.methods,
+        "judges": found.judges,
+        "metric": found.metric,
+        "n_samples": found.n_samples,
+        "n_features": found.n_features,
+        "n_splits": len(found.repeat),
+        "n_repeats": len(np.unique(found.repeat)),
+        "confidence": found.confidence,
+        "rule": found.rule,
+        "nested": found.nested,
+        "status": found.status,
+        "estimates": [one._asdict() for one in found.estimates()],
+        "curves": curves,
+        "frequent": {name: _frequent(found, name) for name in found.methods},
+        "notes": found.notes,
+        "failures": found.failures,
+        "params": found.params,
+        "seed": found.seed,
+        "seconds": found.seconds,
+    }
+
+
+def _frequent(found: Comparison, method: str, most: int = 50) -> list[dict[str, Any]]:
+    """The features selected most often at the chosen size."""
+    try:
+        masks = found.masks(method)
+    except ValueError:
+        return []
+    share = masks.mean(axis=0)
+    first = np.argsort(-share, kind="stable")[:most]
+    return [
+        {"name": found.names[j], "index": int(j), "share": float(share[j])}
+        for j in first
+        if share[j] > 0
+    ]
+
 
 _MARKS = "osD^vPX*<>"
 #: More methods than this get a picture each.

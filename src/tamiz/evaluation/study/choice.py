@@ -43,10 +43,11 @@ import numpy as np
 from scipy import stats
 
 from tamiz.base import corrected_error
-from tamiz.evaluation.comparison.intervals import Interval, corrected_interval
+from tamiz.evaluation.intervals import MeanInterval, corrected_interval
 
 if TYPE_CHECKING:
     from tamiz.evaluation.comparison.result import Comparison
+
 
 SMALLEST, MOST_ACCURATE = "smallest", "most accurate"
 _TIE = 1e-12
@@ -363,7 +364,7 @@ class Nested:
     errors: np.ndarray
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> MeanInterval:
         """Mean error, weighted by the sizes of the test parts, with its interval."""
         found, splits = self.contest.comparison, self.contest.splits
         interval = corrected_interval(

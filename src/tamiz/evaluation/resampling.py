@@ -1,8 +1,9 @@
-"""Resamples of a table, and parts of it whatever its kind."""
+"""Resamples of a table, parts of it whatever its kind, and fits on them by several workers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable
 from numbers import Real
 from typing import Any
 
@@ -10,8 +11,13 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
-from tamiz.evaluation.intervals import check_count
+from tamiz.evaluation.checks import check_choice, check_count
+from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.workers import Shared, crew_of
+from tamiz.search.judges import last_step
+from tamiz.solvers import Status
 from tamiz.validation import as_vector, guess_task
+from tamiz.validation.unscaled import inner_fit
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -21,7 +27,7 @@ def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
     return _safe_indexing(X, rows)
 
 
-class Table:
+class ResampledTable:
     """``X`` and ``y`` as they were given, and where the samples of each class are.
 
     Selectors check what they are given; here only what is needed to draw resamples is.
@@ -57,14 +63,14 @@ class Sampling(ABC):
     """A way to draw resamples in which classes keep their shares."""
 
     @abstractmethod
-    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         """Rows of ``n`` resamples, ascending."""
 
 
 class Bootstrap(Sampling):
     """As many samples as there are, drawn with replacement."""
 
-    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         return [
             np.sort(np.concatenate([random.choice(part, len(part)) for part in table.strata]))
             for _ in range(n)
@@ -83,7 +89,7 @@ class Subsample(Sampling):
             )
         self.fraction = float(fraction)
 
-    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         sizes = [max(1, round(self.fraction * len(part))) for part in table.strata]
         return [
             np.sort(
@@ -104,7 +110,7 @@ class Folds(Sampling):
     def __init__(self, n_folds: Any):
         self.n_folds = check_count("n_folds", n_folds, 2)
 
-    def draw(self, table: Table, n: int, random: np.random.Generator) -> list[np.ndarray]:
+    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         if self.n_folds > table.n:
             raise ValueError(f"n_folds={self.n_folds} needs as many samples; X has {table.n} rows.")
         rows: list[np.ndarray] = []
@@ -124,6 +130,50 @@ def make_sampling(sample: Any, fraction: Any, n_folds: Any) -> Sampling:
         "subsample": lambda: Subsample(fraction),
         "folds": lambda: Folds(n_folds),
     }
-    if not isinstance(sample, str) or sample not in kinds:
-        raise ValueError(f"sample={sample!r} is not one of {', '.join(map(repr, kinds))}.")
-    return kinds[sample]()
+    return kinds[check_choice("sample", sample, kinds)]()
+
+
+def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
+    """Fit; machines of this package keep what they have at Ctrl-C, which is no answer here."""
+    with inner_fit():
+        machine.fit(*data, **arguments)
+    refuse_interrupted(machine)
+    return machine
+
+
+def refuse_interrupted(fitted: Any) -> None:
+    """Take a fit, or a step of a pipeline, that ended at Ctrl-C for the Ctrl-C that it was."""
+    for step in [fitted, *(step for _, step in getattr(fitted, "steps", []))]:
+        if getattr(step, "status_", None) == str(Status.INTERRUPTED):
+            raise KeyboardInterrupt
+
+
+def preferred_workers(estimator: Any) -> str:
+    """Threads for machines of this package, which let go of the interpreter; else processes."""
+    home = type(last_step(estimator)).__module__.partition(".")[0]
+    return "threads" if home == "tamiz" else "processes"
+
+
+def run_jobs(
+    function: Callable[..., Any],
+    shared: Any,
+    jobs: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    machine: Any,
+) -> Generator[Any, None, None]:
+    """Results of ``function(shared, *job)`` in the order of the jobs, each as soon as it is known.
+
+    ``shared`` goes to every worker once (:mod:`tamiz.runtime.workers`).
+    """
+    crew = crew_of(n_jobs)
+    prefer = preferred_workers(machine)
+    if crew.alone or prefer != "threads":
+        return crew.results(function, Shared(shared), jobs, prefer=prefer)
+    return crew.results(_alone, Shared((function, shared)), jobs, prefer=prefer)
+
+
+def _alone(work: tuple[Callable[..., Any], Any], *job: Any) -> Any:
+    """One of several workers: it takes one thread only."""
+    function, shared = work
+    with limit_threads(1):
+        return function(shared, *job)
