@@ -492,8 +492,11 @@ def try_to_rank(
         return None
 
 
-def some_rows(y: np.ndarray, most: int | None, task: str, seed: int) -> np.ndarray:
-    """At most so many of the samples, drawn at random, the classes in proportion; all if None."""
+def some_rows(y: np.ndarray, most: int | None, task: str, seed: int, least: int = 10) -> np.ndarray:
+    """At most so many of the samples, drawn at random, the classes in proportion; all if None.
+
+    Of every class at least ``least`` are drawn, where there are as many.
+    """
     n = len(y)
     if most is None or n <= most:
         return np.arange(n)
@@ -503,7 +506,7 @@ def some_rows(y: np.ndarray, most: int | None, task: str, seed: int) -> np.ndarr
     kept = []
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
-        kept.append(members[: max(min(len(members), 10), round(most * len(members) / n))])
+        kept.append(members[: max(min(len(members), least), round(most * len(members) / n))])
     return np.sort(np.concatenate(kept))
 
 

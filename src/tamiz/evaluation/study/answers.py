@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.base import corrected_error
 from tamiz.evaluation.agreement.stability import nogueira_index
 from tamiz.evaluation.judges import resolved
 from tamiz.evaluation.methods import METHODS
@@ -301,10 +302,44 @@ def _reasons(answers: Answers, one: Recommendation) -> list[Reason]:
         kind = answers.boundary["kind"]
         values = {key: answers.boundary[key] for key in ("best", "difference", "standard_error")}
         reasons.append(Reason(f"boundary_{kind}", values))
+    reasons += _honest_errors(answers)
     if np.isfinite(one.apparent):
         bias = one.error - one.apparent
         reasons.append(Reason("selection_bias", {"bias": bias, "apparent": one.apparent}))
     return reasons
+
+
+def _honest_errors(answers: Answers) -> list[Reason]:
+    """Why the most accurate answer shows a larger honest error than the smallest, if it does.
+
+    Which one is most accurate follows from the errors of all splits. The honest errors are those of
+    choosing anew inside every training part, with fewer samples: their order may be another.
+    """
+    smallest, accurate = answers.smallest, answers.most_accurate
+    contest = answers.contest
+    if contest.choice.smallest == contest.choice.best:
+        return []
+    if not _shown(contest, accurate.error) > _shown(contest, smallest.error):
+        return []
+    away = answers.nested[MOST_ACCURATE].errors - answers.nested[SMALLEST].errors
+    away = away[np.isfinite(away)]
+    if len(away) < 2:
+        return []
+    difference = accurate.error - smallest.error
+    error = float(corrected_error(away, contest.ratio))
+    code = "honest_within_noise" if difference <= error else "honest_beyond_noise"
+    values = {
+        "smallest_error": smallest.error,
+        "accurate_error": accurate.error,
+        "difference": difference,
+        "standard_error": error,
+    }
+    return [Reason(code, values)]
+
+
+def _shown(contest: Contest, error: float) -> float:
+    """An error as it is shown: a tenth of a per cent, or four digits."""
+    return round(error, 3) if contest.comparison.shares else float(f"{error:.4g}")
 
 
 def _n_alike(contest: Contest, place: int) -> int:

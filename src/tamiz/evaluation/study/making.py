@@ -166,6 +166,7 @@ def _read(given: Any) -> Fixed:
         given.cv,
         given.repeats,
         given.time_budget,
+        tuple([given.baselines] if isinstance(given.baselines, str) else given.baselines or ()),
     )
     for judge in fixed.judges or ():
         judge_name(judge)

@@ -7,15 +7,19 @@ sizes, slow methods. Whatever the user has asked for is kept.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from tamiz.evaluation.comparison.compare import compare
+from tamiz.evaluation.comparison.fold import preparing_steps, some_rows
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.parallel import limit_threads
@@ -44,7 +48,7 @@ _JUDGE_ROWS = {"svc-rbf": 2000, "svc-linear": 2000, "knn": 4000, "forest": 8000,
 _INNER_ROWS = 1500
 #: More columns than this are not for an elimination that asks a held-out part each time.
 _HOLD_OUT_COLUMNS = 60
-_PROBE_ROWS = 300
+_PROBE_ROWS, _PROBE_COLUMNS = 300, 4000
 #: What judges really take beside what they would take if no two methods selected the same features
 #: and no setting began where the one before had ended.
 _SHARED = 0.45
@@ -114,15 +118,32 @@ class Fixed:
     cv: int | None = None
     repeats: int | None = None
     time_budget: float | None = None
+    baselines: Sequence[str] = field(default=("all",), compare=False)  # added to the methods
 
 
+@dataclass
 class Costs:
-    """Seconds of one selection and of one judge at all sizes, by number of samples."""
+    """Seconds on the rows of a probe, and how they grow with the number of samples.
 
-    def __init__(self, n: int):
-        self.n = n  # of the probe
-        self.methods: dict[str, float] = {}
-        self.judges: dict[str, float] = {}
+    Attributes
+    ----------
+    n : int
+        Samples that were learnt from.
+    methods : dict of str to float
+        One selection by each method.
+    judges : dict of str to float
+        Each judge at all sizes, with all its settings.
+    whole : dict of str to float
+        Each judge with all columns of a table that has more than any of the sizes, one setting.
+    preparing : float
+        Missing values filled and features scaled, once.
+    """
+
+    n: int
+    methods: dict[str, float] = field(default_factory=dict)
+    judges: dict[str, float] = field(default_factory=dict)
+    whole: dict[str, float] = field(default_factory=dict)
+    preparing: float = 0.0
 
     def of_method(self, name: str, n: int) -> float:
         """One selection among n samples."""
@@ -130,8 +151,18 @@ class Costs:
 
     def of_judge(self, name: str, n: int, fraction: float) -> float:
         """A judge that learns from n samples, with a fraction of the settings probed."""
-        power = _JUDGE_GROWTH.get(judge_name(name), 1.15)
-        return _SHARED * fraction * self.judges[name] * _grown(self.n, n, power)
+        return _SHARED * fraction * self.judges[name] * self._judge_growth(name, n)
+
+    def of_whole(self, name: str, n: int) -> float:
+        """A judge that learns from all columns of n samples, one setting."""
+        return self.whole.get(name, 0.0) * self._judge_growth(name, n)
+
+    def of_preparing(self, n: int) -> float:
+        """The preparation of a table of n samples."""
+        return self.preparing * _grown(self.n, n, 1.0)
+
+    def _judge_growth(self, name: str, n: int) -> float:
+        return _grown(self.n, n, _JUDGE_GROWTH.get(judge_name(name), 1.15))
 
 
 def _grown(known: int, n: int, power: float) -> float:
@@ -148,6 +179,7 @@ def make_plan(
     n_jobs: int | None,
     seed: int,
     tell: Callable[[str], None] = lambda text: None,
+    trial: Trial | None = None,
 ) -> StudyPlan:
     """Try everything on few rows, and plan what fits.
 
@@ -167,14 +199,16 @@ def make_plan(
         Seed.
     tell : callable
         Shows what is being tried.
+    trial : callable, optional
+        What tells how long something takes; :class:`Trials` by default.
     """
     n, columns = X.shape
     p = columns if units is None else len(units)
-    budget = fixed.time_budget or DEFAULT_BUDGET
     plan = _first_plan(n, p, columns, y, task, fixed)
-    costs = _probe(X, y, task, units, plan, seed, tell)
-    workers = effective_n_jobs(n_jobs)
-    return _fit_into(plan, costs, n, workers, budget, fixed, task)
+    rows = some_rows(y, min(len(y), _PROBE_ROWS), task, seed, least=4)
+    costs = _probe(trial or Trials(X, y, task, units, seed), rows, columns, plan, fixed, task, tell)
+    workload = _Workload(n, costs, effective_n_jobs(n_jobs), task, plan)
+    return _fit_into(plan, workload, fixed)
 
 
 def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: Fixed) -> StudyPlan:
@@ -230,51 +264,107 @@ def _sizes(p: int) -> list[int]:
 # ---------------------------------------------------------------------------------- probes
 
 
-def _probe(
-    X: Any,
-    y: np.ndarray,
-    task: str,
-    units: Any,
-    plan: StudyPlan,
-    seed: int,
-    tell: Callable[[str], None],
-) -> Costs:
-    """Times on a few hundred rows; everything is run twice, since the first run may compile."""
-    rows = _some(y, min(len(y), _PROBE_ROWS), task, seed)
-    few_X, few_y = X[rows], y[rows]
-    costs = Costs(len(rows) // 2)  # what is learnt from, with two folds
-    options: dict[str, Any] = {
-        "cv": 2,
-        "repeats": 1,
-        "nested": False,
-        "apparent": False,
-        "baselines": (),
-        "scale": "auto",
-        "task": task,
-        "feature_groups": None if units is None else [list(map(int, u)) for u in units],
-        "n_jobs": 1,
-        "random_state": seed,
-    }
+class TrialTimes(NamedTuple):
+    """Seconds of one selection, of one judge at all sizes, and of preparing the table."""
 
-    def seconds(method: str, judge: str, sizes: list[int], tune: Any) -> tuple[float, float]:
+    select: float
+    judge: float
+    prepare: float
+
+
+#: Called with a method, a judge, sizes, rows, and columns (None: all).
+Trial = Callable[[str, str, list[int], np.ndarray, np.ndarray | None], TrialTimes]
+
+
+@dataclass
+class Trials:
+    """Comparisons in two folds of few rows, to see how long they take."""
+
+    X: Any
+    y: np.ndarray
+    task: str
+    units: list[np.ndarray] | None
+    seed: int
+
+    def __call__(
+        self,
+        method: str,
+        judge: str,
+        sizes: list[int],
+        rows: np.ndarray,
+        columns: np.ndarray | None = None,
+    ) -> TrialTimes:
+        """Times of one of the two folds; everything is compiled where it was run before."""
+        X, units = self.X[rows], self.units
+        if columns is not None:
+            X, units = X[:, columns], None
+        half = X[: len(rows) // 2]
+        is_sparse = sparse.issparse(X)
+        has_missing = not is_sparse and bool(np.isnan(X).any())
+        steps = preparing_steps(has_missing, "auto", is_sparse)
+        began = time.perf_counter()
+        Pipeline(steps).fit_transform(half)
+        prepare = time.perf_counter() - began
         with one_blas_thread(), limit_threads(1):
-            found = compare(few_X, few_y, [method], judge, sizes=sizes, tune=tune, **options)
+            found = compare(
+                X,
+                self.y[rows],
+                [method],
+                judge,
+                sizes=sizes,
+                cv=2,
+                repeats=1,
+                nested=False,
+                apparent=False,
+                baselines=(),
+                scale="auto",
+                task=self.task,
+                feature_groups=None if units is None else [list(map(int, u)) for u in units],
+                n_jobs=1,
+                random_state=self.seed,
+            )
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        return float(np.nanmean(found.select_seconds)), float(np.nanmean(found.judge_seconds))
+        select, judged = np.nanmean(found.select_seconds), np.nanmean(found.judge_seconds)
+        return TrialTimes(float(select), float(judged), prepare)
 
+
+def _probe(
+    trial: Trial,
+    rows: np.ndarray,
+    n_columns: int,
+    plan: StudyPlan,
+    fixed: Fixed,
+    task: str,
+    tell: Callable[[str], None],
+) -> Costs:
+    """Times on a few hundred rows; everything is run twice, since the first run may compile.
+
+    Rankings are tried on all columns. A judge is tried at all sizes; where all features are judged
+    and are more than any size, also with as many columns as a probe can afford. Its time grows with
+    their number.
+    """
+    costs = Costs(len(rows) // 2)  # what is learnt from, with two folds
+    wide = n_columns > max(plan.sizes) and "all" in [*fixed.baselines, *plan.methods]
+    some = None
+    if n_columns > _PROBE_COLUMNS:
+        some = np.linspace(0, n_columns - 1, _PROBE_COLUMNS).astype(np.intp)
+    scale = 1.0 if some is None else n_columns / len(some)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first = plan.methods[0]
         for method in plan.methods:
             tell(f"trying {method}")
-            seconds(method, "tree", [1], None)
-            costs.methods[method] = seconds(method, "tree", [1], None)[0]
+            trial(method, "tree", [1], rows, None)
+            times = trial(method, "tree", [1], rows, None)
+            costs.methods[method], costs.preparing = times.select, times.prepare
         for judge in plan.judges:
             tell(f"trying the judge {judge}")
-            seconds(first, judge, plan.sizes, None)
-            n_settings = _n_settings(judge, task, "fine")
-            costs.judges[judge] = n_settings * seconds(first, judge, plan.sizes, None)[1]
+            trial(first, judge, plan.sizes, rows, None)
+            times = trial(first, judge, plan.sizes, rows, None)
+            costs.judges[judge] = _n_settings(judge, task, "fine") * times.judge
+            if wide:
+                costs.whole[judge] = scale * trial("all", judge, [1], rows, some).judge
     return costs
 
 
@@ -283,67 +373,68 @@ def _n_settings(judge: str, task: str, level: str) -> int:
     return max(1, len(candidates_of(level, named, make_judge(named, task, True))))
 
 
-def _some(y: np.ndarray, most: int, task: str, seed: int) -> np.ndarray:
-    """A few rows, at least four of every class where there are as many."""
-    rng = np.random.default_rng(seed)
-    if task != "classification":
-        return np.sort(rng.permutation(len(y))[:most])
-    kept = []
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        kept.append(members[: max(min(4, len(members)), round(most * len(members) / len(y)))])
-    kept = [members for members in kept if len(members) > 1]
-    return np.sort(np.concatenate(kept))
-
-
 # ------------------------------------------------------------------------------ what fits
 
 
-def _estimate(plan: StudyPlan, costs: Costs, n: int, workers: int, task_settings: Any) -> float:
-    """Seconds of the whole plan."""
-    outer = round(n * (plan.cv - 1) / plan.cv)
-    inside = round(outer * (plan.inner - 1) / plan.inner)
-    inside = min(inside, plan.limits.get("inner") or inside)
-    sizes = len(plan.sizes) / max(1, task_settings["sizes"])
-    total = 0.0
-    for method in plan.methods:
-        most = plan.limits["methods"].get(method, n)
-        total += costs.of_method(method, min(outer, most))
-        total += plan.inner * costs.of_method(method, min(inside, most))
+class _Workload:
+    """How long a plan takes on a table of n rows, by the costs of its first form."""
+
+    def __init__(self, n: int, costs: Costs, workers: int, task: str, first: StudyPlan):
+        self.n, self.costs, self.workers = n, costs, workers
+        self.n_sizes = max(1, len(first.sizes))
+        self.settings = {
+            level: {judge: _n_settings(judge, task, level) for judge in first.judges}
+            for level in ("fine", "coarse")
+        }
+
+    def seconds(self, plan: StudyPlan) -> float:
+        """Of the whole plan: its splits, and the rankings on all data."""
+        outer = round(self.n * (plan.cv - 1) / plan.cv)
+        inside = round(outer * (plan.inner - 1) / plan.inner)
+        inside = min(inside, plan.limits.get("inner") or inside)
+        split = self._split(plan, outer, inside)
+        once = sum(
+            self.costs.of_method(method, min(self.n, plan.limits["methods"].get(method, self.n)))
+            for method in plan.methods
+        )
+        efficiency = 1.0 if self.workers == 1 else 0.75
+        return (plan.cv * plan.repeats * split + once) / (self.workers * efficiency)
+
+    def _split(self, plan: StudyPlan, outer: int, inside: int) -> float:
+        """One outer split, with ``outer`` rows to learn from and ``inside`` in its inner folds."""
+        costs = self.costs
+        total = costs.of_preparing(outer) + plan.inner * costs.of_preparing(inside)
+        for method in plan.methods:
+            most = plan.limits["methods"].get(method, self.n)
+            total += costs.of_method(method, min(outer, most))
+            total += plan.inner * costs.of_method(method, min(inside, most))
+        sizes = len(plan.sizes) / self.n_sizes
+        once = 2 if plan.apparent else 1
         for judge in plan.judges:
-            rows = plan.limits["judges"].get(judge, n)
-            settings = task_settings["fine"][judge]
-            here = task_settings[plan.tune][judge]
-            once = 2 if plan.apparent else 1
-            total += costs.of_judge(judge, min(outer, rows), once * sizes / settings)
-            total += plan.inner * costs.of_judge(judge, min(inside, rows), sizes * here / settings)
-    efficiency = 1.0 if workers == 1 else 0.75
-    return plan.cv * plan.repeats * total / (workers * efficiency)
+            most = plan.limits["judges"].get(judge, self.n)
+            fine, here = self.settings["fine"][judge], self.settings[plan.tune][judge]
+            few, many = min(inside, most), min(outer, most)
+            chosen = costs.of_judge(judge, many, once * sizes / fine)
+            tried = plan.inner * costs.of_judge(judge, few, sizes * here / fine)
+            total += len(plan.methods) * (chosen + tried)
+            total += costs.of_whole(judge, many) + plan.inner * here * costs.of_whole(judge, few)
+        return total
 
 
-def _fit_into(
-    plan: StudyPlan, costs: Costs, n: int, workers: int, budget: float, fixed: Fixed, task: str
-) -> StudyPlan:
+def _fit_into(plan: StudyPlan, workload: _Workload, fixed: Fixed) -> StudyPlan:
     """Leave out the least important until the plan fits."""
-    known = {
-        level: {judge: _n_settings(judge, task, level) for judge in plan.judges}
-        for level in ("fine", "coarse")
-    }
-    known["sizes"] = len(plan.sizes)  # type: ignore[assignment]
-
-    def seconds(plan: StudyPlan) -> float:
-        return _estimate(plan, costs, n, workers, known)
-
+    budget = fixed.time_budget or DEFAULT_BUDGET
+    drop = [] if fixed.methods else [_drop_slowest(workload.costs)]
     extras = [_coarser, *([] if fixed.repeats else [_fewer_repeats] * (plan.repeats - 1))]
     steps = [
         _fewer_rows,
-        *([] if fixed.methods else [_drop_slowest(costs)]),
+        *drop,
         *([] if fixed.sizes else [_fewer_sizes]),
         _no_apparent,
-        *([] if fixed.methods else [_drop_slowest(costs)]),
+        *drop,
         _fewer_rows,
         *([] if fixed.cv else [_fewer_folds]),
-        *([] if fixed.methods else [_drop_slowest(costs)]),
+        *drop,
         _fewer_rows,
         _fewer_rows,
         *([] if fixed.judges else [_without_judge("forest")]),
@@ -353,10 +444,10 @@ def _fit_into(
     ]
     for part, group in ((_EXTRAS, extras), (_FILLED, steps)):
         for step in group:
-            if seconds(plan) <= part * budget:
+            if workload.seconds(plan) <= part * budget:
                 break
             plan = step(plan)
-    plan.seconds = seconds(plan)
+    plan.seconds = workload.seconds(plan)
     return plan
 
 

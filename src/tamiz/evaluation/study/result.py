@@ -107,8 +107,8 @@ def make_pipeline_for(
 ) -> Pipeline:
     """Preparation, selector and judge in a row; ``size=None`` leaves the number to the method.
 
-    Missing values are filled even if the table has none, since new tables may have some. Without selection
-    (``method="all"``) there is no step for it.
+    Missing values are filled even if the table has none, since new tables may have some. Without
+    selection (``method="all"``) there is no step for it.
     """
     task = dataset.task or "classification"
     dense = not sparse.issparse(dataset.X)

@@ -13,7 +13,9 @@ from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page
 
 #: How the values of reasons are written; others are names or counts.
-_ERRORS = frozenset({"mean", "best_mean", "all_mean", "apparent"})
+_ERRORS = frozenset(
+    {"mean", "best_mean", "all_mean", "apparent", "smallest_error", "accurate_error"}
+)
 _DIFFERENCES = frozenset({"difference", "standard_error", "bias", "limit"})
 _COUNTS = {"n_tied": "combination", "best_size": "feature", "least_size": "feature"}
 

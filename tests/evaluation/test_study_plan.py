@@ -1,0 +1,76 @@
+"""The plan of a study: its estimate of the time, by costs that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tamiz.evaluation.study.plan import Fixed, TrialTimes, make_plan
+
+SIZES = [1, 5, 20, 200]
+
+
+class KnownCosts:
+    """Every cell of a table takes its time: to prepare, to rank, and for a judge more than that."""
+
+    def __init__(self, n_columns):
+        self.n_columns = n_columns
+        self.most_judged = 0
+
+    def __call__(self, method, judge, sizes, rows, columns):
+        n, p = len(rows) // 2, self.n_columns if columns is None else len(columns)
+        judged = [p] if method == "all" else sizes
+        self.most_judged = max(self.most_judged, *judged)
+        return TrialTimes(self.rank(n, p), sum(self.judge(n, k) for k in judged), self.rank(n, p))
+
+    def rank(self, n, p):
+        return 1e-7 * n * p
+
+    def judge(self, n, p):
+        return 1e-6 * n * p
+
+
+def planned(n_columns, n=100, **fixed):
+    """A plan that leaves nothing out, and what its costs are."""
+    costs = KnownCosts(n_columns)
+    known = Fixed(["fisher", "mrmr"], ["tree"], SIZES, 5, 1, 1e6, **fixed)
+    y = np.arange(n) % 2
+    plan = make_plan(
+        np.zeros((n, n_columns)), y, task="classification", units=None, fixed=known, n_jobs=1,
+        seed=0, trial=costs,
+    )  # fmt: skip
+    return plan, costs
+
+
+def spent(plan, costs, n):
+    """What the units of the plan take, one by one; subsets are not shared."""
+    outer = n * (plan.cv - 1) // plan.cv
+    inside = outer * (plan.inner - 1) // plan.inner
+    p, n_settings = costs.n_columns, 2
+    split = costs.rank(outer, p) + plan.inner * costs.rank(inside, p)  # preparing
+    for _ in plan.methods:
+        split += costs.rank(outer, p) + plan.inner * costs.rank(inside, p)
+        split += sum(
+            2 * costs.judge(outer, k) + plan.inner * n_settings * costs.judge(inside, k)
+            for k in plan.sizes
+        )
+    split += costs.judge(outer, p) + plan.inner * n_settings * costs.judge(inside, p)  # all
+    return plan.cv * plan.repeats * split + len(plan.methods) * costs.rank(n, p)
+
+
+@pytest.mark.parametrize("n_columns", [400, 3000, 12_600, 60_000])
+def test_the_estimate_is_what_the_units_of_a_wide_table_take(n_columns):
+    plan, costs = planned(n_columns)
+    assert 0.6 < plan.seconds / spent(plan, costs, 100) < 1.3
+    assert costs.most_judged <= 4000  # the probe itself stays short
+
+
+def test_the_estimate_of_a_wide_table_grows_with_its_columns():
+    few, many = planned(6300)[0].seconds, planned(12_600)[0].seconds
+    assert many / few == pytest.approx(2.0, rel=0.1)
+
+
+def test_all_features_cost_nothing_more_where_they_are_not_judged_alone():
+    assert planned(12_600, baselines=())[0].seconds < 0.5 * planned(12_600)[0].seconds
+    narrow = planned(200)[0].seconds  # the largest size is all of them
+    assert planned(200, baselines=())[0].seconds == pytest.approx(narrow)
