@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import SVMRFE, FisherScore, compare
-from tamiz.evaluation.judges import Metric
+from tamiz.evaluation.judges import ErrorMetric
 from tests.evaluation.test_compare import FAST, Spy, data
 
 SHORT = {"sizes": [1, 4], "cv": 3, "repeats": 1, **FAST}
@@ -304,9 +304,9 @@ def test_scores_that_may_be_negative_are_no_shares():
     assert (line.error, line.low, line.high) == (2.0, 2.0, 2.0)
     assert not found.shares and "%" not in str(found).splitlines()[4]
     for scoring in ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "recall"):
-        assert Metric(scoring, "classification").shares, scoring
+        assert ErrorMetric(scoring, "classification").shares, scoring
     for scoring in ("r2", "explained_variance", "neg_log_loss"):
-        assert not Metric(scoring, "regression").shares, scoring
+        assert not ErrorMetric(scoring, "regression").shares, scoring
 
 
 def test_warnings_of_selectors_come_once():

@@ -19,7 +19,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from tamiz.evaluation.judges import Metric
+from tamiz.evaluation.judges import ErrorMetric
 from tamiz.evaluation.judges.metric import Predicted
 
 
@@ -39,7 +39,7 @@ def test_counted_errors_are_those_of_scikit_learn(rows):
         ("accuracy", accuracy_score),
         ("balanced_accuracy", balanced_accuracy_score),
     ):
-        metric = Metric(scoring, "classification")
+        metric = ErrorMetric(scoring, "classification")
         assert metric.counted
         assert metric.of(said(predicted), y) == pytest.approx(1 - score(y, predicted))
         expected = 1 - score(y, predicted, sample_weight=weight)
@@ -48,7 +48,7 @@ def test_counted_errors_are_those_of_scikit_learn(rows):
 
 def test_balanced_error_by_hand():
     y, predicted = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 0])
-    metric = Metric("balanced_accuracy", "classification")
+    metric = ErrorMetric("balanced_accuracy", "classification")
     assert metric.name == "balanced error"
     assert metric.of(said(predicted), y) == pytest.approx((1 / 4 + 1 / 2) / 2)
     weight = np.array([1.0, 1.0, 1.0, 3.0, 2.0, 6.0])
@@ -68,14 +68,14 @@ def test_errors_of_answers_are_those_of_the_machine():
         "neg_log_loss": log_loss(y, shares, sample_weight=weight),
     }
     for scoring, error in expected.items():
-        metric = Metric(scoring, "classification")
+        metric = ErrorMetric(scoring, "classification")
         assert metric(machine, X, y, weight) == pytest.approx(error), scoring
         assert metric.of(answers, y, weight) == pytest.approx(error), scoring
         assert metric.shares == (scoring != "neg_log_loss") and not metric.counted
 
 
 def test_a_score_that_is_not_defined_is_nan():
-    metric = Metric("roc_auc", "classification")
+    metric = ErrorMetric("roc_auc", "classification")
     X, y = make_classification(50, 4, n_redundant=0, random_state=0)
     machine = LogisticRegression().fit(X, y)
     with np.errstate(all="ignore"), pytest.warns(Warning, match="ROC AUC|class"):
@@ -86,14 +86,14 @@ def test_answers_without_probabilities_say_so():
     answers = said(np.array([0, 1]), np.array([-1.0, 1.0]))
     assert not hasattr(answers, "predict_proba")
     with pytest.raises(AttributeError):
-        Metric("neg_log_loss", "classification").of(answers, np.array([0, 1]))
+        ErrorMetric("neg_log_loss", "classification").of(answers, np.array([0, 1]))
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "f1_macro"])
 def test_of_constant_is_the_most_frequent_class(scoring):
     rng = np.random.default_rng(1)
     y_train, y = rng.choice(list("abc"), 60, p=[0.2, 0.5, 0.3]), rng.choice(list("abc"), 30)
-    metric = Metric(scoring, "classification")
+    metric = ErrorMetric(scoring, "classification")
     machine = DummyClassifier(strategy="most_frequent").fit(np.zeros((60, 1)), y_train)
     for weight in (None, rng.uniform(0.5, 2.0, size=30)):
         expected = metric(machine, np.zeros((30, 1)), y, weight)
@@ -104,7 +104,7 @@ def test_of_constant_is_the_most_frequent_class(scoring):
 
 def test_of_constant_is_the_mean_of_numbers():
     y_train, y = np.array([1.0, 2.0, 6.0]), np.array([0.0, 5.0])
-    metric = Metric(None, "regression")
+    metric = ErrorMetric(None, "regression")
     assert metric.name == "root mean squared error" and metric.loss and not metric.shares
     assert metric.of_constant(y_train, y) == pytest.approx(np.sqrt((9 + 4) / 2))
     X, target = make_regression(50, 3, noise=5.0, random_state=0)
@@ -115,18 +115,18 @@ def test_of_constant_is_the_mean_of_numbers():
 
 def test_scorers_of_ones_own_and_words_that_mean_nothing():
     loss = make_scorer(lambda y, p: float(np.mean(y != p)), greater_is_better=False)
-    metric = Metric(loss, "classification")
+    metric = ErrorMetric(loss, "classification")
     assert metric.loss and not metric.shares and not metric.counted
     assert metric.of(said(np.array([0, 1, 1])), np.array([0, 1, 0])) == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="'goodness' is no metric of scikit-learn"):
-        Metric("goodness", "classification")
+        ErrorMetric("goodness", "classification")
     with pytest.raises(ValueError, match="is not understood; a comparison has one metric"):
-        Metric(["accuracy", "f1"], "classification")
+        ErrorMetric(["accuracy", "f1"], "classification")
 
 
 def test_of_constant_counts_the_weights_of_the_training_part():
     y_train, y = np.array([0, 0, 0, 1]), np.array([0, 1])
-    metric = Metric("accuracy", "classification")
+    metric = ErrorMetric("accuracy", "classification")
     weight = np.array([1.0, 3.0])
     assert metric.of_constant(y_train, y, weight) == pytest.approx(0.75)
     heavy = np.array([1.0, 1.0, 1.0, 9.0])

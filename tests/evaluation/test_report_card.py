@@ -221,9 +221,9 @@ def test_two_classes_as_several_have_the_same_mean_area():
     y, guess, scores = sample()
     value = scores[:, 1] - scores[:, 0]
     both = report_card(y, guess, scores=value)["roc_area"]
-    from tamiz.evaluation.card.measures import Curve, macro_area
+    from tamiz.evaluation.card.measures import ROCCurve, macro_area
 
-    curves = [Curve(y == 0, -value, None), Curve(y == 1, value, None)]
+    curves = [ROCCurve(y == 0, -value, None), ROCCurve(y == 1, value, None)]
     own = {c: {"roc_area": curves[c].metric(0.95, ("a", "b"))} for c in (0, 1)}
     together = macro_area(curves, own, 0.95)
     assert together.value == pytest.approx(both.value)

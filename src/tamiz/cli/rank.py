@@ -329,7 +329,7 @@ def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str])
     from tamiz.evaluation.study import preparation
 
     X = dataset.X
-    for name, step in preparation(dataset, scale, gaps=fill and bool(dataset.missing.sum())):
+    for name, step in preparation(dataset, scale, fill=fill and bool(dataset.missing.sum())):
         if name == "fill":
             X = step.fit_transform(X)
             notes.append(f"{int(dataset.missing.sum()):,} missing values were filled with medians.")

@@ -87,7 +87,7 @@ def all_classes(truth: np.ndarray, guess: np.ndarray, labels: Any) -> list[Any]:
     for name, y in (("y_true", truth), ("y_pred", guess)):
         if y.dtype.kind == "f" and not (y == np.round(y)).all():
             raise ValueError(
-                f"{name} holds {y[y != np.round(y)][0]}, which is not a class; hand over decision "
+                f"{name} holds {y[y != np.round(y)][0]}, which is not a class; pass decision "
                 "values as scores, and classes as y_pred."
             )
     try:

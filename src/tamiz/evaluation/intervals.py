@@ -7,9 +7,9 @@ A proportion of ``k`` successes in ``n`` trials:
 * Clopper and Pearson: those that an exact binomial test does not reject. It never covers less than
   promised, and is wider for it.
 
-The area under the ROC curve is the share of pairs, one positive and one negative sample, that the
-scores order rightly, half a pair for a tie. Its variance after DeLong is that of the shares of the
-single samples, which follow from ranks in O(n log n) (Sun and Xu).
+The area under the ROC curve is the fraction of pairs, one positive and one negative sample, that
+the scores order rightly, half a pair for a tie. Its variance after DeLong is that of the fractions
+of the single samples, which follow from ranks in O(n log n) (Sun and Xu).
 
 The errors of ``J`` splits of a repeated cross-validation are not independent: training parts
 overlap. The variance of their mean is therefore more than ``s²/J``; Nadeau and Bengio's correction
@@ -68,8 +68,8 @@ class Area(NamedTuple):
 
     value: float
     variance: float  # NaN with a single sample of either class
-    of_positive: np.ndarray  # share of the negative samples below each positive one
-    of_negative: np.ndarray  # share of the positive samples above each negative one
+    of_positive: np.ndarray  # fraction of the negative samples below each positive one
+    of_negative: np.ndarray  # fraction of the positive samples above each negative one
 
 
 def delong(positive: np.ndarray, negative: np.ndarray) -> Area:

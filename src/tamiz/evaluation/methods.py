@@ -37,9 +37,9 @@ class Method:
     cost : str
         How its time grows, in words; n samples, p features.
     multiclass, regression : bool
-        Whether it takes more than two classes, and numbers as target.
+        Whether it takes more than two classes, and a numeric target.
     categorical, sparse, missing : bool
-        Whether it takes categories, sparse matrices, and gaps.
+        Whether it takes categories, sparse matrices, and missing values.
     non_negative : bool
         Whether features must not be negative.
     own_size : bool
@@ -52,7 +52,7 @@ class Method:
     defaults : mapping
         Parameters that :meth:`make` sets where the class has others.
     for_regression : mapping
-        Parameters for numbers as target.
+        Parameters for a numeric target.
     if_wide : mapping
         Parameters for tables of more than 150 features.
     aliases : tuple of str
@@ -169,7 +169,7 @@ _LIST = [
     _scored("welch", "WelchT", "t-test for unequal variances", aliases=("t-test",)),
     _scored("pearson", "PearsonScore", "correlation with the target", regression=True),
     _scored("auc", "AUCScore", "area under the ROC curve of the feature alone"),
-    _scored("ks", "KolmogorovSmirnov", "largest gap of the distributions"),
+    _scored("ks", "KolmogorovSmirnov", "largest distance of the distributions"),
     _scored("stump", "StumpError", "error of the best threshold", aliases=("single-error",)),
     _counted("chi2", "ChiSquared", "chi-squared test of independence", _BINNED),
     _counted("ig", "InformationGain", "mutual information", _BINNED, aliases=("information-gain",)),
@@ -223,7 +223,7 @@ _LIST = [
     _filter(
         "rrelieff",
         "RReliefF",
-        "neighbours, for numbers as target",
+        "neighbours, for a numeric target",
         "n² p",
         regression=True,
         categorical=True,

@@ -60,7 +60,7 @@ class ResampledTable:
 
 
 class Sampling(ABC):
-    """A way to draw resamples in which classes keep their shares."""
+    """A way to draw resamples in which classes keep their proportions."""
 
     @abstractmethod
     def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
@@ -78,13 +78,13 @@ class Bootstrap(Sampling):
 
 
 class Subsample(Sampling):
-    """A share of the samples, drawn without replacement, at least one of each class."""
+    """A fraction of the samples, drawn without replacement, at least one of each class."""
 
     def __init__(self, fraction: Any):
         number = isinstance(fraction, Real) and not isinstance(fraction, bool)
         if not number or not 0 < float(fraction) < 1:
             raise ValueError(
-                f"fraction={fraction!r} must be between 0 and 1, the share of the samples that a "
+                f"fraction={fraction!r} must be between 0 and 1: the part of the samples that a "
                 "subsample holds."
             )
         self.fraction = float(fraction)
@@ -115,7 +115,7 @@ class Folds(Sampling):
             raise ValueError(f"n_folds={self.n_folds} needs as many samples; X has {table.n} rows.")
         rows: list[np.ndarray] = []
         while len(rows) < n:
-            # dealing out class after class keeps folds equal in size and shares
+            # dealing out class after class keeps folds equal in size and proportions
             dealt = np.concatenate([random.permutation(part) for part in table.strata])
             fold = np.empty(table.n, dtype=np.intp)
             fold[dealt] = np.arange(table.n) % self.n_folds

@@ -30,7 +30,7 @@ class Row:
     what : str
         What was measured.
     group : str
-        The quantity: rows of one group share a scale.
+        What is measured: rows of one group share a scale.
     mean, sd : float
         Of our values; ``sd`` is None with a single one.
     low, high : float
@@ -291,7 +291,7 @@ class LabelledTable(NamedTuple):
 
 
 def read(name: str, numeric: bool = False) -> LabelledTable:
-    """A data set by name, in the order of its rows; only its ``numeric`` columns if told so."""
+    """A data set by name, in the order of its rows; only its ``numeric`` columns if asked for."""
     from tamiz.data import load
 
     data = load(name)
@@ -319,12 +319,12 @@ def e1071_scale(train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
     return [(table - mean) / deviation for table in (train, *others)]
 
 
-def split(rng: np.random.Generator, y: np.ndarray, share: float = 0.7) -> tuple[Any, Any]:
+def split(rng: np.random.Generator, y: np.ndarray, fraction: float = 0.7) -> tuple[Any, Any]:
     """A random split that keeps the classes in proportion: positions to train and to test."""
     train = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
-        train[members[: max(1, round(share * len(members)))]] = True
+        train[members[: max(1, round(fraction * len(members)))]] = True
     return np.flatnonzero(train), np.flatnonzero(~train)
 
 

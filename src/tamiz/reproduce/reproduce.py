@@ -198,7 +198,7 @@ def reproduce(
     }
     journal = None if checkpoint is None else Journal(checkpoint, identity, resume=resume)
     progress = Progress(recipe.name, 1 if verbose is None else verbose)
-    run = _Run(recipe, quick, int(random_state), crew_of(n_jobs), journal, progress)
+    run = _Repeats(recipe, quick, int(random_state), crew_of(n_jobs), journal, progress)
     try:
         run.all(due)
     finally:
@@ -227,7 +227,7 @@ def reproduce(
     )
 
 
-class _Run:
+class _Repeats:
     """The repeats of all parts: those taken from the journal, and those to do."""
 
     def __init__(

@@ -37,10 +37,10 @@ def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray
             _refuse_width(masks, n_features)
             return masks, _names_for(own, masks.shape[1])
     elif isinstance(selections, (str, bytes, Selection)) or not isinstance(selections, Iterable):
-        raise TypeError(f"selections is {selections!r}; hand over {FORMS}.")
+        raise TypeError(f"selections is {selections!r}; pass {FORMS}.")
     items = list(selections)
     if not items:
-        raise ValueError(f"selections is empty; hand over {FORMS}.")
+        raise ValueError(f"selections is empty; pass {FORMS}.")
     if all(isinstance(item, Selection) or _is_selector(item) for item in items):
         return _of_selectors(items, n_features, own)
     if all(_is_mask(item) for item in items):
@@ -98,7 +98,7 @@ def _holds_masks(table: np.ndarray, n_features: int | None) -> bool:
 
 def _as_masks(table: np.ndarray) -> np.ndarray:
     if table.ndim != 2 or not table.size:
-        raise ValueError(f"selections has shape {table.shape}; hand over {FORMS}.")
+        raise ValueError(f"selections has shape {table.shape}; pass {FORMS}.")
     if table.dtype != bool:
         try:
             strange = table[~np.isin(table.astype(np.float64), (0.0, 1.0))]
@@ -148,7 +148,7 @@ def _of_collections(
     if n_features is None and own is None:
         raise ValueError(
             "n_features is needed to know how many features could have been selected; give it "
-            "with collections of positions or names, or hand over boolean masks."
+            "with collections of positions or names, or pass boolean masks."
         )
     d = len(own) if own is not None else int(n_features or 0)
     if texts:
@@ -176,7 +176,7 @@ def _of_collections(
 
 def _members(item: Any, k: int) -> list[Any]:
     if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
-        raise TypeError(f"selection {k} is {item!r}; hand over {FORMS}.")
+        raise TypeError(f"selection {k} is {item!r}; pass {FORMS}.")
     return item.tolist() if isinstance(item, np.ndarray) else list(item)
 
 

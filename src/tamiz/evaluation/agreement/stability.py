@@ -111,7 +111,7 @@ def stability_of(
     X : table of shape (n_samples, n_features)
         Array, sparse matrix or data frame.
     y : array of shape (n_samples,), optional
-        Target. Classes keep their shares in every resample.
+        Target. Classes keep their proportions in every resample.
     n_resamples : int, default=50
         Number of selections.
     sample : {"bootstrap", "subsample", "folds"}, default="bootstrap"
@@ -120,7 +120,7 @@ def stability_of(
         bootstrap makes mislead methods of nearest neighbours; use subsamples for those. Stability
         is larger the more the resamples share: compare methods by the same kind only.
     fraction : float, default=0.5
-        Share of the samples in a subsample.
+        Fraction of the samples in a subsample.
     n_folds : int, default=10
         Number of folds.
     confidence : float, default=0.95
@@ -219,7 +219,7 @@ class Stability:
     jaccard : float
         Mean over all pairs of the shared features divided by the joint ones (1 if both are empty).
     frequency : array of shape (n_features,)
-        Share of the selections that hold each feature.
+        Fraction of the selections that hold each feature.
     frequency_interval : array of shape (n_features, 2)
         Wilson's interval of each frequency, as if the selections were independent.
     names : list of str
@@ -396,7 +396,7 @@ class Stability:
         ax.errorbar(value, place, xerr=reach, fmt="none", ecolor="0.25", elinewidth=1, capsize=2)
         ax.set_yticks(place, [self.names[j] for j in best], size="small")
         ax.set(xlim=(0, 1.02), ylim=(-0.6, len(best) - 0.4))
-        ax.set_xlabel(f"share of {self.n_selections} selections")
+        ax.set_xlabel(f"fraction of {self.n_selections} selections")
         ax.set_title(self._title(), size="medium")
         return ax
 
@@ -493,16 +493,18 @@ def nogueira(masks: np.ndarray) -> tuple[float, float, str | None]:
         return math.nan, math.nan, "One selection agrees with itself: the index needs two."
     z = masks.astype(np.float64)
     size = z.sum(axis=1)
-    share = size.mean() / d
-    if share in (0.0, 1.0):
-        what = "no feature" if share == 0 else "every feature"
+    fraction = size.mean() / d
+    if fraction in (0.0, 1.0):
+        what = "no feature" if fraction == 0 else "every feature"
         return math.nan, math.nan, f"All selections hold {what}: nothing was chosen."
     p = z.mean(axis=0)
-    chance = share * (1 - share)
+    chance = fraction * (1 - fraction)
     index = 1 - (M / (M - 1)) * (p * (1 - p)).mean() / chance
     # the influence of each selection on the index, by the delta method
     own = size / d
-    influence = (z @ p / d - own * share + index / 2 * (2 * share * own - own - share + 1)) / chance
+    influence = (
+        z @ p / d - own * fraction + index / 2 * (2 * fraction * own - own - fraction + 1)
+    ) / chance
     variance = 4 / M**2 * ((influence - influence.mean()) ** 2).sum()
     return float(index), float(variance), None
 

@@ -49,11 +49,11 @@ class Confusion(NamedTuple):
 
 
 def missing(reason: str, method: str = "") -> Metric:
-    """A number that cannot be told, and why."""
+    """A number that is undefined, and why."""
     return Metric(math.nan, UNKNOWN, method, reason)
 
 
-def share(table: Confusion, part: np.ndarray, whole: np.ndarray, reason: str) -> Metric:
+def proportion(table: Confusion, part: np.ndarray, whole: np.ndarray, reason: str) -> Metric:
     """A proportion: the weight of the cells in ``part`` among those in ``whole`` (masks)."""
     total = float(table.counts[whole].sum())
     if total <= 0:
@@ -70,13 +70,13 @@ def binary_metrics(table: Confusion) -> dict[str, Metric]:
     negative, positive = table.labels
     no_positives = f"y_true holds no {positive}."
     no_negatives = f"y_true holds no {negative}."
-    sensitivity = share(table, TP, TP | FN, no_positives)
-    specificity = share(table, TN, TN | FP, no_negatives)
+    sensitivity = proportion(table, TP, TP | FN, no_positives)
+    specificity = proportion(table, TN, TN | FP, no_negatives)
     return {
         "sensitivity": sensitivity,
         "specificity": specificity,
-        "precision": share(table, TP, TP | FP, f"nothing was predicted as {positive}."),
-        "accuracy": share(table, TN | TP, TN | FP | FN | TP, "there are no samples."),
+        "precision": proportion(table, TP, TP | FP, f"nothing was predicted as {positive}."),
+        "accuracy": proportion(table, TN | TP, TN | FP | FN | TP, "there are no samples."),
         "balanced_accuracy": mean_of([sensitivity, specificity]),
         "f1": _f1(table, TP, TP | FP | FN, positive),
         "mcc": _resampled(table, _mcc, _mcc_reason(table)),
@@ -90,8 +90,8 @@ def _cell(i: int, j: int) -> np.ndarray:
 
 
 def _f1(table: Confusion, part: np.ndarray, whole: np.ndarray, positive: str) -> Metric:
-    """2TP / (2TP + FP + FN) = 2J / (1 + J), increasing in the share J = TP / (TP + FP + FN)."""
-    J = share(table, part, whole, f"no sample is {positive} or was predicted so.")
+    """2TP / (2TP + FP + FN) = 2J / (1 + J), increasing in J = TP / (TP + FP + FN)."""
+    J = proportion(table, part, whole, f"no sample is {positive} or was predicted so.")
     if J.reason:
         return J
     low, high = J.interval
@@ -120,7 +120,7 @@ def several_metrics(table: Confusion) -> dict[str, Metric]:
     for c in range(k):
         row = np.zeros((k, k), dtype=bool)
         row[c] = True
-        rows.append(share(table, diagonal & row, row, f"y_true holds no {table.labels[c]}."))
+        rows.append(proportion(table, diagonal & row, row, f"y_true holds no {table.labels[c]}."))
     never = np.flatnonzero(table.counts.sum(axis=0) <= 0)
     no_precision = f"nothing was predicted as {table.labels[never[0]]}." if len(never) else None
     empty = np.flatnonzero(table.counts.sum(axis=0) + table.counts.sum(axis=1) <= 0)
@@ -128,7 +128,7 @@ def several_metrics(table: Confusion) -> dict[str, Metric]:
     if len(empty):
         no_f1 = f"no sample is {table.labels[empty[0]]} or was predicted so."
     return {
-        "accuracy": share(table, diagonal, everything, "there are no samples."),
+        "accuracy": proportion(table, diagonal, everything, "there are no samples."),
         "balanced_accuracy": mean_of(rows),
         "macro_precision": _resampled(table, _macro_precision, no_precision),
         "macro_f1": _resampled(table, _macro_f1, no_f1),
@@ -159,7 +159,7 @@ def collapse(counts: np.ndarray, c: int) -> np.ndarray:
 def _resampled(
     table: Confusion, function: Callable[[np.ndarray], np.ndarray], reason: str | None
 ) -> Metric:
-    """Value of a function of the table, and its percentiles over tables drawn from the shares."""
+    """Value of a function of the table, and its percentiles over tables drawn from it."""
     method = f"bootstrap, {table.n_bootstrap} tables"
     if reason:
         return missing(reason, method)
@@ -209,7 +209,7 @@ def _macro_f1(tables: np.ndarray) -> np.ndarray:
         return (2 * right / (tables.sum(axis=1) + tables.sum(axis=2))).mean(axis=1)
 
 
-class Curve:
+class ROCCurve:
     """One ROC curve: its points, its area, and what each sample adds to the area."""
 
     def __init__(self, positive: np.ndarray, scores: np.ndarray, weight: np.ndarray | None):
@@ -229,9 +229,12 @@ class Curve:
         self.value = self.area.value
         self.influence = np.empty(len(scores))
         # scaled so that their squares add up to DeLong's variance
-        for part, shares in ((positive, self.area.of_positive), (~positive, self.area.of_negative)):
+        for part, fractions in (
+            (positive, self.area.of_positive),
+            (~positive, self.area.of_negative),
+        ):
             n = int(part.sum())
-            self.influence[part] = (shares - self.value) / math.sqrt(n * max(1, n - 1))
+            self.influence[part] = (fractions - self.value) / math.sqrt(n * max(1, n - 1))
 
     def metric(self, confidence: float, labels: tuple[str, str]) -> Metric:
         if not self.both:
@@ -249,7 +252,7 @@ class Curve:
 
 
 def macro_area(
-    curves: list[Curve], per_class: dict[Any, dict[str, Metric]], confidence: float
+    curves: list[ROCCurve], per_class: dict[Any, dict[str, Metric]], confidence: float
 ) -> Metric:
     """Mean of the areas of all classes; what a sample adds to each of them is added up first."""
     method = "DeLong, mean of the classes against the others"

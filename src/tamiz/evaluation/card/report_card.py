@@ -18,8 +18,8 @@ from tamiz.display.selection_plot import axes
 from tamiz.display.tables import frames
 from tamiz.evaluation.card.measures import (
     Confusion,
-    Curve,
     Metric,
+    ROCCurve,
     binary_metrics,
     collapse,
     macro_area,
@@ -205,7 +205,7 @@ class ReportCard:
 
     @property
     def accuracy(self) -> float:
-        """Share of right predictions."""
+        """Fraction of right predictions."""
         return self["accuracy"].value
 
     @property
@@ -418,7 +418,7 @@ def report_card(
         columns = [table] if table.ndim == 1 else list(table.T)
         marks = [codes == 1] if table.ndim == 1 else [codes == c for c in range(k)]
         own = None if sample_weight is None else weight
-        areas = [Curve(m, s, own) for m, s in zip(marks, columns, strict=True)]
+        areas = [ROCCurve(m, s, own) for m, s in zip(marks, columns, strict=True)]
     return _make(classes, counts, squares, areas, options)
 
 
@@ -453,7 +453,7 @@ def _make(
     classes: list[Any],
     counts: np.ndarray,
     squares: np.ndarray,
-    curves: list[Curve],
+    curves: list[ROCCurve],
     options: _Options,
 ) -> ReportCard:
     table = Confusion(
@@ -517,7 +517,7 @@ def _plot(card: ReportCard, ax: Any) -> Any:
 
 
 def _plot_confusion(card: ReportCard, ax: Any) -> Any:
-    """Counts, shaded by their share of the true class."""
+    """Counts, shaded by their fraction of the true class."""
     counts = card.confusion
     whole = counts.sum(axis=1, keepdims=True)
     shade = counts / np.where(whole > 0, whole, 1)

@@ -32,7 +32,7 @@ from tamiz.evaluation.comparison.arguments import (
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.run import Runner, collect
 from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes, plan_parts
-from tamiz.evaluation.judges import Metric
+from tamiz.evaluation.judges import ErrorMetric
 from tamiz.runtime.checkpoint import digest, identity
 from tamiz.runtime.journal import Journal
 from tamiz.runtime.parallel import refuse_no_jobs
@@ -87,7 +87,7 @@ def compare(
     selectors : dict, list, str or selector, optional
         Selectors by name, a list of selectors, or names such as "fisher", "mrmr", "rfe"
         (:data:`tamiz.evaluation.methods.METHODS` lists them). By default "fisher", "relieff",
-        "mrmr", "qpfs", "rfe" and "ho-svm"; for numbers as target "pearson", "rrelieff", "cfs" and
+        "mrmr", "qpfs", "rfe" and "ho-svm"; for a numeric target "pearson", "rrelieff", "cfs" and
         "qpfs". Selectors of scikit-learn work, and estimators with ``feature_importances_`` or
         ``coef_``.
     judges : dict, list, str or estimator, optional
@@ -344,7 +344,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         judges=judges,
         candidates=candidates,
         sizes=sizes,
-        metric=Metric(given.scoring, data.task),
+        metric=ErrorMetric(given.scoring, data.task),
         scale=given.scale,
         has_missing=data.has_missing,
         inner=inner or (3 if tuning else 0),

@@ -442,10 +442,10 @@ def prepared(
     return setting.kept.get(key, make)
 
 
-def preparing_steps(gaps: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
+def preparing_steps(fill: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
     """What is done to a table before selector and judge, by name; sparse ones are not centred."""
     steps: list[tuple[str, Any]] = []
-    if gaps:
+    if fill:
         steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
     if scale == "auto" and not is_sparse:
         steps.append(("scale", AutoScaler()))
@@ -477,7 +477,7 @@ def try_to_rank(
         order = order_of(selector)
         if order is None and not setting.own[name]:
             raise TypeError(
-                f"{type(selector).__name__} tells neither a ranking (order_, ranking_, scores_, "
+                f"{type(selector).__name__} has neither a ranking (order_, ranking_, scores_, "
                 "feature_importances_ or coef_) nor a selection (get_support)"
             )
         own = np.flatnonzero(selector.get_support()) if setting.own[name] else np.empty(0, np.intp)
@@ -522,13 +522,13 @@ def _by_unit(order: Any, own: np.ndarray, units: list[np.ndarray]) -> tuple[Any,
 
 
 def order_of(selector: Any) -> Any:
-    """All features, best first, as a fitted selector or estimator tells; None if it does not."""
+    """All features, best first, as a fitted selector or estimator has them; None if it does not."""
     if hasattr(selector, "order_"):
         return np.asarray(selector.order_, dtype=np.intp)
     if hasattr(selector, "ranking_"):
         return np.argsort(np.asarray(selector.ranking_), kind="stable")
     scores = getattr(selector, "scores_", None)
-    # a forest has an estimator_ too, which is but the pattern of its trees: itself first
+    # a forest has an estimator_ too, the template of its trees: itself first
     machines: list[Any] = [selector, getattr(selector, "estimator_", None)]
     for machine in machines:
         if scores is None:

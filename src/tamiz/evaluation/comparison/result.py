@@ -253,7 +253,7 @@ class Comparison:
     status : {"complete", "interrupted", "time budget"}
         How the run ended.
     notes : list of str
-        What a reader should know: gaps that were filled, failures, undefined metrics.
+        What a reader should know: missing values that were filled, failures, undefined metrics.
     failures : list of str
         Every failure.
     params : dict
@@ -557,7 +557,7 @@ class Comparison:
         return show.plot_curves(self, methods, judge, apparent, ax)
 
     def plot_bias(self, judge: str | None = None, ax: Any = None) -> Any:
-        """Draw the honest and the apparent error of each method, and the gap between them."""
+        """Draw the honest and the apparent error of each method, and their difference."""
         return show.plot_bias(self, judge, ax)
 
     def plot_stability(self, methods: Sequence[str] | None = None, ax: Any = None) -> Any:

@@ -111,8 +111,8 @@ class Runner:
         if not todo:
             return
         finished = self._in_turn(todo) if self.crew.alone else self._together(todo)
-        for unit, (record, told, seconds) in finished:
-            for category, text in told:
+        for unit, (record, warned, seconds) in finished:
+            for category, text in warned:
                 self._note_warning(category, text)
             if record is None:  # stopped before its end
                 continue
@@ -199,12 +199,12 @@ def timed(
     with warnings.catch_warnings(record=True) as caught:
         _filter_warnings()
         record = _record(setting, unit, threads)
-    told = [(one.category, str(one.message)) for one in caught]
-    return record, told, time.perf_counter() - began
+    warned = [(one.category, str(one.message)) for one in caught]
+    return record, warned, time.perf_counter() - began
 
 
 def _filter_warnings() -> None:
-    """Count every warning, but for what a comparison tells in its own words.
+    """Count every warning, but for what a comparison reports in its own words.
 
     Here, and not where it happens: filters of warnings belong to the process, not to a thread.
     """

@@ -21,7 +21,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
-from tamiz.evaluation.judges import Metric
+from tamiz.evaluation.judges import ErrorMetric
 from tamiz.search.splits import Split, make_splits
 
 #: Without ``sizes``: about three steps to a factor of four, up to this many.
@@ -251,7 +251,7 @@ class Setting:
     judges: dict[str, Any]
     candidates: dict[str, list[dict[str, Any]]]
     sizes: np.ndarray
-    metric: Metric
+    metric: ErrorMetric
     scale: str | None
     has_missing: bool
     inner: int  # folds inside the training part; 0 for none

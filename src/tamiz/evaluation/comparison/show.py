@@ -104,7 +104,7 @@ def bias_sentence(found: Comparison, estimates: list[Estimate]) -> list[str]:
 
 
 def number(found: Comparison, value: float, signed: bool = False) -> str:
-    """An error as it is shown: in per cent where it is a share."""
+    """An error as it is shown: in per cent where it is a fraction."""
     if np.isnan(value):
         return "–"
     sign = "+" if signed else ""
@@ -226,12 +226,12 @@ def _frequent(found: Comparison, method: str, most: int = 50) -> list[dict[str, 
         masks = found.masks(method)
     except ValueError:
         return []
-    share = masks.mean(axis=0)
-    first = np.argsort(-share, kind="stable")[:most]
+    fraction = masks.mean(axis=0)
+    first = np.argsort(-fraction, kind="stable")[:most]
     return [
-        {"name": found.names[j], "index": int(j), "share": float(share[j])}
+        {"name": found.names[j], "index": int(j), "share": float(fraction[j])}
         for j in first
-        if share[j] > 0
+        if fraction[j] > 0
     ]
 
 
@@ -335,7 +335,7 @@ def _panels(found: Comparison, drawn: list[str], judge: str, apparent: bool, lev
 def _one_curve(
     found: Comparison, name: str, judge: str, apparent: bool, ax: Any, mark: str, band: bool
 ) -> bool:
-    """Draw a method; tells whether it has an apparent curve."""
+    """Draw a method; whether it has an apparent curve."""
     factor = 100.0 if found.shares else 1.0
     curve, colour = found.curve(name, judge), _colour(found, name)
     if band:

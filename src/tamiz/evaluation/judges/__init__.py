@@ -1,6 +1,6 @@
 """Judges: the estimators whose error judges a subset of the features, and the error itself."""
 
-from tamiz.evaluation.judges.metric import Metric, Predicted
+from tamiz.evaluation.judges.metric import ErrorMetric, Predicted
 from tamiz.evaluation.judges.named import (
     JUDGES,
     PerFeature,
@@ -15,7 +15,7 @@ from tamiz.evaluation.judges.named import (
 
 __all__ = [
     "JUDGES",
-    "Metric",
+    "ErrorMetric",
     "PerFeature",
     "Predicted",
     "candidates_of",

@@ -24,7 +24,7 @@ _SHARES = (
 )
 
 
-class Metric:
+class ErrorMetric:
     """A score of scikit-learn as an error: the smaller the better.
 
     Scores of which more is better become 1 − score, losses stay what they are. A metric that is

@@ -58,7 +58,7 @@ class NamedJudge:
     cost: str
 
     def to_dict(self, name: str) -> dict[str, Any]:
-        """What a list of judges tells of it, in plain values."""
+        """What a list of judges says of it, in plain values."""
         return {
             "name": name,
             "classifier": _called(self.classifier()),

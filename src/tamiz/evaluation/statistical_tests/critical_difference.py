@@ -59,7 +59,7 @@ def critical_difference_diagram(
     if isinstance(ranks, Significance):
         if names is not None or n_runs is not None or alpha not in (_ALPHA, ranks.alpha):
             raise ValueError(
-                "names, n_runs and alpha go with ranks; a Significance has its own. Hand them to "
+                "names, n_runs and alpha go with ranks; a Significance has its own. Pass them to "
                 "significance(...)."
             )
         mean, named = ranks.ranks, ranks.names

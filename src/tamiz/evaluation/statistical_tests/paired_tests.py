@@ -151,7 +151,7 @@ def _least_pvalue(ranks: np.ndarray) -> float:
 
 
 def ranked(table: np.ndarray, slack: float = 1e-12) -> np.ndarray:
-    """Ranks within each row, the mean for ties; numbers that only rounding tells apart are tied."""
+    """Ranks within each row, the mean for ties; numbers that differ by rounding only are tied."""
     order = np.argsort(table, axis=1, kind="stable")
     row = np.take_along_axis(table, order, axis=1)
     size = np.maximum(np.abs(row[:, 1:]), np.abs(row[:, :-1]))

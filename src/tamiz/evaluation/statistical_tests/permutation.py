@@ -74,8 +74,8 @@ def permutation_test(
         Labels or numbers.
     cv : int, "loo", splitter or list of splits, default=5
         Splits. A splitter divides every shuffle anew, by the shuffled labels where it looks at
-        labels: with folds that keep the shares of the true classes only, shuffles would score too
-        low and the test would reject too often.
+        labels: with folds that keep the proportions of the true classes only, shuffles would score
+        too low and the test would reject too often.
     n_permutations : int, default=200
         Number of shuffles; the smallest p-value is ``1 / (1 + n_permutations)``.
     scoring : str or callable, optional
@@ -146,7 +146,7 @@ def permutation_test(
         journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
         seed = int(journal.facts["seed"])
     work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
-    run = _Run(work, blocks, n_permutations, level, journal)
+    run = _Shuffles(work, blocks, n_permutations, level, journal)
     try:
         run.all(n_jobs, verbose)
     finally:
@@ -180,7 +180,7 @@ def _scorer(estimator: Any, scoring: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 @dataclass
-class _Run:
+class _Shuffles:
     """The shuffles: those that a journal holds, and those to make."""
 
     work: _Work
@@ -338,7 +338,7 @@ class PermutationTest:
         is for the labels as they are, which are a permutation, too; without it the test would
         reject too often.
     interval : tuple of float
-        Where the p-value of all permutations lies: the exact interval of the share of shuffles
+        Where the p-value of all permutations lies: the exact interval of the fraction of shuffles
         that score as high.
     confidence : float
         Confidence of the interval.

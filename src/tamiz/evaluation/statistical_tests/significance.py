@@ -74,7 +74,7 @@ def significance(
         ``"corrected_t"`` if rows are resamples of one data set, the others if rows are data sets.
         ``"auto"``: the corrected t-test if ``test_fraction`` (or ``n_train`` and ``n_test``) is
         given, else Friedman's test for three methods or more. Two methods without it are refused,
-        since nothing tells what the rows are.
+        since it is not known what the rows are.
     posthoc : {"nemenyi", "holm"}, optional
         How pairs are judged. After Friedman's test Nemenyi by default, Holm if there is a control;
         Holm for several corrected t-tests.
@@ -234,7 +234,7 @@ def _by_pairs(
 
 
 def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a - b``, zero where only rounding tells them apart."""
+    """``a - b``, zero where they differ by rounding only."""
     d = a - b
     d[np.abs(d) <= 1e-12 * np.maximum(np.abs(a), np.abs(b))] = 0.0
     return d

@@ -41,7 +41,7 @@ from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
 
-#: The rarest class is rare below this proportion, or below this many times an equal share.
+#: The rarest class is rare below this proportion, or below this many times an equal part.
 _RARE, _RARE_SHARE = 0.2, 0.8
 #: The part of a time budget after which no more is compared: what follows takes its time too.
 _COMPARING = 0.85

@@ -200,7 +200,7 @@ def make_plan(
     tell : callable
         Shows what is being tried.
     trial : callable, optional
-        What tells how long something takes; :class:`Trials` by default.
+        What says how long something takes; :class:`Trials` by default.
     """
     n, columns = X.shape
     p = columns if units is None else len(units)

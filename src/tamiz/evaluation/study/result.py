@@ -112,7 +112,7 @@ def make_pipeline_for(
     """
     task = dataset.task or "classification"
     dense = not sparse.issparse(dataset.X)
-    steps = preparation(dataset, scale, gaps=dense or None)
+    steps = preparation(dataset, scale, fill=dense or None)
     if find_method(method).name != "all":
         steps.append(("select", _selector(dataset, method, size, seed)))
     elif size is not None:
@@ -124,14 +124,14 @@ def make_pipeline_for(
 
 
 def preparation(
-    dataset: Dataset, scale: str | None, *, gaps: bool | None = None
+    dataset: Dataset, scale: str | None, *, fill: bool | None = None
 ) -> list[tuple[str, Any]]:
     """What happens to a table before a selector sees it: missing values filled, features scaled.
 
-    ``gaps`` says whether missing values are filled; by default if there are some.
+    ``fill`` says whether missing values are filled; by default if there are some.
     """
-    has_gaps = bool(np.sum(dataset.missing))
-    return preparing_steps(has_gaps if gaps is None else gaps, scale, sparse.issparse(dataset.X))
+    has_missing = bool(np.sum(dataset.missing))
+    return preparing_steps(has_missing if fill is None else fill, scale, sparse.issparse(dataset.X))
 
 
 def _selector(dataset: Dataset, name: str, size: int | None, seed: int | None) -> Any:
