@@ -14,7 +14,7 @@ from tamiz.reproduce.base import Recipe
 from tests.clusters import is_idle, kill, on_dask, pids
 from tests.evaluation.test_compare import data
 from tests.evaluation.test_compare_running import SHORT, same
-from tests.evaluation.test_reproduce import Coin
+from tests.reproduce.test_reproduce import Coin
 
 
 def test_comparison_is_the_same_and_its_journal_stays_with_the_caller(client, tmp_path):

@@ -148,10 +148,10 @@ def refuse_interrupted(fitted: Any) -> None:
             raise KeyboardInterrupt
 
 
-def preferred_workers(estimator: Any) -> str:
+def preferred_workers(*estimators: Any) -> str:
     """Threads for machines of this package, which let go of the interpreter; else processes."""
-    home = type(last_step(estimator)).__module__.partition(".")[0]
-    return "threads" if home == "tamiz" else "processes"
+    homes = {type(last_step(one)).__module__.partition(".")[0] for one in estimators}
+    return "threads" if homes == {"tamiz"} else "processes"
 
 
 def run_jobs(

@@ -350,7 +350,7 @@ class _Inner:
 
     def chosen(self, judge: str) -> np.ndarray:
         """The candidate with least mean error at every size; the first of equals."""
-        means = _mean(self.tables[judge])
+        means = self.tables[judge].mean(axis=0)  # NaN if a fold has none
         return np.where(np.isnan(means), np.inf, means).argmin(axis=1)
 
     def at_chosen(self, judge: str) -> np.ndarray:
@@ -404,11 +404,6 @@ def _subsets(setting: Setting, name: str, ranking: Ranking) -> list[tuple[int, n
     if setting.own[name]:
         subsets.append((len(setting.sizes), ranking.own))
     return subsets
-
-
-def _mean(table: np.ndarray) -> np.ndarray:
-    """Mean over folds; NaN if a fold has none."""
-    return table.mean(axis=0)
 
 
 def _said(ranking: Ranking | None) -> dict[str, Any]:

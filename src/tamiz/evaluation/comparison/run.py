@@ -14,10 +14,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tamiz.evaluation.comparison.fold import rank_whole, run_unit
 from tamiz.evaluation.comparison.result import Comparison, by_other_folds
 from tamiz.evaluation.comparison.setting import WHOLE, Ranking, Setting, Stopped
+from tamiz.evaluation.resampling import preferred_workers
 from tamiz.runtime.journal import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, crew_of
-from tamiz.search.judges import last_step
 from tamiz.validation.unscaled import UnscaledWarning
 
 
@@ -38,7 +38,7 @@ class Runner:
     n_jobs : int or None
         Workers, as in joblib, or of a cluster (see :mod:`tamiz.runtime.workers`).
     prefer : {"threads", "processes"} or None
-        What the workers are; None lets :func:`preference` decide.
+        What the workers are; by default :func:`preferred_workers` decides.
     journal : Journal or None
         Where records are written down; those it holds are not made again.
     progress : Progress
@@ -66,7 +66,8 @@ class Runner:
         self.setting = setting
         self.crew = crew_of(n_jobs)
         self._shared = Shared(setting)
-        self.prefer = prefer or preference(setting)
+        estimators = [*setting.selectors.values(), *setting.judges.values()]
+        self.prefer = prefer or preferred_workers(*estimators)
         self.journal = journal
         self.progress = progress
         self.records: dict[Unit, dict[str, Any]] = {}
@@ -221,13 +222,6 @@ def _record(setting: Setting, unit: Unit, threads: int | None) -> dict[str, Any]
         return run_unit(setting, unit.method, unit.split, threads)
     except Stopped:
         return None
-
-
-def preference(setting: Setting) -> str:
-    """Threads if all the work is in compiled code of the library, else processes."""
-    workers = [*setting.selectors.values(), *map(last_step, setting.judges.values())]
-    ours = all(type(one).__module__.partition(".")[0] == "tamiz" for one in workers)
-    return "threads" if ours else "processes"
 
 
 def ranking_of(record: dict[str, Any]) -> Ranking:

@@ -393,20 +393,8 @@ class PermutationTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
-        return _plain(
-            {
-                "score": self.score,
-                "metric": self.metric,
-                "pvalue": self.pvalue,
-                "interval": self.interval,
-                "confidence": self.confidence,
-                "n_permutations": self.n_permutations,
-                "n_as_high": self.n_as_high,
-                "permuted": self.permuted,
-                "stopped": self.stopped,
-                "notes": self.notes,
-            }
-        )
+        counts = {"n_permutations": self.n_permutations, "n_as_high": self.n_as_high}
+        return _plain({**vars(self), **counts})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the scores with shuffled labels as a histogram, and the score of the labels.

@@ -1,4 +1,10 @@
-"""A study: everything that one question about one table is answered with."""
+"""A study: everything that one question about one table is answered with.
+
+:mod:`making` is the walk. It plans what fits into the time (:mod:`plan`), compares all methods,
+judges and numbers of features (:mod:`tamiz.evaluation.comparison`), chooses among them
+(:mod:`choice`), says what the answers are and why (:mod:`answers`), and predicts the samples that
+took no part (:mod:`predictions`). A :class:`Study` keeps all of it (:mod:`result`).
+"""
 
 from tamiz.evaluation.study.answers import AGREEMENT, Answers, Reason, Recommendation
 from tamiz.evaluation.study.making import make_study
