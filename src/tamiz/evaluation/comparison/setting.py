@@ -25,7 +25,7 @@ from tamiz.evaluation.judges import ErrorMetric
 from tamiz.search.splits import Split, make_splits
 
 #: Without ``sizes``: about three steps to a factor of four, up to this many.
-_GRID = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
+SIZE_GRID = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
 
 
 @dataclass
@@ -76,7 +76,7 @@ def inner_splits(y: np.ndarray, n_folds: int, task: str, seed: int, groups: Any)
 def check_sizes(sizes: Any, p: int) -> np.ndarray:
     """Numbers of features, ascending; a grid up to 200 by default."""
     if sizes is None:
-        return np.array(sorted({min(size, p) for size in _GRID}))
+        return np.array(sorted({min(size, p) for size in SIZE_GRID}))
     try:
         given = np.atleast_1d(np.asarray(sizes))
         whole = given.astype(np.intp)

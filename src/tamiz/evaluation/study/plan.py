@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from tamiz.evaluation.comparison.compare import compare
 from tamiz.evaluation.comparison.fold import preparing_steps, some_rows
+from tamiz.evaluation.comparison.setting import SIZE_GRID
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.parallel import limit_threads
@@ -256,8 +257,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
 
 def _sizes(p: int) -> list[int]:
     """About three steps to a factor of four; all features, if they are not too many."""
-    grid = [1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200]
-    found = [size for size in grid if size < p]
+    found = [size for size in SIZE_GRID if size < p]
     return [*found, p] if p <= 250 else found
 
 
@@ -480,29 +480,19 @@ def _fewer_sizes(plan: StudyPlan) -> StudyPlan:
     kept = sorted({*small, *sizes[len(small) + 1 :: 2], sizes[-1]})
     if kept == sizes:
         return plan
-    left_out = [
-        *plan.left_out,
-        {
-            "what": "sizes",
-            "name": ", ".join(str(size) for size in sizes if size not in kept),
-            "why": "fewer numbers of features are tried to save time",
-            "flag": f"--sizes {','.join(map(str, sizes))}",
-        },
-    ]
-    return replace(plan, sizes=kept, left_out=left_out)
+    return _without(
+        plan,
+        "sizes",
+        ", ".join(str(size) for size in sizes if size not in kept),
+        "fewer numbers of features are tried to save time",
+        f"--sizes {','.join(map(str, sizes))}",
+        sizes=kept,
+    )
 
 
 def _no_apparent(plan: StudyPlan) -> StudyPlan:
-    left_out = [
-        *plan.left_out,
-        {
-            "what": "apparent error",
-            "name": "",
-            "why": "the error of a careless estimate is not worked out to save time",
-            "flag": "--time-budget SECONDS",
-        },
-    ]
-    return replace(plan, apparent=False, left_out=left_out)
+    why = "the error of a careless estimate is not worked out to save time"
+    return _without(plan, "apparent error", "", why, "--time-budget SECONDS", apparent=False)
 
 
 def _fewer_folds(plan: StudyPlan) -> StudyPlan:
@@ -513,17 +503,9 @@ def _without_judge(name: str) -> Callable[[StudyPlan], StudyPlan]:
     def drop(plan: StudyPlan) -> StudyPlan:
         if name not in plan.judges:
             return plan
-        left_out = [
-            *plan.left_out,
-            {
-                "what": "judge",
-                "name": name,
-                "why": "the plan would not fit into the time",
-                "flag": f"--judge {','.join(plan.judges)}",
-            },
-        ]
         rest = [judge for judge in plan.judges if judge != name]
-        return replace(plan, judges=rest, left_out=left_out)
+        why = "the plan would not fit into the time"
+        return _without(plan, "judge", name, why, f"--judge {','.join(plan.judges)}", judges=rest)
 
     return drop
 
@@ -534,15 +516,16 @@ def _drop_slowest(costs: Costs) -> Callable[[StudyPlan], StudyPlan]:
             return plan
         slowest = max(plan.methods, key=lambda name: costs.methods[name])
         rest = [name for name in plan.methods if name != slowest]
-        left_out = [
-            *plan.left_out,
-            {
-                "what": "method",
-                "name": slowest,
-                "why": "it takes longest, and the plan would not fit into the time",
-                "flag": f"--methods {','.join(plan.methods)}",
-            },
-        ]
-        return replace(plan, methods=rest, left_out=left_out)
+        why = "it takes longest, and the plan would not fit into the time"
+        flag = f"--methods {','.join(plan.methods)}"
+        return _without(plan, "method", slowest, why, flag, methods=rest)
 
     return drop
+
+
+def _without(
+    plan: StudyPlan, what: str, name: str, why: str, flag: str, **changes: Any
+) -> StudyPlan:
+    """The plan with changes, and what they leave out."""
+    entry = {"what": what, "name": name, "why": why, "flag": flag}
+    return replace(plan, left_out=[*plan.left_out, entry], **changes)
