@@ -1,8 +1,9 @@
 """The plan of a study: which methods, judges, folds and sizes fit into the time there is.
 
 Every method and judge is tried on a few hundred rows, and its time carried over to all of them by
-how it grows. What would not fit is left out, cheapest loss first: repeats, settings of the judges,
-sizes, slow methods. Whatever the user has asked for is kept.
+how it grows. In a wide table, the judges of all features together are tried on a few thousand
+columns, and their time carried over to all columns. What would not fit is left out, cheapest loss
+first: repeats, settings of the judges, sizes, slow methods. What the user has asked for is kept.
 """
 
 from __future__ import annotations
