@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamiz.kernels._checks import (
     Array,
@@ -24,7 +25,7 @@ from tamiz.kernels._checks import (
     check_real,
     gamma_from,
 )
-from tamiz.kernels.base import Kernel
+from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.products import inner_products, squared_norms
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class _NumericKernel(Kernel):
 
     @property
     def _accepts_sparse(self) -> bool:
+        return True
+
+    @property
+    def any_width(self) -> bool:
         return True
 
     @property
@@ -88,6 +93,14 @@ class Linear(InnerProductKernel):
     >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
     array([[11.]])
     """
+
+    @property
+    def is_linear(self) -> bool:
+        return True
+
+    @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(radial=False, gamma=1.0)
 
     @property
     def always_mercer(self) -> bool:
@@ -165,6 +178,10 @@ class Polynomial(InnerProductKernel):
                 f"coef0 of Polynomial must not be negative; got {self.coef0!r}. A negative "
                 "constant makes Gram matrices indefinite; pass 0 or a positive number."
             )
+
+    @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(False, self.gamma, float(self.coef0), int(self.degree))
 
     @property
     def always_mercer(self) -> bool:
@@ -254,6 +271,10 @@ class RBF(_NumericKernel):
         """The number gamma, whichever way it was given."""
         self._require_resolved()
         return float(self._gamma)
+
+    @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(radial=True, gamma=self._gamma)
 
     @property
     def bound(self) -> float:
@@ -364,6 +385,10 @@ class Precomputed(Kernel):
     array([[1., 3.]])
     """
 
+    @property
+    def precomputed(self) -> bool:
+        return True
+
     def __call__(self, X: Any, Z: Any = None) -> Array:
         table: Array = self._samples(X)
         if Z is not None and table.shape[1] != np.shape(Z)[0]:
@@ -400,6 +425,12 @@ class Precomputed(Kernel):
         return PreparedTable(self, self._gram(X, None), dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
+        self._refuse_features()
+
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        self._refuse_features()
+
+    def _refuse_features(self) -> NoReturn:
         raise TypeError(
             "Precomputed has no features: they cannot be removed or rescaled once only kernel "
             "values are known. Pass the samples and a kernel such as Linear() or RBF()."

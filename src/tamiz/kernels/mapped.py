@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix, as_samples
 from tamiz.kernels.base import ATOM, Kernel, _text
@@ -107,9 +108,6 @@ class Composed(Mapped):
             return self
         return Composed(self.kernel._resolve(self.image(X), weight), self.function)
 
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return Composed(self.kernel, _Widened(self.function, columns, width))
-
     def image(self, X: Matrix) -> Matrix:
         mapped = self.kernel._samples(self.function(X), "the mapped table")
         _require_rows(mapped, X, self)
@@ -144,9 +142,6 @@ class Conformal(Mapped):
 
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "Conformal")
-
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return Conformal(_Widened(self.function, columns, width))
 
     def image(self, X: Matrix) -> Matrix:
         values = np.asarray(self.function(X), dtype=np.float64)
@@ -249,9 +244,6 @@ class FunctionKernel(Kernel):
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "FunctionKernel")
 
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return FunctionKernel(_Widened(self.function, columns, width))
-
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         values = self._checked(X, X if Z is None else Z)
         if Z is not None or np.array_equal(values, values.T):
@@ -292,23 +284,34 @@ class FunctionKernel(Kernel):
         return f"FunctionKernel({_text(self.function)})"
 
 
-class _Widened:
-    """A function of tables that is handed some of their columns; the others are zero."""
+class Widened:
+    """The map that puts the features that were left out back, as zeros.
 
-    def __init__(self, function: Callable[..., Any], columns: NDArray[np.intp], width: int) -> None:
-        self.function = function
+    Parameters
+    ----------
+    columns : array of int
+        The features that are left.
+    width : int
+        Number of features before.
+    """
+
+    function: Callable[..., Any] | None = None  # set in older files: what takes the wide tables
+
+    def __init__(self, columns: NDArray[np.intp], width: int) -> None:
         self.columns = columns
         self.width = width
 
     def __call__(self, *tables: Any) -> Any:
-        full = []
-        for table in tables:
-            full.append(np.zeros((table.shape[0], self.width)))
-            full[-1][:, self.columns] = table
-        return self.function(*full)
+        wide = [self._wide(table) for table in tables]
+        return wide[0] if self.function is None else self.function(*wide)
+
+    def _wide(self, table: Any) -> Array:
+        wide = np.zeros((table.shape[0], self.width))
+        wide[:, self.columns] = table.toarray() if sparse.issparse(table) else table
+        return wide
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Widened):
+        if not isinstance(other, Widened):
             return NotImplemented
         same = self.function == other.function and self.width == other.width
         return same and np.array_equal(self.columns, other.columns)
@@ -316,7 +319,8 @@ class _Widened:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{_text(self.function)} of {len(self.columns)} features"
+        inner = "" if self.function is None else f"{_text(self.function)} with "
+        return f"{inner}zeros around {len(self.columns)} of {self.width} features"
 
 
 def check_callable(name: str, value: Any, owner: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.embedded.scaling.descent import Domain
-from tamiz.embedded.scaling.machines import DualOptimum, Sample, needs_all_features
+from tamiz.embedded.scaling.machines import DualOptimum, Sample
 from tamiz.embedded.scaling.path import Plan, Rule
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
@@ -174,7 +174,7 @@ class AdaptiveScaling(ScalingSelector):
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         q, n_useful = float(self.q), int(useful.sum())
         total = float(n_useful) if self.sigma0 is None else float(self.sigma0) ** q
-        final = q < 2.0 or needs_all_features(kernel)
+        final = q < 2.0 or not kernel.any_width
         domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
         plan = Plan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
         factor = (total / n_useful) ** (1.0 / q)

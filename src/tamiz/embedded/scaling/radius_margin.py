@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.embedded.scaling.descent import Domain
-from tamiz.embedded.scaling.machines import RadiusMargin, Sample, needs_all_features
+from tamiz.embedded.scaling.machines import RadiusMargin, Sample
 from tamiz.embedded.scaling.path import Plan, Rule
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
@@ -159,7 +159,7 @@ class RadiusMarginScaling(ScalingSelector):
         self.resume = resume
 
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
-        mixed = needs_all_features(kernel)  # the squares of the factors do not tell all
+        mixed = not kernel.any_width  # the squares of the factors do not tell all
         total = float(useful.sum()) if self.normalize else None
         domain = Domain(total=total, final=mixed)
         plan = Plan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.embedded._last_machine import LastMachineSelector
-from tamiz.embedded.scaling.machines import Objective, Sample, needs_all_features
+from tamiz.embedded.scaling.machines import Objective, Sample
 from tamiz.embedded.scaling.path import ALIVE, Plan, State, begin, run
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
@@ -189,9 +189,7 @@ class ScalingSelector(LastMachineSelector):
             },
         )
         self._columns = (
-            np.arange(len(chosen))
-            if needs_all_features(task.kernel)
-            else np.flatnonzero(self.support_)
+            np.arange(len(chosen)) if not task.kernel.any_width else np.flatnonzero(self.support_)
         )
         self.estimator_ = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
         labels = sample.labels

@@ -65,6 +65,11 @@ class InnerProductFeatures(FeatureGram):
             base = inner_products(self._scaled(left), self._scaled(right))
         return _InnerPairs(self.kernel, base, self._scaled(left), self._scaled(right))
 
+    def _diagonals(self, rows: Index, weights: Array, features: Index) -> Array:
+        squares = np.square(self._scaled(rows))
+        less = squares.sum(axis=1)[:, None] - squares[:, features]
+        return np.asarray(weights @ self.kernel.value(less))
+
     def _pull(self, rows: Index, weights: Array) -> Array:
         samples = self.X[rows]
         inner = weights * self.kernel.slope(self._base[np.ix_(rows, rows)])

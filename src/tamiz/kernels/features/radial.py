@@ -87,6 +87,9 @@ class RadialFeatures(FeatureGram):
         base = self._base[np.ix_(rows, rows)] * self.gamma
         return sum_norms(leave_out.radial_norms, samples, base, coef)
 
+    def _diagonals(self, rows: Index, weights: Array, features: Index) -> Array:
+        return np.full(len(features), float(weights.sum()))  # K(x, x) = 1
+
     def _decisions(self, Z: Array, rows: Index, coef: Array, features: Index) -> Array:
         root = np.sqrt(self.gamma)
         left = np.ascontiguousarray(self._spread(Z)[:, features]) * root
