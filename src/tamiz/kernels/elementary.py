@@ -26,7 +26,7 @@ from tamiz.kernels._checks import (
     gamma_from,
 )
 from tamiz.kernels.base import Kernel, PairwiseForm
-from tamiz.kernels.products import inner_products, squared_norms
+from tamiz.kernels.compiled import inner_products, squared_norms
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -126,7 +126,7 @@ class Linear(InnerProductKernel):
         return PreparedLinear(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import LinearFeatures
+        from tamiz.kernels.features.elementary import LinearFeatures
 
         return LinearFeatures(self, X, scale)
 
@@ -200,7 +200,7 @@ class Polynomial(InnerProductKernel):
         return power
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import PolynomialFeatures
+        from tamiz.kernels.features.elementary import PolynomialFeatures
 
         return PolynomialFeatures(self, X, scale)
 
@@ -305,7 +305,7 @@ class RBF(_NumericKernel):
         return PreparedRBF(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.radial import RadialFeatures
+        from tamiz.kernels.features.elementary import RadialFeatures
 
         return RadialFeatures(self, X, scale)
 
@@ -367,7 +367,7 @@ class Sigmoid(InnerProductKernel):
         return 1.0 + self.gamma * longest + abs(self.coef0)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import SigmoidFeatures
+        from tamiz.kernels.features.elementary import SigmoidFeatures
 
         return SigmoidFeatures(self, X, scale)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tamiz.kernels.base import Kernel
-from tamiz.kernels.resolve import as_kernel
+from tamiz.kernels.mapped import as_kernel
 
 
 class IndefiniteKernelWarning(UserWarning):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.display.html import html_table
 from tamiz.kernels import KERNEL_NAMES, Kernel, Precomputed, as_kernel, warn_if_indefinite
-from tamiz.kernels.strings.gram import showing_progress
+from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.kernels import compiled
-from tamiz.kernels.products import inner_products, mirror, panels, squared_norms
+from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
 from tamiz.runtime.parallel import run_tiles
 
 _ROWS, _COLUMNS = 64, 2048  # a tile that stays in the second-level cache

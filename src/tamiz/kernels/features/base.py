@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, as_samples, require_same_width
-from tamiz.kernels.products import panels_from
+from tamiz.kernels.compiled import panels_from
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.parallel import run_tiles
 

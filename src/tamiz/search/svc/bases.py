@@ -52,7 +52,7 @@ class Gram:
         Of the diagonal.
     """
 
-    def __init__(self, source: compiled.Source, K: np.ndarray):
+    def __init__(self, source: compiled.RowSource, K: np.ndarray):
         self.source = source
         self.K = K
         self.ready = np.zeros(len(K), dtype=np.uint8)
@@ -193,7 +193,7 @@ class Grams:
         signs = np.ones(len(changed))
         signs[len(plan.come) :] = -1.0
         form = self.form
-        source = compiled.Source(
+        source = compiled.RowSource(
             base, changed, signs, form.radial, gamma, form.constant, form.degree
         )
         return Gram(source, self._scratch("K"))
