@@ -21,7 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
-from tamiz.embedded import FSV, L1SVM, RobustLP, l1_path, l1_svm_path
+from tamiz.embedded import FSV, L1SVM, RobustLP, l1_svm_path
+from tamiz.embedded.sparse import l1 as l1_path
 from tamiz.solvers import linear_program
 from tamiz.svm import SVC
 from tests.naive import sparse_machines as naive

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
-from tamiz.solvers.chunking import solve_chunking
-from tamiz.solvers.decomposition import solve_decomposition
+from tamiz.solvers.decomposition import solve_chunking, solve_decomposition
 from tamiz.solvers.result import QPResult, Status
 from tamiz.solvers.smo import solve_smo
 

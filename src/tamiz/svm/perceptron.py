@@ -13,7 +13,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
-from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
+from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     check_classes,
     check_known_classes,

@@ -19,7 +19,7 @@ import numpy as np
 
 from tamiz.kernels import Kernel
 from tamiz.kernels.features import leave_out
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.parallel import run_tiles
 
 #: The table is cleared when this share of its columns has left.
@@ -153,8 +153,7 @@ class RadialGram(_TableGram):
             len(rows),
             self.table,
             self.tracker.distances,
-            self.gamma,
-            float(self.spread[self.place >= 0].max(initial=0.0)),
+            (self.gamma, float(self.spread[self.place >= 0].max(initial=0.0))),
             rows,
             support,
             coef,

@@ -26,11 +26,11 @@ from tamiz.embedded.rfe.machines import EMPTY, Machines
 from tamiz.kernels import Kernel
 from tamiz.kernels.features.base import FeatureGram
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
-from tamiz.svm.outlier import squared_spread
+from tamiz.svm.novelty import squared_spread
 
 #: Trackers hold a few matrices of this many bytes at the most; beyond, only support vectors' ones.
 MOST_BYTES = 2**30

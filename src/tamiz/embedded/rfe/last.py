@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tamiz.embedded.rfe.machines import Machines
-from tamiz.qp.kkt import optimality
+from tamiz.qp.optimality import optimality
 from tamiz.solvers import QPResult, Status
 from tamiz.svm import SVC
-from tamiz.svm.binary import BinaryFit, describe
+from tamiz.svm.multiclass import BinaryFit, describe
 from tamiz.validation.unscaled import inner_fit
 
 

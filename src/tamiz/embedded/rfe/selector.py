@@ -25,7 +25,7 @@ from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
 from tamiz.svm import SVC
-from tamiz.svm.binary import BinaryFit
+from tamiz.svm.multiclass import BinaryFit
 from tamiz.validation import (
     check_classes,
     check_sample_weight,

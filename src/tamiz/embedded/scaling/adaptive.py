@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.descent import Domain
 from tamiz.embedded.scaling.machines import DualOptimum, Sample
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
     SCALING_CONSTRAINTS,
@@ -176,6 +175,6 @@ class AdaptiveScaling(ScalingSelector):
         total = float(n_useful) if self.sigma0 is None else float(self.sigma0) ** q
         final = q < 2.0 or not kernel.any_width
         domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
-        plan = Plan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
         factor = (total / n_useful) ** (1.0 / q)
         return Task(DualOptimum(kernel, sample), plan, factor, kernel)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.descent import Domain
 from tamiz.embedded.scaling.machines import DualOptimum, Sample, Value
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import SCALING_CONSTRAINTS, ScalingSelector, Task
 from tamiz.kernels import RBF, Kernel
 
@@ -197,7 +196,7 @@ class KPSVM(ScalingSelector):
         objective = PenalisedOptimum(unit, sample, self.penalty_, self.beta_)
         total = v0**2 * int(useful.sum()) if self.limit_total else None
         domain = Domain(1.0, total=total, at_most=True, floor=self.epsilon * v0, final=True)
-        plan = Plan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
         return Task(objective, plan, v0, unit)
 
     @property

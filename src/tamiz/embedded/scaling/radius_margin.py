@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.embedded.scaling.descent import Domain
 from tamiz.embedded.scaling.machines import RadiusMargin, Sample
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
     SCALING_CONSTRAINTS,
@@ -162,5 +161,5 @@ class RadiusMarginScaling(ScalingSelector):
         mixed = not kernel.any_width  # the squares of the factors do not tell all
         total = float(useful.sum()) if self.normalize else None
         domain = Domain(total=total, final=mixed)
-        plan = Plan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)
         return Task(RadiusMargin(kernel, sample), plan, 1.0, kernel)

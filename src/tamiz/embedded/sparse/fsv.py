@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded._together import in_threads
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine, in_threads
 from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program

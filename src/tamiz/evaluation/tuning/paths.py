@@ -29,8 +29,8 @@ import numpy as np
 
 from tamiz.kernels.lazy_rows import RowSource
 from tamiz.qp import DenseQ, svr_problem
-from tamiz.qp.blocks import take_block
-from tamiz.qp.kkt import equality_multiplier, kkt_violation
+from tamiz.qp.matrices import take_block
+from tamiz.qp.optimality import equality_multiplier, kkt_violation
 from tamiz.qp.problem import SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.search.svc.solve import _FINE, _judge, settle

@@ -108,8 +108,7 @@ def radial_table_decisions(
     stop: int,
     table: Any,
     distance: Any,
-    gamma: float,
-    largest: float,
+    rates: tuple[float, float],
     rows: Any,
     support: Any,
     coef: Any,
@@ -117,9 +116,10 @@ def radial_table_decisions(
 ) -> None:
     """Sum over the support of coef K(row, .) without each feature, for a range of ``rows``.
 
-    ``table`` holds all samples times the root of gamma, ``distance`` their squared distances, and
-    ``largest`` is the greatest gamma d_j of any pair.
+    ``table`` holds all samples times the root of gamma, ``distance`` their squared distances;
+    ``rates`` are gamma and the greatest gamma d_j of any pair.
     """
+    gamma, largest = rates
     width = table.shape[1]
     for k in range(start, stop):
         for first in range(0, width, _TILE):

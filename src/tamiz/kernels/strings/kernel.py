@@ -352,6 +352,16 @@ class Scale(NamedTuple):
     faint: float
 
 
+class _StringPairs(NamedTuple):
+    """The strings whose values are asked for, and the factors of their subsequences."""
+
+    a: Encoded
+    b: Encoded
+    half: bool  # both are the same: the values are symmetric
+    n_symbols: int
+    factors: tuple[Array, Array]  # of each string of a and b, for each length
+
+
 class TooManySubsequences(ValueError):
     """Sums that are beyond float64 however they are scaled."""
 
@@ -386,7 +396,7 @@ def self_values(a: Encoded, length: int, decay: float, scale: Scale) -> Array:
     cost = length * longest * (LANE_STEP + LANE_CELL * LANES * longest) + PAIR
     with Progress("string kernel, norms", _verbose.get()) as progress:
         for bounds, share in _rounds(cost):
-            args = (bounds, order, a.codes, a.starts, decay, scale.one, scale.faint, out)
+            args = (bounds, order, (a.codes, a.starts), (decay, *scale), out)
             run_tiles(self_groups, len(bounds) - 1, *args)
             progress.update(f"{100 * share:.0f} %")
     return out
@@ -404,9 +414,10 @@ def gram(
     out = np.zeros((len(a.starts) - 1, len(b.starts) - 1))
     if not out.size or not n_symbols:
         return out
+    pairs = _StringPairs(a, b, half, n_symbols, (left, right))
     method = _by_pairs if _pairs_are_cheaper(a, b, n_symbols, left.shape[1]) else _by_lanes
     with Progress("string kernel", _verbose.get()) as progress:
-        order = method(a, b, half, n_symbols, left, right, decay, scale, out, progress)
+        order = method(pairs, decay, scale, out, progress)
     if half:
         run_tiles(mirror_half, len(order), order, out, min_items=1024)
     return out
@@ -430,18 +441,10 @@ def _pairs_are_cheaper(a: Encoded, b: Encoded, n_symbols: int, m: int) -> bool:
 
 
 def _by_lanes(
-    a: Encoded,
-    b: Encoded,
-    half: bool,
-    n_symbols: int,
-    left: Array,
-    right: Array,
-    decay: float,
-    scale: Scale,
-    out: Array,
-    progress: Progress,
+    pairs: _StringPairs, decay: float, scale: Scale, out: Array, progress: Progress
 ) -> NDArray[np.intp]:
     """Strings of similar length share the lanes; a symmetric matrix needs rows from there on."""
+    a, b, half, _, factors = pairs
     order = np.argsort(b.lengths, kind="stable")
     rows = order if half else np.arange(len(a.starts) - 1)
     lengths = a.lengths[rows].astype(np.float64)
@@ -454,36 +457,29 @@ def _by_lanes(
         interleave(b.codes, b.starts, columns, T)
         first = start if half else 0
         step = LANE_STEP + LANE_CELL * LANES * longest
-        cost = left.shape[1] * step * lengths[first:] + PAIR
+        cost = factors[0].shape[1] * step * lengths[first:] + PAIR
         for bounds, share in _rounds(cost):
-            where = (bounds, rows[first:], a.codes, a.starts, T, columns, left, right)
-            run_tiles(lane_rows, len(bounds) - 1, *where, decay, scale.one, scale.faint, out)
+            where = (bounds, rows[first:], (a.codes, a.starts), (T, columns), factors)
+            run_tiles(lane_rows, len(bounds) - 1, *where, (decay, *scale), out)
             done = start + share * len(columns)
             progress.update(f"{done:,.0f} of {len(order):,} strings")
     return order
 
 
 def _by_pairs(
-    a: Encoded,
-    b: Encoded,
-    half: bool,
-    n_symbols: int,
-    left: Array,
-    right: Array,
-    decay: float,
-    scale: Scale,
-    out: Array,
-    progress: Progress,
+    pairs: _StringPairs, decay: float, scale: Scale, out: Array, progress: Progress
 ) -> NDArray[np.intp]:
+    """Each pair by itself, without the symbols that one of the two strings does not have."""
+    a, b, half, n_symbols, factors = pairs
     power = _powers(decay, np.concatenate([a.lengths, b.lengths]))
     n, k = out.shape
     typical = float(b.lengths.mean())
-    cells = 0.1 * a.lengths * typical * left.shape[1]  # of which few are left
+    cells = 0.1 * a.lengths * typical * factors[0].shape[1]  # of which few are left
     cost = PAIR + PAIR_SYMBOL * (a.lengths + typical) + PAIR_CELL * cells
     cost = cost * (np.arange(1, n + 1) if half else k)
-    pair = (a.codes, a.starts), (b.codes, b.starts)
+    strings = (a.codes, a.starts), (b.codes, b.starts), n_symbols
     for bounds, share in _rounds(cost):
-        where = (bounds, half, *pair, left, right, n_symbols, power, scale.one, scale.faint, out)
+        where = (bounds, half, strings, factors, (power, *scale), out)
         run_tiles(pair_rows, len(bounds) - 1, *where)
         progress.update(f"{100 * share:.0f} %")
     return np.arange(n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.l1l2.problem import Certified, PenalisedHinge, centred, constant
+from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.parallel import N_JOBS
