@@ -245,7 +245,7 @@ class _Path:
         if not mu > 1e-18 * self.upper / n_pairs:
             return False
         newton = _Newton(columns, z, c, g, self.margins)
-        if not newton.factorised:
+        if not newton.system.factorised:
             return False
         targets = (-z.u * z.p, -z.v * z.q, -z.alpha * z.t, -z.s * z.xi)
         d = newton.direction(*targets)
@@ -304,7 +304,7 @@ class _Path:
         change = columns.correlations(d_alpha)
         c, g, d_g = self.c[outside], self.g[outside], change[outside]
         entering = outside[np.abs(g + dual * d_g) > _NEAR * c]
-        longest = min(_room(c - g, -d_g), _room(c + g, d_g))
+        longest = min(room(c - g, -d_g), room(c + g, d_g))
         return min(dual, _TO_BOUNDARY * longest), entering, change
 
     def _enter(self, entering: np.ndarray, mu: float) -> None:
@@ -323,27 +323,45 @@ class _Path:
         )
 
 
-class _Newton:
-    """The linear system of one iteration, factorised once and solved twice."""
+class NewtonSystem:
+    """``Δw = ρ + Θ Δg``, ``Φ Δα + y (X Δw + Δb) = r`` and ``y'Δα = r_sum``, factorised once.
 
-    def __init__(
-        self,
-        columns: ActiveFeatures,
-        z: _Iterate,
-        c: np.ndarray,
-        g: np.ndarray,
-        margins: np.ndarray,
-    ):
-        self.columns, self.z = columns, z
-        self.r_p, self.r_q = c - g - z.p, c + g - z.q
-        self.r_margin = 1.0 - margins - z.xi + z.t
-        self.r_sum = -columns.y @ z.alpha
-        self.theta = z.u / z.p + z.v / z.q
-        self.phi = z.xi / z.s + z.t / z.alpha
-        self.of_samples = columns.n <= len(g)
+    With ``Δg = X'(y Δα)`` one of two systems is left, whichever has fewer unknowns:
+    ``Θ⁻¹ + X'Φ⁻¹X`` in the weights and the intercept, or ``XΘX' + Φ`` in the multipliers.
+
+    Parameters
+    ----------
+    columns : ActiveFeatures
+        The features that take part.
+    theta, phi : arrays, one number for each of these features and each sample
+        The diagonals, positive.
+    """
+
+    def __init__(self, columns: ActiveFeatures, theta: np.ndarray, phi: np.ndarray):
+        self.columns, self.theta, self.phi = columns, theta, phi
+        self.of_samples = columns.n <= len(theta)
         self.factorised = self._factorise()
         if self.factorised and self.of_samples:
             self.to_ones = self._solve(np.ones(columns.n))
+            self.factorised = bool(self.to_ones.sum() > 0)
+
+    def changes(
+        self, rho: np.ndarray, r: np.ndarray, r_sum: float
+    ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+        """``Δα``, ``Δb``, ``Δw`` and ``Δg``."""
+        y, columns = self.columns.y, self.columns
+        if self.of_samples:
+            k = self._solve(y * r - columns.forward(rho))
+            d_b = (k.sum() - r_sum) / self.to_ones.sum()
+            d_alpha = y * (k - d_b * self.to_ones)
+            d_g = columns.back(y * d_alpha)
+            return d_alpha, float(d_b), rho + self.theta * d_g, d_g
+        h = r / self.phi
+        d = self._solve(np.append(rho / self.theta + columns.back(y * h), y @ h - r_sum))
+        d_w, d_b = d[:-1], d[-1]
+        d_alpha = h - y * (columns.forward(d_w) + d_b) / self.phi
+        # not X'(yΔα), whose rounding the large entries of Θ would blow up
+        return d_alpha, float(d_b), d_w, (d_w - rho) / self.theta
 
     def _matrix(self) -> np.ndarray:
         """Lower triangle of the matrix."""
@@ -374,27 +392,32 @@ class _Newton:
     def _solve(self, r: np.ndarray) -> np.ndarray:
         return lapack.dpotrs(self.factor, r, lower=0)[0]
 
+
+class _Newton:
+    """The Newton step of one iteration, for any targets of the products."""
+
+    def __init__(
+        self,
+        columns: ActiveFeatures,
+        z: _Iterate,
+        c: np.ndarray,
+        g: np.ndarray,
+        margins: np.ndarray,
+    ):
+        self.z = z
+        self.r_p, self.r_q = c - g - z.p, c + g - z.q
+        self.r_margin = 1.0 - margins - z.xi + z.t
+        self.r_sum = -columns.y @ z.alpha
+        self.system = NewtonSystem(columns, z.u / z.p + z.v / z.q, z.xi / z.s + z.t / z.alpha)
+
     def direction(
         self, r_u: np.ndarray, r_v: np.ndarray, r_t: np.ndarray, r_xi: np.ndarray
     ) -> _Iterate:
         """Step for the given changes of the products u p, v q, α t and (C - α) ξ."""
-        z, y = self.z, self.columns.y
+        z = self.z
         rho = (r_u - z.u * self.r_p) / z.p - (r_v - z.v * self.r_q) / z.q
         r = self.r_margin - r_xi / z.s + r_t / z.alpha
-        if self.of_samples:
-            k = self._solve(y * r - self.columns.forward(rho))
-            d_b = (k.sum() - self.r_sum) / self.to_ones.sum()
-            d_alpha = y * (k - d_b * self.to_ones)
-            d_g = self.columns.back(y * d_alpha)
-        else:
-            h = r / self.phi
-            d = self._solve(
-                np.append(rho / self.theta + self.columns.back(y * h), y @ h - self.r_sum)
-            )
-            d_w, d_b = d[:-1], d[-1]
-            d_alpha = h - y * (self.columns.forward(d_w) + d_b) / self.phi
-            # not G'Δα, whose rounding the large entries of Θ would blow up
-            d_g = (d_w - rho) / self.theta
+        d_alpha, d_b, _, d_g = self.system.changes(rho, r, self.r_sum)
         d_p, d_q = self.r_p - d_g, self.r_q + d_g
         return _Iterate(
             u=(r_u - z.u * d_p) / z.p,
@@ -405,19 +428,20 @@ class _Newton:
             t=(r_t - z.t * d_alpha) / z.alpha,
             s=-d_alpha,
             xi=(r_xi + z.xi * d_alpha) / z.s,
-            b=float(d_b),
+            b=d_b,
         )
 
 
 def _longest(z: _Iterate, d: _Iterate) -> tuple[float, float]:
     """Longest steps of the primal and the dual variables that stay positive."""
-    primal = min(_room(z.u, d.u), _room(z.v, d.v), _room(z.t, d.t), _room(z.xi, d.xi))
-    dual = min(_room(z.p, d.p), _room(z.q, d.q), _room(z.alpha, d.alpha), _room(z.s, d.s))
+    primal = min(room(z.u, d.u), room(z.v, d.v), room(z.t, d.t), room(z.xi, d.xi))
+    dual = min(room(z.p, d.p), room(z.q, d.q), room(z.alpha, d.alpha), room(z.s, d.s))
     return primal, dual
 
 
 @njit(cache=True, nogil=True)
-def _room(value: np.ndarray, change: np.ndarray) -> float:
+def room(value: np.ndarray, change: np.ndarray) -> float:
+    """Longest multiple of ``change`` that leaves every positive ``value`` above zero."""
     longest = np.inf
     for i in range(len(value)):
         if change[i] < 0.0:

@@ -33,10 +33,10 @@ the negative part (``r``) of the weights. Every multiplier can be written down f
 ``(alpha, z, b)``, so the iteration starts feasible on both sides and stays so; the sum of products
 ``alpha s + (C - alpha) t + (nu - z) q + (nu + z) r`` is the duality gap.
 
-A Newton step on these conditions is one system ``(D + X~ M X~') d = rhs`` with diagonal ``D`` and
-``M = theta / (1 + theta)``, solved in n unknowns or, by the identity of Sherman, Morrison and
-Woodbury, in p, whichever is less: O(n p min(n, p)) for each of some twenty steps, whatever the
-prices. Features that go to zero leave the system by themselves (``M -> 0``).
+A Newton step on these conditions is the system of :class:`~tamiz.solvers.l1.interior.NewtonSystem`
+with ``M = theta / (1 + theta)`` in the place of ``Θ``, in n unknowns or p, whichever is less:
+O(n p min(n, p)) for each of some twenty steps, whatever the penalties. Features that go to zero
+leave the system by themselves (``M -> 0``).
 
 **The last digits**: the exact solution for guessed sets. Once it is known which samples are on
 their margin (``F``), which have the full price, and which weights are not zero (``A``, with their
@@ -69,6 +69,7 @@ from scipy import linalg, sparse
 
 from tamiz.runtime.blas import product
 from tamiz.runtime.progress import Progress
+from tamiz.solvers.l1.interior import ActiveFeatures, NewtonSystem, room
 from tamiz.solvers.linear_program import best_intercept
 
 
@@ -191,6 +192,7 @@ class Point:
 
     def __init__(self, problem: PenalisedHinge):
         self.X, self.y, self.C, nu = problem
+        self.columns = ActiveFeatures(self.X, self.y)
         self.priced = np.flatnonzero(nu)  # weights without a price have no threshold
         self.nu = nu[self.priced]
         y, C = self.y, self.C
@@ -272,7 +274,7 @@ def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Prog
 def _advance(point: Point, level: float) -> bool:
     """One step: a look ahead without centring, then the step that it suggests."""
     system = _System(point)
-    if system.failed:
+    if not system.system.factorised:
         return False
     ahead = system.step(0.0)
     length = _reach(point, ahead)
@@ -281,7 +283,7 @@ def _advance(point: Point, level: float) -> bool:
     centring = min(1.0, (expected / level) ** 3) if level > 0 else 0.0
     d = system.step(max(centring, 1e-6) * level, ahead)
     length = min(1.0, _BACK * _reach(point, d))
-    if not length >= 1e-8:  # NaN counts
+    if not (length >= 1e-8 and np.isfinite(d[3])):
         return False
     alpha, z, w, b, s, t, q, r = d
     point.alpha = point.alpha + length * alpha
@@ -292,7 +294,7 @@ def _advance(point: Point, level: float) -> bool:
     point.t += length * t
     point.q += length * q
     point.r += length * r
-    if not system.small:  # afresh, so that the rounding of early, large steps does not stay
+    if system.system.of_samples:  # afresh, so that the rounding of early, large steps does not stay
         point.w = point.pulled(point.alpha)
         point.w[point.priced] -= point.z
     return bool(
@@ -305,8 +307,7 @@ def _advance(point: Point, level: float) -> bool:
 def _reach(point: Point, d: tuple[Any, ...]) -> float:
     """The longest step that keeps everything positive, at most 1 / _BACK."""
     alpha, z, _, _, s, t, q, r = d
-    fastest = _BACK
-    for value, change in (
+    pairs = (
         (point.alpha, alpha),
         (point.C - point.alpha, -alpha),
         (point.nu - point.z, -z),
@@ -315,10 +316,8 @@ def _reach(point: Point, d: tuple[Any, ...]) -> float:
         (point.t, t),
         (point.q, q),
         (point.r, r),
-    ):
-        if len(value):
-            fastest = max(fastest, -float((change / value).min()))
-    return 1.0 / fastest
+    )
+    return min(1.0 / _BACK, *(room(value, change) for value, change in pairs))
 
 
 def _level_after(point: Point, d: tuple[Any, ...], length: float) -> float:
@@ -336,31 +335,13 @@ class _System:
 
     def __init__(self, point: Point):
         self.point = point
-        X, y = point.X, point.y
         self.room_a, self.room_c = point.alpha, point.C - point.alpha
         self.room_u, self.room_l = point.nu - point.z, point.nu + point.z
-        self.D = point.s / self.room_a + point.t / self.room_c
         self.theta = point.q / self.room_u + point.r / self.room_l
-        self.M = np.ones(X.shape[1])
-        self.M[point.priced] = self.theta / (1.0 + self.theta)
-        self.small = X.shape[0] > X.shape[1]
-        self.failed = False
-        if self.small:
-            self.root = np.sqrt(self.M)
-            matrix = _weighted_gram(X, 1.0 / self.D, rows=True)
-            matrix *= self.root
-            matrix *= self.root[:, None]
-            matrix.flat[:: len(matrix) + 1] += 1.0
-        else:
-            matrix = _weighted_gram(X, self.M, rows=False)
-            matrix.flat[:: len(matrix) + 1] += self.D
-        self.factor, failed = linalg.lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            self.failed = True
-            return
-        self.of_y, self.pull_of_y = self._inverse(y)
-        self.y_of_y = float(y @ self.of_y)
-        self.failed = not self.y_of_y > 0
+        M = np.ones(point.X.shape[1])
+        M[point.priced] = self.theta / (1.0 + self.theta)
+        D = point.s / self.room_a + point.t / self.room_c
+        self.system = NewtonSystem(point.columns, M, D)
         self.off_s = point.beyond() - point.s + point.t  # zero but for rounding
         self.off_w = point.q - point.r - point.w[point.priced]
 
@@ -379,45 +360,16 @@ class _System:
             e4 -= z * r
         right = e1 / self.room_a - e2 / self.room_c - self.off_s
         right_z = e4 / self.room_l - e3 / self.room_u - self.off_w
-        part = np.zeros(len(self.M))
-        part[point.priced] = right_z / (1.0 + self.theta)
-        base, pull_of_base = self._inverse(right + point.y * (point.X @ part))
+        rho = np.zeros(point.X.shape[1])
+        rho[point.priced] = -right_z / (1.0 + self.theta)
         drift = float(point.y @ point.alpha)
-        b = (float(point.y @ base) + drift) / self.y_of_y
-        alpha = base - b * self.of_y
-        w = pull_of_base - b * self.pull_of_y - part
+        alpha, b, w, _ = self.system.changes(rho, right, -drift)
         z = (w[point.priced] + right_z) / self.theta
         s = (e1 - point.s * alpha) / self.room_a
         t = (e2 + point.t * alpha) / self.room_c
         q = (e3 + point.q * z) / self.room_u
         r = (e4 - point.r * z) / self.room_l
         return alpha, z, w, np.float64(b), s, t, q, r
-
-    def _inverse(self, rhs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``x = (D + X~ M X~')^-1 rhs``, and ``M X~'x``.
-
-        In the system of p unknowns the second comes without ``x``, whose large entries would
-        cancel in the product.
-        """
-        point = self.point
-        if not self.small:
-            x = point.y * linalg.lapack.dpotrs(self.factor, point.y * rhs, lower=1)[0]
-            return x, self.M * point.pulled(x)
-        scaled = rhs / self.D
-        inner = self.root * point.pulled(scaled)
-        inner = self.root * linalg.lapack.dpotrs(self.factor, inner, lower=1)[0]
-        return scaled - point.y * (point.X @ inner) / self.D, inner
-
-
-def _weighted_gram(X: Any, weights: np.ndarray, rows: bool) -> np.ndarray:
-    """``X' diag(weights) X`` (``rows``) or ``X diag(weights) X'``, the lower half at least."""
-    root = np.sqrt(weights)
-    if sparse.issparse(X):
-        scaled = X.multiply(root[:, None] if rows else root).tocsr()
-        return (scaled.T @ scaled if rows else scaled @ scaled.T).toarray()
-    scaled = X * (root[:, None] if rows else root)
-    # the transpose of a C-contiguous array is what Fortran takes without a copy
-    return linalg.blas.dsyrk(1.0, scaled.T, trans=0 if rows else 1, lower=1)
 
 
 _ROUNDS = 12
