@@ -552,7 +552,7 @@ def test_bad_streams_are_refused_with_a_sentence():
         stream().partial_fit(X[:, :3], y)
     with pytest.raises(ValueError, match=r"C=2 .*set C=None and choose lambda_"):
         stream(C=2)
-    with pytest.raises(ValueError, match=r'class_weight="balanced" .*hand over a dict'):
+    with pytest.raises(ValueError, match=r'class_weight="balanced" .*pass a dict'):
         stream(class_weight="balanced")
     with pytest.raises(ValueError, match=r"lambda_ was 0.0001 and is 0.5.*clone"):
         stream().set_params(lambda_=0.5).partial_fit(X, y)

@@ -169,7 +169,7 @@ class Polynomial(InnerProductKernel):
         whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
         if not whole or self.degree < 1:
             raise ValueError(
-                f"degree of Polynomial must be a whole number of at least 1; got {self.degree!r}."
+                f"degree of Polynomial must be an integer of at least 1; got {self.degree!r}."
             )
         check_gamma(self.gamma, "Polynomial")
         check_real("coef0", self.coef0, "Polynomial")

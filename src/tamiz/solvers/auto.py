@@ -20,7 +20,7 @@ SOLVERS: dict[str, Callable[..., QPResult]] = {
     "chunking": solve_chunking,
 }
 
-#: A warm start with fewer support vectors than this share of the samples starts from them alone.
+#: A warm start with fewer support vectors than this fraction of the samples starts from them alone.
 _SPARSE_START = 0.25
 _LARGE = 1500
 

@@ -220,7 +220,7 @@ def advance(
 ) -> None:
     """Take the rows in the given order and change ``state``.
 
-    Compiled code alone changes the state, a whole number of steps at a time, so that it is
+    Compiled code alone changes the state, some complete steps at a time, so that it is
     consistent wherever Ctrl-C falls.
     """
     n_machines = len(samples.positive)

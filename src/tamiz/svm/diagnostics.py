@@ -97,14 +97,14 @@ def radius_margin_bound(
     if not np.array_equal(svc.classes_, labels.classes):
         raise ValueError(
             f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
-            f"{svc.classes_.tolist()}; hand over the data of the fit."
+            f"{svc.classes_.tolist()}; pass the data of the fit."
         )
     K = svc._gram_matrix(X, np.inf)
     options = svc._solver_options()
     if squared_slack:
         if not hasattr(svc, "C"):
             raise ValueError(
-                "squared_slack=True needs the price C of an SVC; HardMarginSVC has none."
+                "squared_slack=True needs the penalty C of an SVC; HardMarginSVC has none."
             )
         price = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
         K = ShiftedQ(K, 1.0 / price)

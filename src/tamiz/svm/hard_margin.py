@@ -149,7 +149,7 @@ class HardMarginSVC(KernelClassifier):
             raise NotSeparableError(
                 "The classes cannot be separated: their convex hulls share a point in the feature "
                 "space of the kernel, so no hard margin exists. Use SVC, which admits slack at a "
-                "price C, or a richer kernel.",
+                "penalty C, or a richer kernel.",
                 verdict.certificate,
                 verdict.distance,
             )

@@ -25,7 +25,7 @@ def least_gradient(result: QPResult, problem: QuadraticProblem) -> float:
     """The level of the boundary: the least gradient of the variables below their bound.
 
     Taken at the edge and not as the mean over the free variables, it leaves outside only samples
-    whose variable is at its bound, however loose the tolerance: at most the promised share.
+    whose variable is at its bound, however loose the tolerance: at most the promised fraction.
     """
     assert result.gradient is not None
     below = result.gradient[result.a < problem.upper]
@@ -122,9 +122,9 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
 class OneClassSVM(NoveltyMachine):
     """Outlier detection by the hyperplane farthest from the origin.
 
-    Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to
-    ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``. At most a share ``nu`` of the samples falls outside, and at least a
-    share ``nu`` are support vectors.
+    Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``.
+    At most a fraction ``nu`` of the samples falls outside, and at least a share ``nu`` are support
+    vectors.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class OneClassSVM(NoveltyMachine):
 
 
 class SVDD(NoveltyMachine):
-    """Smallest ball around the data in feature space, a share of the samples outside if wanted.
+    """Smallest ball around the data in feature space, a fraction of the samples outside if wanted.
 
     Solves ``max Σ β_i K_ii - Σ β_i β_l K_il`` subject to ``Σ β = 1``, ``β ≥ 0``, whose value is the
     squared radius; with ``nu > 0`` every ``β_i`` is bounded by ``1 / (nu n)``, which lets at most a
@@ -350,6 +350,6 @@ class SVDD(NoveltyMachine):
             raise ValueError(
                 "The distance of new samples needs their kernel values with themselves, which a "
                 'precomputed matrix does not hold. Use kernel="precomputed" with a kernel whose '
-                "diagonal is constant, or hand over the kernel itself."
+                "diagonal is constant, or pass the kernel itself."
             )
         return -(own - 2.0 * values + self._center_norm)

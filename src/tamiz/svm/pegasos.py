@@ -474,7 +474,7 @@ class PegasosClassifier(LinearDecision):
         if isinstance(self.class_weight, str):
             raise ValueError(
                 f'class_weight="{self.class_weight}" needs the frequencies of the classes, which '
-                "partial_fit cannot know; hand over a dict, for instance class_weight={0: 1, 1: 5}."
+                "partial_fit cannot know; pass a dict, for instance class_weight={0: 1, 1: 5}."
             )
         if getattr(self, "_scaled", False):
             raise ValueError(

@@ -67,7 +67,7 @@ class AdaptiveScaling(ScalingSelector):
     max_iter : int, default=500
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share. The
+        A descent ends when three steps together lower the objective by less than this fraction. The
         first one, which decides what is selected by itself, must have come to rest besides: no
         factor whose square a further step along the projected gradient would change by more than
         0.3 % of the mean of those in use.
@@ -94,7 +94,7 @@ class AdaptiveScaling(ScalingSelector):
         Steps over all descents.
     status_ : str
         "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
-        on the way that could not be solved up to their tolerance; a warning tells of them.
+        on the way that could not be solved up to their tolerance; a warning reports them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array

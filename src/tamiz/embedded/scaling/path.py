@@ -54,7 +54,7 @@ import numpy as np
 from tamiz.base import PathStep
 from tamiz.embedded.scaling.machines import TINY, Objective, Value
 
-SLOW = 1e-2  # decrease of the last steps, as a share, below which curvature helps
+SLOW = 1e-2  # decrease of the last steps, as a fraction, below which curvature helps
 STILL = 3e-3  # largest departure from stationarity at the end of a descent that is the answer
 
 
@@ -283,7 +283,7 @@ def _leave(state: ScalingState, features: np.ndarray, when: int) -> None:
     state.gone.extend(int(j) for j in features)
 
 
-ENOUGH = 1e-4  # share of the decrease promised by the gradient that a step must bring
+ENOUGH = 1e-4  # fraction of the decrease promised by the gradient that a step must bring
 SHORTEST = 1e-9  # steps below this, relative to the largest variable, are none
 FIRST = 0.3  # length of the first step, relative to the largest variable
 FARTHEST = 1e3  # and no step aims further than this
@@ -422,7 +422,7 @@ def step_from(objective: Judge, domain: Domain, point: Point, alive: np.ndarray)
 
 
 def settled(values: list[float], tol: float) -> bool:
-    """Whether the last steps together lowered the objective by less than the share ``tol``."""
+    """Whether the last steps together lowered the objective by less than the fraction ``tol``."""
     if len(values) <= LOOK_BACK:
         return False
     return values[-1 - LOOK_BACK] - values[-1] <= tol * abs(values[-1])

@@ -33,7 +33,7 @@ class RadiusMarginScaling(ScalingSelector):
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of the features. By itself the method takes the fewest features whose
-        bound is the least met on the way, up to the share ``tol``.
+        bound is the least met on the way, up to the fraction ``tol``.
     C : float, default=1.0
         Price of slack. The factors are found with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, for
         which the bound holds; ``estimator_`` is an ordinary :class:`~tamiz.svm.SVC`.
@@ -60,7 +60,7 @@ class RadiusMarginScaling(ScalingSelector):
     max_iter : int, default=200
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share.
+        A descent ends when three steps together lower the objective by less than this fraction.
     verbose : bool or int, default=0
         Show progress.
     checkpoint : str or path, optional
@@ -83,7 +83,7 @@ class RadiusMarginScaling(ScalingSelector):
         Steps over all descents.
     status_ : str
         "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
-        on the way that could not be solved up to their tolerance; a warning tells of them.
+        on the way that could not be solved up to their tolerance; a warning reports them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array

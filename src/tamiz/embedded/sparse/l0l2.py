@@ -65,11 +65,11 @@ class L0L2SVM(SparseLinearMachine):
     The last term tends to ``nu`` times the number of weights that are not zero as ``a`` grows. The
     texts write it with bounds ``-v <= w <= v`` and ``exp(-a v_j)``, where ``v = |w|`` at every
     minimum, and with ``mu/n`` for ``C``. The term is concave in ``v``: it is replaced by its
-    tangent, which leaves an :class:`L1L2SVM` with the price ``nu a exp(-a |w_j|)`` for each weight,
-    and this again and again. Large weights become free, small ones dear. The objective falls with
-    every step, down to a critical point, which may be a saddle where similar features share a
-    weight. There the weight of one feature is moved to the one most like it if that lowers the
-    objective, and the steps go on until neither helps.
+    tangent, which leaves an :class:`L1L2SVM` with the penalty ``nu a exp(-a |w_j|)`` for each
+    weight, and this again and again. Large weights become free, small ones dear. The objective
+    falls with every step, down to a critical point, which may be a saddle where similar features
+    share a weight. There the weight of one feature is moved to the one most like it if that lowers
+    the objective, and the steps go on until neither helps.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ class L0L2SVM(SparseLinearMachine):
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4
-        Duality gap accepted within a step, as a share of its objective; a step that lowers the
-        objective by less than a tenth of that share is the last.
+        Duality gap accepted within a step, as a fraction of its objective; a step that lowers the
+        objective by less than a tenth of that fraction is the last.
     max_iter : int, default=200
         Limit on linearisations from each start; some 5 to 30 are usual. (The iterations within each
         have a limit of their own, 10,000, as in :class:`L1L2SVM`.)
@@ -323,7 +323,7 @@ def _objective(
 
 
 class _Step:
-    """A solution of one step with the prices it was found for."""
+    """A solution of one step with the penalties it was found for."""
 
     def __init__(self, found: Certified, prices: np.ndarray):
         self.found = found
@@ -355,7 +355,7 @@ def successive_linearisation(
     previous: Any = None,
     moves: Callable[[Any, float], np.ndarray | None] | None = None,
 ) -> DCResult:
-    """Solve with the prices that the last weights give, until the objective stands still.
+    """Solve with the penalties that the last weights give, until the objective stands still.
 
     Parameters
     ----------

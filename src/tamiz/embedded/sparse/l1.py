@@ -224,7 +224,7 @@ class L1Path(NamedTuple):
         Position in ``Cs`` at which each feature first has a weight; n_values if it never has.
     order : ndarray of shape (n_features,)
         Features by entry, earliest first; those that enter together by weight, those that never
-        enter by how close they come at the last price.
+        enter by how close they come at the last ``C``.
     classes : ndarray of shape (2,)
         Labels; positive decision values speak for the second.
     statuses : tuple of str
@@ -301,7 +301,7 @@ def l1_svm_path(
     max_iter: int = 200,
     verbose: bool | int = 0,
 ) -> L1Path:
-    """Fit :class:`L1SVM` for a range of prices, each with the features of the one before first.
+    """Fit :class:`L1SVM` for a range of ``C``, each with the features of the one before first.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def l1_svm_path(
     n_values : int, default=50
         How many, if ``Cs`` is not given.
     span : float, default=1000
-        Ratio of the last price to the first, if ``Cs`` is not given.
+        Ratio of the last ``C`` to the first, if ``Cs`` is not given.
     class_weight : dict or "balanced", default=None
         Factor on the losses of the samples of each class.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -366,7 +366,7 @@ def l1_svm_path(
     try:
         with Progress("l1_svm_path", verbose) as progress:
             for k, C in enumerate(prices):
-                progress.update(f"price {k + 1} of {len(prices)}")
+                progress.update(f"C {k + 1} of {len(prices)}")
                 result = solve_hinge_program(
                     HingeProgram(X, signs, C * weight, c),
                     method=SOLVERS[solver],
@@ -387,16 +387,16 @@ def l1_svm_path(
 
 
 def _tell(found: list[ProgramResult], n_prices: int) -> None:
-    """Warn of prices that were not done, or not to the tolerance."""
+    """Warn of values of C that were not done, or not to the tolerance."""
     texts = []
     if len(found) < n_prices:
-        texts.append(f"interrupted; {len(found)} of {n_prices} prices were done and are kept.")
+        texts.append(f"interrupted; {len(found)} of {n_prices} values of C were done and are kept.")
     missed = [result.status for result in found if result.status != "converged"]
     if missed:
         texts.append(
             f"the solver stopped ({', '.join(sorted(set(missed)))}) before the tolerance was "
-            f"reached at {len(missed)} of {len(found)} prices; statuses and gaps tell which. Scale "
-            "the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
+            f"reached at {len(missed)} of {len(found)} values of C; statuses and gaps say which. "
+            "Scale the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
         )
     for text in texts:
         warnings.warn(f"l1_svm_path: {text}", ConvergenceWarning, stacklevel=4)
@@ -416,7 +416,7 @@ def _prices(
     first = entry_price(X, signs, weight, c)
     if not np.isfinite(first):
         raise ValueError(
-            "No feature enters the path at any price: none varies, or the class with less weight "
+            "No feature enters the path at any C: none varies, or the class with less weight "
             "lies amid the other, where no plane lowers the losses. Try class_weight='balanced', "
             "or look at the columns of X."
         )

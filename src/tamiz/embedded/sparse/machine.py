@@ -1,7 +1,7 @@
 r"""What the sparse linear machines share: a classifier that is a selector by its weights.
 
-Every one of them minimises a price of the hinge losses plus a penalty on the weights; the
-intercept is free. The price has one name throughout, ``C``, and may be given as ``lambda_``
+Every one of them minimises a penalty of the hinge losses plus a penalty on the weights; the
+intercept is free. The penalty has one name throughout, ``C``, and may be given as ``lambda_``
 (or ``mu``) where the texts do so; the page *Regularisation* of the documentation holds the table:
 
 .. math::
@@ -62,7 +62,7 @@ class LinearFit(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """One binary problem: labels ±1 and the price of each sample's hinge loss."""
+    """One binary problem: labels ±1 and the penalty of each sample's hinge loss."""
 
     X: Any  # float64, C-contiguous or CSR
     signs: np.ndarray

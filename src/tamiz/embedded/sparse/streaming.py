@@ -43,7 +43,7 @@ class Precision(NamedTuple):
             raise ValueError(f"gap={gap!r} must be a number above 0 and below 1.")
         whole = isinstance(max_passes, (int, np.integer)) and not isinstance(max_passes, bool)
         if not whole or max_passes < 1:
-            raise ValueError(f"max_passes={max_passes!r} must be a whole number, at least 1.")
+            raise ValueError(f"max_passes={max_passes!r} must be an integer, at least 1.")
         return cls(float(gap), int(max_passes))
 
 

@@ -142,7 +142,7 @@ class GapWeighted(Kernel):
         whole = isinstance(length, numbers.Integral) and not isinstance(length, bool | np.bool_)
         if not whole or length < 1:
             raise ValueError(
-                "length of GapWeighted must be a whole number of at least 1, the number of "
+                "length of GapWeighted must be an integer of at least 1, the number of "
                 f"symbols of a subsequence; got {length!r}."
             )
         check_real("decay", self.decay, "GapWeighted")

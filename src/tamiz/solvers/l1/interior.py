@@ -51,7 +51,7 @@ _FIRST = 200  # features that take part from the start
 _CHEAP = 500  # unknowns of the linear system
 _NEAR = 0.8  # of c_j: how far |g_j| may grow before feature j comes in
 _SUMMED = 1e-3  # relative gap below which g is summed anew, without the rounding of its changes
-_TO_BOUNDARY = 0.995  # share of the longest step
+_TO_BOUNDARY = 0.995  # fraction of the longest step
 _AHEAD = 100.0  # times c_j: how far beyond its constraint g_j may begin
 _SHRUNK = 1e7  # times that the multipliers are shrunk to this end, at most
 

@@ -48,7 +48,7 @@ from scipy.optimize import linprog
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1.interior import equations
 
-# Large prices multiply what HiGHS may round; its own tolerances only if it cannot do better.
+# Large penalties multiply what HiGHS may round; its own tolerances only if it cannot do better.
 _OPTIONS: tuple[dict[str, float], ...] = (
     {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     {},
@@ -165,7 +165,7 @@ def vertex(program: Any, start: Any, *, max_iter: int, progress: Progress) -> Ve
 def polished(program: Any, w: np.ndarray, b: float, alpha: np.ndarray) -> Vertex | None:
     """The vertex again, to more digits than HiGHS gives; None if that gains nothing."""
     X, y, C, c = program
-    # not zero beyond doubt, however large the price is beside all multipliers
+    # not zero beyond doubt, however large the penalty is beside all multipliers
     between = np.flatnonzero((alpha > 1e-12 * alpha.max()) & (alpha < (1.0 - 1e-9) * C))
     kept = np.flatnonzero(w)
     system = equations(X, y, between, kept)
@@ -269,7 +269,7 @@ class Gathered(NamedTuple):
     C: np.ndarray
     c: np.ndarray
     place: np.ndarray  # row of each sample; -1 if its loss costs nothing
-    share: np.ndarray  # its part in the price of that row
+    share: np.ndarray  # its part in the penalty of that row
     scale: np.ndarray | None  # s_j; None if all are one
     middle: np.ndarray | None  # m_j; None if all are zero
 
@@ -285,10 +285,10 @@ class Gathered(NamedTuple):
 
 
 def gather(X: Any, y: np.ndarray, C: np.ndarray, c: np.ndarray) -> Gathered:
-    """Leave out samples without price, put equal ones together in an order of their own, scale.
+    """Leave out samples without penalty, put equal ones together in an order of their own, scale.
 
     Where several solutions are optimal, the one found then depends neither on the order of the
-    samples nor on whether one of them is there twice or has twice the price.
+    samples nor on whether one of them is there twice or has twice the penalty.
     """
     rows = np.flatnonzero(C > 0)
     place = np.full(len(y), -1, dtype=np.intp)

@@ -59,7 +59,7 @@ class NearSums:
 
     machines: list[int]  # K of them
     hinges: np.ndarray  # (K, T): at the lengths asked for
-    far: np.ndarray  # (K, 2, p + 1): sums of prices times rows, for both sides
+    far: np.ndarray  # (K, 2, p + 1): sums of penalties times rows, for both sides
     parts: list[KeptRows]
 
     def merge(self, other: NearSums) -> NearSums:

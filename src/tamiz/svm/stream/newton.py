@@ -82,7 +82,7 @@ class Tasks(NamedTuple):
     """Which machine tells which classes apart, and what their losses cost."""
 
     signs: np.ndarray  # (n_machines, n_classes): 1, -1, or 0 for classes that take no part
-    prices: np.ndarray  # (n_machines, n_classes): price of the loss of a row
+    prices: np.ndarray  # (n_machines, n_classes): penalty of the loss of a row
 
 
 class Units(NamedTuple):
@@ -103,7 +103,7 @@ class Units(NamedTuple):
 
 @dataclass
 class HingeSums:
-    """What one pass tells of every machine; sums over rows.
+    """What one pass says about every machine; sums over rows.
 
     Memory: the square of the number of features for each machine.
     """
@@ -347,7 +347,7 @@ _FALL = 0.3  # of mu
 _FIRST_MU, _LEAST_MU = 1.0, 1e-10
 _AFTER_SAMPLE, _AFTER_WARM = 0.3, 0.1
 _PATIENCE = 12  # passes without gain
-_DOUBT = 0.02  # share of the objective by which a sample may be wrong
+_DOUBT = 0.02  # fraction of the objective by which a sample may be wrong
 _FLOPS = 2e9  # for the curvature in a pass
 
 
@@ -399,7 +399,7 @@ class Rows:
 class MachineRun:
     """One machine: where it is, the best that was met, and the planes below its losses."""
 
-    ridge: np.ndarray  # price of every weight; infinite: no weight
+    ridge: np.ndarray  # penalty of every weight; infinite: no weight
     point: np.ndarray  # weights and intercept
     mu: float = _FIRST_MU
     planes: list[tuple[np.ndarray, float]] = field(default_factory=list)
@@ -429,7 +429,7 @@ class MachineRun:
         return max(0.0, self.objective - self.bound)
 
     def begin(self, ridge: np.ndarray, mu: float) -> None:
-        """Start a problem with other prices of the weights from here."""
+        """Start a problem with other penalties of the weights from here."""
         self.ridge, self.mu, self.mu_bend, self.before = ridge, mu, mu, (mu, mu)
         self.point = self.point.copy()
         self.point[:-1][np.isinf(ridge)] = 0.0

@@ -39,7 +39,7 @@ O(n p min(n, p)) for each of some twenty steps, whatever the penalties. Features
 leave the system by themselves (``M -> 0``).
 
 **The last digits**: the exact solution for guessed sets. Once it is known which samples are on
-their margin (``F``), which have the full price, and which weights are not zero (``A``, with their
+their margin (``F``), which have the full penalty, and which weights are not zero (``A``, with their
 signs), what is left is a linear system:
 
 .. math::
@@ -74,7 +74,7 @@ from tamiz.solvers.linear_program import best_intercept
 
 
 class PenalisedHinge(NamedTuple):
-    """The problem: samples, labels ±1, price of each loss, price of each weight."""
+    """The problem: samples, labels ±1, penalty of each loss, penalty of each weight."""
 
     X: Any  # float64, C-contiguous or CSR
     y: np.ndarray
@@ -115,7 +115,7 @@ class Certified(NamedTuple):
     status: str = "converged"  # or "max_iter", "interrupted", "stalled"
 
     def within(self, tol: float) -> bool:
-        """Whether the objective is the minimum up to the share ``tol``."""
+        """Whether the objective is the minimum up to the fraction ``tol``."""
         return self.gap <= tol * self.objective
 
 
@@ -172,8 +172,8 @@ def product_with(X: Any, w: np.ndarray) -> np.ndarray:
 
 
 _MAX_STEPS = 100
-_CENTRAL = 0.1  # least share of the box to start in: nearer to its edge the steps are short
-_BACK = 0.995  # share of the way to the nearest bound
+_CENTRAL = 0.1  # least fraction of the box to start in: nearer to its edge the steps are short
+_BACK = 0.995  # fraction of the way to the nearest bound
 
 
 class Estimate(NamedTuple):
@@ -193,7 +193,7 @@ class Point:
     def __init__(self, problem: PenalisedHinge):
         self.X, self.y, self.C, nu = problem
         self.columns = ActiveFeatures(self.X, self.y)
-        self.priced = np.flatnonzero(nu)  # weights without a price have no threshold
+        self.priced = np.flatnonzero(nu)  # weights without a penalty have no threshold
         self.nu = nu[self.priced]
         y, C = self.y, self.C
         positive = y > 0
@@ -248,7 +248,7 @@ class Point:
 
 
 def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Progress) -> Estimate:
-    """Minimise up to the share ``tol`` of the objective."""
+    """Minimise up to the fraction ``tol`` of the objective."""
     point = Point(problem)
     n = problem.X.shape[0]
     status, step = "max_iter", 0

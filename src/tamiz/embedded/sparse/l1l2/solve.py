@@ -73,7 +73,7 @@ def solve_penalised(
     progress: Progress,
     start: np.ndarray | None = None,
 ) -> Certified:
-    """Minimise up to the share ``tol`` of the objective; ``start`` is a dual point nearby."""
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
     X, y, C, _ = problem
     counted = C > 0
     if not counted.all():  # a class of weight zero
@@ -101,7 +101,7 @@ def _minimise(
     progress: Progress,
     start: np.ndarray | None,
 ) -> Certified:
-    """Choose the method; every sample has a price and both classes are there."""
+    """Choose the method; every sample has a penalty and both classes are there."""
     X = problem.X
     n, p = X.shape
     size = float(min(n, p))
@@ -261,7 +261,7 @@ def descend(
     progress: Progress,
     start: np.ndarray | None = None,
 ) -> Certified:
-    """Minimise up to the share ``tol`` of the objective; ``start`` is a dual point ``c``."""
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point ``c``."""
     X, y, C, nu = problem
     rows, costs = _rows(X), (y, C, nu)
     squares = np.asarray(
