@@ -25,7 +25,7 @@ from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
 from tests.naive import mixed_penalties as naive
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 QUIET = Progress("", 0)
 
 PROGRAM = """

@@ -27,7 +27,7 @@ from tamiz.solvers import linear_program
 from tamiz.svm import SVC
 from tests.naive import sparse_machines as naive
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tamiz.embedded.scaling.kp_svm import PenalisedOptimum
 from tamiz.embedded.scaling.path import Domain, Point, Rule, ScalingPlan, _close_stage, begin
 from tamiz.kernels import RBF
 from tamiz.svm import SVC
-from tests.embedded.cases_scaling import (
+from tests.embedded.scaling.cases import (
     check_common,
     check_contract,
     check_failed_machines,

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.embedded import AROM
 from tamiz.embedded.sparse import arom as module
 from tamiz.svm import SVC, HardMarginSVC
-from tests.embedded.test_l1l2 import failed_checks
+from tests.embedded.sparse.test_l1l2 import failed_checks
 from tests.naive import mixed_penalties as naive
 
 

@@ -14,7 +14,7 @@ from tamiz.embedded.scaling.machines import DualOptimum, Sample
 from tamiz.embedded.scaling.path import Domain, onto_simplex
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC
-from tests.embedded.cases_scaling import (
+from tests.embedded.scaling.cases import (
     check_common,
     check_contract,
     check_failed_machines,
