@@ -21,6 +21,7 @@ from sklearn.svm import SVC as PeerSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import tamiz
+from tamiz.kernels import Linear
 from tamiz.persistence import ModelFileError, ModelFileWarning, _container, describe
 from tamiz.svm import SVC, PegasosClassifier
 from tests.test_persistence import difference, make_problem
@@ -524,3 +525,21 @@ def test_scrambled_nodes_with_proper_checksums_are_refused_or_harmless(tmp_path,
         except ModelFileError:
             found += 1
     assert found > 60
+
+
+def test_maps_of_kernels_in_older_files_are_read(tmp_path):
+    X, y = make_problem()
+    model = SVC(kernel=Linear().of(np.tanh).restrict([0, 2], 4)).fit(X[:, :2], y)
+    with zipfile.ZipFile(tamiz.save(model, tmp_path / "new.tamiz")) as members:
+        text = members.read("model.json").decode()
+        arrays = [members.read(f"arrays/{i}.npy") for i in range(len(members.namelist()) - 3)]
+    for now, then in (
+        ("tamiz.kernels.mapped.Widened", "tamiz.embedded._rfe_last.Widened"),
+        ('"columns"', '"features"'),
+        ('"width"', '"n_features"'),
+    ):
+        assert now in text
+        text = text.replace(now, then)
+    again = tamiz.load(forge(tmp_path / "old.tamiz", text=text.encode(), arrays=arrays))
+    old, new = (machine.decision_function(X[:, :2]) for machine in (again, model))
+    np.testing.assert_array_equal(old, new)

@@ -120,8 +120,8 @@ def test_any_list_of_numbers(kernel, tune, found):
         ("linear", {"C": ["a"]}, "positive number"),
         ("linear", {"C": [True]}, "positive number"),
         ("linear", {"C": [np.nan]}, "positive number"),
-        ("poly", {"degree": [2.5]}, "whole number of at least 1"),
-        ("poly", {"degree": [np.inf]}, "whole number of at least 1"),
+        ("poly", {"degree": [2.5]}, "integer of at least 1"),
+        ("poly", {"degree": [np.inf]}, "integer of at least 1"),
     ],
 )
 def test_grids_refused(kernel, tune, words):

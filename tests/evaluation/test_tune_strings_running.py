@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tamiz.evaluation import tune
 from tamiz.evaluation.tuning.plain import Plain
 from tamiz.kernels import GapWeighted
-from tamiz.kernels import _strings_gram as blocks
+from tamiz.kernels.strings import kernel as blocks
 from tamiz.svm import SVC
 from tests.tuned_strings import (
     FOLDS,

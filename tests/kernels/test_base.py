@@ -15,6 +15,7 @@ from tamiz.kernels import (
     Composed,
     Conformal,
     FunctionKernel,
+    Kernel,
     Linear,
     Polynomial,
     Precomputed,
@@ -172,3 +173,67 @@ def test_grid_search_over_a_kernel_parameter():
     assert search.estimator.kernel == 0.5 * RBF(gamma=1.0)
     search = GridSearchCV(NearestMean(), {"kernel": [Linear(), RBF(), RBF() + Linear()]}, cv=3)
     assert search.fit(X, y).best_params_["kernel"] in [Linear(), RBF(), RBF() + Linear()]
+
+
+class _WidthTwo(Kernel):
+    """x0 z0 + 2 x1 z1: made for two features, and says nothing about itself."""
+
+    def _gram(self, X, Z):
+        Z = X if Z is None else Z
+        return X[:, [0]] @ Z[:, [0]].T + 2.0 * X[:, [1]] @ Z[:, [1]].T
+
+    def _diag(self, X):
+        return X[:, 0] ** 2 + 2.0 * X[:, 1] ** 2
+
+
+def test_a_new_kernel_declares_no_capability():
+    kernel = _WidthTwo()
+    assert not (kernel.any_width or kernel.is_linear or kernel.precomputed)
+    assert kernel.pairwise_form is None
+
+
+def test_elementary_kernels_declare_what_they_are_a_function_of():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    square = np.square(X[:, None] - X[None]).sum(axis=2)
+    for kernel in (Linear(), Polynomial(3, gamma=0.7, coef0=0.2), RBF(gamma=0.3), RBF(width=2.0)):
+        form = kernel.pairwise_form
+        if form.radial:
+            expected = np.exp(-form.gamma * square)
+        else:
+            expected = (form.constant + form.gamma * X @ X.T) ** form.degree
+        np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+    assert RBF().pairwise_form.gamma == "scale"
+    assert Sigmoid().pairwise_form is None and (2.0 * Linear()).pairwise_form is None
+
+
+def test_composites_ask_their_parts_for_capabilities():
+    form = QuadraticForm(np.eye(2))
+    assert (Linear() + RBF()).any_width and not (Linear() + form).any_width
+    assert (2.0 * Precomputed()).precomputed and not (2.0 * Linear()).precomputed
+    assert Linear().is_linear and not (2.0 * Linear()).is_linear
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        _WidthTwo(),
+        QuadraticForm([[2.0, 0.5], [0.5, 1.0]]) + RBF(gamma=0.4),
+        Linear().of(np.tanh),
+        Conformal(lambda X: 1.0 + X[:, 0] + 3.0 * X[:, 1]),
+        FunctionKernel(lambda X, Z: X[:, [0]] @ Z[:, [0]].T + X[:, [1]] @ Z[:, [1]].T),
+        Polynomial(2),
+    ],
+    ids=repr,
+)
+def test_restricted_kernel_equals_zeros_in_the_place_of_absent_features(kernel):
+    X = np.random.default_rng(1).normal(size=(5, 1))
+    wide = np.column_stack([np.zeros(5), X])
+    narrow = kernel.restrict([1], 2)
+    np.testing.assert_allclose(narrow(X), kernel(wide), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(narrow(X[:2], X), kernel(wide[:2], wide), rtol=1e-12, atol=1e-14)
+    assert narrow == kernel.restrict([1], 2)
+
+
+def test_precomputed_values_cannot_be_restricted():
+    with pytest.raises(TypeError, match="no features"):
+        Precomputed().restrict([0], 2)

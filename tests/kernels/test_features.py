@@ -303,3 +303,14 @@ def test_wrong_requests_are_refused_in_a_sentence():
     with pytest.raises(ValueError, match="needs samples with 4 features"):
         QuadraticForm(B).track(samples(p=3))
     assert tracker.active.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize("name", TRACKED)
+def test_leave_one_out_diagonals_equal_brute_force(name):
+    kernel, oracle = TRACKED[name]
+    X, weights = samples(), np.abs(coefficients())
+    weights[::3] = 0.0
+    found = kernel.track(X, scale=SCALE).leave_one_out_diag(weights)
+    grams = [naive.gram(oracle, naive.scaled(X, SCALE, without=j)) for j in range(P)]
+    expected = [weights @ np.diag(gram) if SCALE[j] else np.nan for j, gram in enumerate(grams)]
+    close(found, np.array(expected), 1e-11)

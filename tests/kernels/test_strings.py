@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tamiz.kernels import RBF, Conformal, GapWeighted, Linear, Precomputed, mercer_check
-from tamiz.kernels import _strings_gram as blocks
+from tamiz.kernels.strings import kernel as blocks
 from tamiz.kernels.strings.texts import Texts
 from tamiz.runtime import threads as parallel
 from tamiz.runtime.threads import limit_threads

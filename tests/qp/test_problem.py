@@ -43,7 +43,7 @@ def test_numbers_stand_for_vectors():
         ({"p": np.zeros(3)}, "Q has 2 rows but p has 3 entries; they must be equal"),
         ({"Q": np.zeros((2, 3))}, r"Q must be a square matrix.*\(2, 3\)"),
         ({"Q": np.zeros(4)}, r"Q must be a square matrix.*\(4,\)"),
-        ({"Q": [[1.0, 2.0], [0.0, 1.0]]}, r"Q is not symmetric; hand over \(Q \+ Q\.T\) / 2"),
+        ({"Q": [[1.0, 2.0], [0.0, 1.0]]}, r"Q is not symmetric; pass \(Q \+ Q\.T\) / 2"),
         ({"Q": [[np.nan, 0.0], [0.0, 1.0]]}, "Q holds NaN or infinite entries.*must be finite"),
         ({"p": [np.inf, 0.0]}, "p and d must be finite"),
         ({"d": np.nan}, "p and d must be finite"),

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Polynomial, Sigmoid
-from tamiz.kernels.lazy_rows import Source, exp_of
+from tamiz.kernels.lazy_rows import RowSource
 from tamiz.search.fast import judge_for
 from tamiz.search.judges import CrossValidation
 from tamiz.search.splits import HoldOut, make_splits
@@ -305,16 +305,6 @@ def test_one_feature_on_real_data_is_solved_to_the_end():
 # ---------------------------------------------------------------------- compiled pieces
 
 
-def test_exponential():
-    x = np.concatenate([-np.geomspace(1e-300, 708.0, 20_000), [0.0, -0.0, -708.0]])
-    out = np.empty_like(x)
-    exp_of(x, out)
-    np.testing.assert_allclose(out, np.exp(x), rtol=1e-15, atol=0)
-    far = np.array([-708.5, -1e4, -1e300, -np.inf])
-    exp_of(far, far_out := np.empty(4))
-    assert not far_out.any()
-
-
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 40])
 def test_rows_of_the_kernel_matrix(n):
     rng = np.random.default_rng(n)
@@ -329,7 +319,7 @@ def test_rows_of_the_kernel_matrix(n):
         False: (1.0 + 0.5 * products) ** 3,
     }
     for radial, base in ((True, D), (False, P)):
-        gram = Gram(Source(base, A, signs, radial, 0.5, 1.0, 3), np.full((n, n), np.nan))
+        gram = Gram(RowSource(base, A, signs, radial, 0.5, 1.0, 3), np.full((n, n), np.nan))
         np.testing.assert_allclose(gram.diag, wanted[radial].diagonal(), rtol=1e-9, atol=1e-12)
         some = np.arange(0, n, 2)
         gram.rows(some)
@@ -351,7 +341,7 @@ def test_solutions_are_those_of_the_estimator():
         K = np.ascontiguousarray(machine.kernel_(X))
         lower, upper = np.minimum(0.0, C * signs), np.maximum(0.0, C * signs)
         D = np.square(X[:, None] - X[None]).sum(axis=2)
-        source = Source(D, np.empty((0, len(X))), np.empty(0), True, 0.4, 0.0, 1)
+        source = RowSource(D, np.empty((0, len(X))), np.empty(0), True, 0.4, 0.0, 1)
         gram = Gram(source, np.full_like(D, np.nan))
         found = settle(gram, np.zeros(len(K)), -signs, lower, upper)
         assert (found.b >= lower).all() and (found.b <= upper).all()

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tamiz.runtime.progress import Progress
-from tamiz.solvers import _l1_vertex, linear_program
-from tamiz.solvers.l1.entry import entry_price
-from tamiz.solvers.l1.face import least_norm
+from tamiz.solvers import linear_program
+from tamiz.solvers.l1 import programs
+from tamiz.solvers.l1.programs import entry_price, least_norm
 from tamiz.solvers.linear_program import (
     METHODS,
     HingeProgram,
@@ -217,7 +217,7 @@ def test_limits_and_interruption_keep_what_was_reached(monkeypatch):
     def pressed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_l1_vertex, "_restricted", pressed)
+    monkeypatch.setattr(programs, "_restricted", pressed)
     cut = solve_hinge_program(program, method="vertex")
     assert cut.status == "interrupted"
     assert cut.objective <= least * (1 + 1e-4)
@@ -233,7 +233,7 @@ def test_a_small_program_grows_to_the_whole_one(seed, n, p):
     program = program._replace(y=y)
     start = solve_hinge_program(program._replace(C=0.5 * program.C))
     start = start._replace(alpha=2.0 * start.alpha)
-    found = _l1_vertex.vertex(program, start, max_iter=200, progress=Progress("test"))
+    found = programs.vertex(program, start, max_iter=200, progress=Progress("test"))
     assert found.status == "converged"
     least = naive.least_objective(*program)
     assert program.judge(found.w)[0] == pytest.approx(least, rel=1e-8)
@@ -292,7 +292,7 @@ def test_a_vertex_is_polished(seed):
     free = (exact.alpha > 1e-6) & (exact.alpha < program.C - 1e-6)
     alpha = exact.alpha + np.where(free, 1e-6 * rng.normal(size=60), 0.0)
     assert kept.any() and free.any()
-    better = _l1_vertex.polished(program, w, exact.b, alpha)
+    better = programs.polished(program, w, exact.b, alpha)
     np.testing.assert_allclose(better.w, exact.w, rtol=0, atol=1e-10)
     assert program.feasible(better.alpha)[0].sum() == pytest.approx(exact.objective, rel=1e-11)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tamiz.svm.stream.hinge import Tasks, Units
-from tamiz.svm.stream.newton import Rows
+from tamiz.svm.stream.newton import Rows, Tasks, Units
 
 
 def noisy(n=300, p=6, seed=0, shift=0.0, classes=2):

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC as PeerSVC
 
 from tamiz.svm import SVC, HardMarginSVC, NotSeparableError, radius_margin_bound
-from tamiz.svm._separability import separability
+from tamiz.svm.diagnostics import separability
 
 
 def separable(seed, n=80, p=5, gap=0.3):

@@ -26,7 +26,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.solvers.pegasos import (
     Averaging,
     Intercept,
-    Samples,
+    OnlineSamples,
     Setting,
     advance,
     expected_gap,
@@ -99,7 +99,7 @@ def test_iterates_averages_and_directions_equal_the_naive_ones(
     iterates, rho = naive.pegasos(
         X.tolist(), signs, [*weight[codes], weight.max()], batches, lambda_, delay, intercept
     )
-    samples = Samples(sparse.csr_matrix(X) if as_sparse else X, codes, np.array([1]), weight)
+    samples = OnlineSamples(sparse.csr_matrix(X) if as_sparse else X, codes, np.array([1]), weight)
     T = len(batches)
     tail = 2 ** int(np.log2(T / 2)) if T >= 2 else 0
     expected = {
@@ -137,7 +137,7 @@ def test_each_machine_of_several_is_the_binary_one(run, average):
 
     def weights(codes, positive):
         state = new_state(len(positive), X.shape[1], setting)
-        samples = Samples(X, codes, np.array(positive), np.ones(3))
+        samples = OnlineSamples(X, codes, np.array(positive), np.ones(3))
         advance(state, samples, setting, order, size)
         return solution(state, setting)
 
@@ -346,7 +346,7 @@ def test_a_free_intercept_reaches_what_the_penalised_one_cannot():
     X, y = two_classes(200, 2, seed=8, shift=5.0)
     lambda_ = 0.1
     reference = SVC(kernel="linear", C=1 / (len(y) * lambda_), tol=1e-8).fit(X, y)
-    samples = Samples(X, y, np.array([1]), np.ones(2))
+    samples = OnlineSamples(X, y, np.array([1]), np.ones(2))
     setting = Setting(lambda_, Intercept.FREE, Averaging.ALL, None)
     optimum = objective(samples, setting, np.c_[reference.coef_, reference.intercept_])[0]
     free = PegasosClassifier(
@@ -552,7 +552,7 @@ def test_bad_streams_are_refused_with_a_sentence():
         stream().partial_fit(X[:, :3], y)
     with pytest.raises(ValueError, match=r"C=2 .*set C=None and choose lambda_"):
         stream(C=2)
-    with pytest.raises(ValueError, match=r'class_weight="balanced" .*hand over a dict'):
+    with pytest.raises(ValueError, match=r'class_weight="balanced" .*pass a dict'):
         stream(class_weight="balanced")
     with pytest.raises(ValueError, match=r"lambda_ was 0.0001 and is 0.5.*clone"):
         stream().set_params(lambda_=0.5).partial_fit(X, y)

@@ -282,12 +282,12 @@ def test_a_bound_that_cannot_be_given_is_refused_with_a_sentence():
     hard_margin = SVC(kernel="linear", C=1e10).fit(X, y)
     with pytest.raises(ValueError, match=r"does not separate the class 1 .*least margin -.*HardM"):
         machine.mistake_bound(hard_margin, X, 1 - y)
-    with pytest.raises(ValueError, match=r"coef_ has shape \(1, 2\), .*\(1, 3\); hand over"):
+    with pytest.raises(ValueError, match=r"coef_ has shape \(1, 2\), .*\(1, 3\); pass"):
         machine.mistake_bound(SVC(kernel="linear").fit(X[:, :2], y), X, y)
-    with pytest.raises(ValueError, match=r"y\[0\] is 7, .*\(0, 1\)\. Hand over labels"):
+    with pytest.raises(ValueError, match=r"y\[0\] is 7, .*\(0, 1\)\. Pass labels"):
         machine.mistake_bound(hard_margin, X, np.full(len(y), 7))
     with pytest.raises(ValueError, match=r"X has 2 features"):
         machine.mistake_bound(hard_margin, X[:, :2], y)
     without = quietly(PerceptronClassifier(fit_intercept=False), X, y)
-    with pytest.raises(ValueError, match=r"intercept_ is .*fit_intercept=False; hand over"):
+    with pytest.raises(ValueError, match=r"intercept_ is .*fit_intercept=False; pass"):
         without.mistake_bound(hard_margin, X, y)

@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 from tamiz.svm import SVC
-from tamiz.svm import _stream_near as near_rows
-from tamiz.svm.stream.hinge import Tasks, Units
+from tamiz.svm.stream import near as near_rows
 from tamiz.svm.stream.near import NearAt, solve_machines
-from tamiz.svm.stream.newton import Machine
+from tamiz.svm.stream.newton import MachineRun, Tasks, Units
 from tests.svm.streams import noisy, rows_of
 
 
@@ -73,7 +72,7 @@ def test_rows_near_the_margin_save_passes_and_change_nothing(dense, monkeypatch)
         monkeypatch.setattr(near_rows, "_SMALL", small)
         rows = rows_of(X, y, 0.1, dense=dense, sample=np.arange(0, 3000, 10))
         rows.near_bytes, rows.row_bytes = 8 * 7 * 1500, 8 * 7
-        machine = Machine(1.0 / rows.units.scale**2, np.zeros(7))
+        machine = MachineRun(1.0 / rows.units.scale**2, np.zeros(7))
         solve_machines(rows, [machine], tol=1e-6, max_passes=60)
         assert machine.status == "converged"
         assert machine.bound <= exact * (1 + 1e-8)
@@ -94,7 +93,7 @@ def test_a_margin_without_rows_ends_with_newton(monkeypatch):
     X, y = noisy(600, 4, seed=13)
     rows = rows_of(X, y, 1.0, sample=np.arange(200))
     rows.near_bytes, rows.row_bytes = 8 * 5 * 3, 8 * 5  # three rows at most
-    machine = Machine(1.0 / rows.units.scale**2, np.full(5, 5.0))
+    machine = MachineRun(1.0 / rows.units.scale**2, np.full(5, 5.0))
     solve_machines(rows, [machine], tol=1e-5, max_passes=80)
     exact = SVC(C=1.0, kernel="linear", tol=1e-8).fit(X, y).objective_
     assert machine.status == "converged"

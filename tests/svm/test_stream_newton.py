@@ -9,10 +9,9 @@ import pytest
 from scipy import sparse
 
 from tamiz.svm import SVC
-from tamiz.svm import _stream_newton as newton
-from tamiz.svm.stream.hinge import HingeAt, Tasks, sides
+from tamiz.svm.stream import newton
 from tamiz.svm.stream.near import solve_machines
-from tamiz.svm.stream.newton import Machine
+from tamiz.svm.stream.newton import HingeAt, MachineRun, Tasks, sides
 from tests.naive.streaming import slow_sums
 from tests.svm.streams import noisy, rows_of
 
@@ -49,7 +48,7 @@ def test_the_sums_of_a_pass_are_those_of_the_formulas_and_add_up(dense):
 def test_a_share_of_the_rows_gives_the_curvature_on_average():
     X, y = noisy(20_000, 3)
     rows = rows_of(X, y, 1.0)
-    question = newton._question(rows, [Machine(np.ones(3), np.zeros(4))], [0])
+    question = newton._question(rows, [MachineRun(np.ones(3), np.zeros(4))], [0])
     whole = question.of(X, y)
     question.share = np.array([4000 / whole.bend[0]])
     some = question.of(X, y)
@@ -68,7 +67,7 @@ def test_the_minimum_is_that_of_svc_and_the_gap_is_true(C, dense):
     X, y = noisy(seed=3, shift=0.0 if not dense else 5.0)
     exact = SVC(C=C, kernel="linear", tol=1e-8).fit(X, y)
     rows = rows_of(X, y, C, dense=dense)
-    machine = Machine(1.0 / rows.units.scale**2, np.zeros(X.shape[1] + 1))
+    machine = MachineRun(1.0 / rows.units.scale**2, np.zeros(X.shape[1] + 1))
     solve_machines(rows, [machine], tol=1e-6, max_passes=60)
     assert machine.status == "converged"
     low, high = machine.bound, machine.objective
@@ -83,7 +82,7 @@ def test_the_minimum_is_that_of_svc_and_the_gap_is_true(C, dense):
 def test_every_plane_lies_below_the_losses_also_without_some_features():
     X, y = noisy(200, 5, seed=4)
     rows = rows_of(X, y, 1.0)
-    machine = Machine(1.0 / rows.units.scale**2, np.zeros(6))
+    machine = MachineRun(1.0 / rows.units.scale**2, np.zeros(6))
     solve_machines(rows, [machine], tol=1e-3, max_passes=30)
     assert len(machine.planes) > 3
     Z, signs = rows.units.apply(X), 2.0 * y - 1.0
@@ -103,7 +102,7 @@ def test_planes_of_the_machine_before_bound_the_next_and_save_passes():
     X, y = noisy(400, 8, seed=5)
     rows = rows_of(X, y, 0.1)
     ridge = 1.0 / rows.units.scale**2
-    machine = Machine(ridge, np.zeros(9))
+    machine = MachineRun(ridge, np.zeros(9))
     solve_machines(rows, [machine], tol=1e-5, max_passes=60)
     least = int(np.argmin(machine.best[:-1] ** 2 * ridge))
     fewer = ridge.copy()
@@ -114,7 +113,7 @@ def test_planes_of_the_machine_before_bound_the_next_and_save_passes():
     before = rows.passes
     solve_machines(rows, [machine], tol=1e-5, max_passes=60)
     warm = rows.passes - before
-    cold = Machine(fewer, np.zeros(9))
+    cold = MachineRun(fewer, np.zeros(9))
     before = rows.passes
     solve_machines(rows, [cold], tol=1e-5, max_passes=60)
     assert warm < rows.passes - before
@@ -134,7 +133,7 @@ def test_a_sample_that_misleads_costs_passes_not_the_answer():
     X, y = noisy(600, 4, seed=6)
     order = np.argsort(X[:, 0])
     rows = rows_of(X, y, 1.0, sample=order[250:350])  # rows of one sort only
-    machine = Machine(1.0 / rows.units.scale**2, np.zeros(5))
+    machine = MachineRun(1.0 / rows.units.scale**2, np.zeros(5))
     solve_machines(rows, [machine], tol=1e-5, max_passes=80)
     exact = SVC(C=1.0, kernel="linear", tol=1e-8).fit(X, y)
     assert machine.status == "converged"

@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 import tamiz
 from tamiz.embedded import SVMRFE, AdaptiveScaling, HoldOutSVM
 from tamiz.kernels import RBF, GapWeighted
-from tamiz.kernels import _strings_gram as blocks
+from tamiz.kernels.strings import kernel as blocks
 from tamiz.persistence._compiled import check
 from tamiz.persistence._errors import ModelFileError
 from tamiz.search import ForwardSelection

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.subgradient import (
-    Machine,
+    HingeProblem,
     hinge_and_subgradient,
     into_ball,
     machine_constants,
@@ -51,7 +51,7 @@ def exact(X, y, lambda_, weight):
 
 def problem(X, y, lambda_, weight=None):
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-    return Machine(X, np.where(y == 1, 1.0, -1.0), weight / weight.sum(), lambda_, True)
+    return HingeProblem(X, np.where(y == 1, 1.0, -1.0), weight / weight.sum(), lambda_, True)
 
 
 # ------------------------------------------------------------------------- the general method

@@ -11,7 +11,14 @@ from tamiz.kernels.algebra import Exponential, PolynomialOf, Product, Scaled, Su
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from tamiz.kernels.features.base import FeatureGram
-from tamiz.kernels.mapped import Composed, Conformal, FunctionKernel, QuadraticForm
+from tamiz.kernels.mapped import (
+    KERNEL_NAMES,
+    Composed,
+    Conformal,
+    FunctionKernel,
+    QuadraticForm,
+    as_kernel,
+)
 from tamiz.kernels.mercer import (
     IndefiniteKernelWarning,
     MercerCheck,
@@ -19,7 +26,6 @@ from tamiz.kernels.mercer import (
     warn_if_indefinite,
 )
 from tamiz.kernels.prepared import Prepared
-from tamiz.kernels.resolve import KERNEL_NAMES, as_kernel
 from tamiz.kernels.strings.kernel import GapWeighted
 
 __all__ = [

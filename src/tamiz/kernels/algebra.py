@@ -89,6 +89,14 @@ class Composite(Kernel):
         return any(part._pending for part in self.parts)
 
     @property
+    def any_width(self) -> bool:
+        return all(part.any_width for part in self.parts)
+
+    @property
+    def precomputed(self) -> bool:
+        return any(part.precomputed for part in self.parts)
+
+    @property
     def compares_text(self) -> bool:
         return self.parts[0].compares_text
 

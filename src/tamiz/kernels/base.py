@@ -12,7 +12,7 @@ import copy
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -26,11 +26,27 @@ if TYPE_CHECKING:
 SUM, PRODUCT, ATOM = 0, 1, 2  # how tightly a kernel's text binds, for the brackets of its repr
 
 
+class PairwiseForm(NamedTuple):
+    """A kernel as a function of one number for each pair of samples.
+
+    exp(-gamma ||x - x'||**2) if ``radial``, else (constant + gamma <x, x'>) ** degree. In both a
+    feature is one term of a sum, so that compiled code can follow as features come and go.
+    """
+
+    radial: bool
+    gamma: float | str  # a word ("scale" or "auto") until the kernel is resolved on samples
+    constant: float = 0.0
+    degree: int = 1
+
+
 class Kernel(ABC):
     """Base class of all kernels; not used by itself.
 
     A subclass lists the names of its constructor arguments in ``_parameters``, stores them
-    unchanged under the same names and checks them in ``_check_parameters``.
+    unchanged under the same names and checks them in ``_check_parameters``. What it can do besides
+    giving values it declares in the properties ``any_width``, ``pairwise_form``, ``is_linear`` and
+    ``precomputed``; callers ask these and know no kernel by its class. All of them say no unless a
+    kernel says otherwise, and a subclass whose values differ from its parent's declares them anew.
     """
 
     _parameters: ClassVar[tuple[str, ...]] = ()
@@ -67,7 +83,9 @@ class Kernel(ABC):
 
     def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
         """The kernel of samples of which only ``columns`` are left; the others count as zero."""
-        return self
+        from tamiz.kernels.mapped import Widened
+
+        return self if self.any_width else self.of(Widened(columns, width))
 
     def _samples(self, X: Any, name: str = "X") -> Any:
         """Check samples and convert them to what ``_gram`` works on."""
@@ -84,6 +102,26 @@ class Kernel(ABC):
     @property
     def _pending(self) -> bool:
         """Whether a parameter still waits for training samples."""
+        return False
+
+    @property
+    def any_width(self) -> bool:
+        """Whether it compares samples of any number of features, where absent ones are zero."""
+        return False
+
+    @property
+    def pairwise_form(self) -> PairwiseForm | None:
+        """The kernel as a function of squared distances or inner products, if it is one."""
+        return None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is the inner product of the samples itself, so that a machine has weights."""
+        return False
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether it, or a kernel in it, is given kernel values in the place of features."""
         return False
 
     @property
@@ -206,9 +244,8 @@ class Kernel(ABC):
     def restrict(self, columns: ArrayLike, width: int) -> Kernel:
         """The kernel of samples that have only some of their features: the others are zero.
 
-        Most kernels do not know how many features there are, and are returned as they are. A
-        matrix of a quadratic form loses rows and columns; a function gets a table with zeros in
-        the place of the features that are missing.
+        A kernel with ``any_width`` is returned as it is. The matrix of a quadratic form loses rows
+        and columns; any other kernel gets samples with zeros in the place of absent features.
 
         Parameters
         ----------

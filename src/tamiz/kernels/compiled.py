@@ -1,20 +1,25 @@
-"""Compiled: the radial kernel's exponential in single precision, over tiles of a matrix.
+"""Compiled: the exponential, tiles of a radial kernel; and inner products by BLAS.
 
-``exp`` inside a compiled loop calls the mathematical library once for each number. The loop below
-holds its own exponential made of multiplications and additions only, which the compiler turns into
-vector instructions:
+``exp`` inside a compiled loop calls the mathematical library once for each number. Here are two of
+our own, single and double, made of multiplications and additions only, which the compiler turns
+into vector instructions:
 
-* Cody and Waite's reduction: x = k ln 2 + r with a whole k and |r| <= ln(2)/2, where ln 2 is split
-  into a short number, whose products with k are exact, and the rest;
+* Cody and Waite's reduction: x = k ln 2 + r with an integer k and |r| <= ln(2)/2, where ln 2 is
+  split into a short number, whose products with k are exact, and the rest;
 * k is found by adding a number so large that its last bit is worth one, which rounds; the compiler
   must therefore not reassociate sums (of the liberties of ``fastmath`` only the fusing of
   a product and a sum is granted);
-* exp(r) = 1 + r + r**2 q(r), the polynomial q of degree 5 interpolating at the Chebyshev points
-  of |r| <= ln(2)/2;
+* exp(r) = 1 + r + r**2 q(r), the polynomial q of degree 5 (single) or 9 (double) interpolating at
+  the Chebyshev points of |r| <= ln(2)/2;
 * 2**k by writing k into the exponent bits.
 
-The relative error is below 1.5e-7; arguments of -87 and less, where the result leaves the range of
-normal numbers, give 0.
+In single precision the relative error is below 1.5e-7 and arguments of -87 and less, where the
+result leaves the range of normal numbers, give 0; in double precision it is below 1e-15, and
+arguments below -708 give 0.
+
+NumPy turns ``A @ A.T`` into a symmetric BLAS update followed by a copy of one triangle that walks
+memory against its grain; at a few thousand rows that copy costs more than the product. Panels of
+rows against the columns that follow, each mirrored while still in the cache, avoid it.
 
 References
 ----------
@@ -23,68 +28,120 @@ W. J. Cody and W. Waite, *Software Manual for the Elementary Functions*, Prentic
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
+from scipy import sparse
+
+from tamiz.kernels._checks import Array, Matrix
+from tamiz.runtime.blas import product
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)
-_LOWEST = np.float32(-87.0)
-_LOG2_E = np.float32(1.4426950408889634)
-_ROUNDER = np.float32(1.5 * 2.0**23)
-_ROUNDER_BITS = np.int32(np.float32(1.5 * 2.0**23).view(np.int32) - 127)
-_MANTISSA = np.int32(23)
-_LN2_HIGH = np.float32(0.693359375)
-_LN2_LOW = np.float32(-2.1219444005471377e-4)
-_C2 = np.float32(5.00000001346581e-1)
-_C3 = np.float32(1.6666666681623232e-1)
-_C4 = np.float32(4.1666464925285904e-2)
-_C5 = np.float32(8.3333109254809e-3)
-_C6 = np.float32(1.3933649996309251e-3)
-_C7 = np.float32(1.9890990824673654e-4)
+# of the single exponential
+_S_LOWEST = np.float32(-87.0)
+_S_LOG2_E = np.float32(1.4426950408889634)
+_S_ROUNDER = np.float32(1.5 * 2.0**23)
+_S_ROUNDER_BITS = np.int32(np.float32(1.5 * 2.0**23).view(np.int32) - 127)
+_S_MANTISSA = np.int32(23)
+_S_LN2_HIGH = np.float32(0.693359375)
+_S_LN2_LOW = np.float32(-2.1219444005471377e-4)
+_S_C2 = np.float32(5.00000001346581e-1)
+_S_C3 = np.float32(1.6666666681623232e-1)
+_S_C4 = np.float32(4.1666464925285904e-2)
+_S_C5 = np.float32(8.3333109254809e-3)
+_S_C6 = np.float32(1.3933649996309251e-3)
+_S_C7 = np.float32(1.9890990824673654e-4)
+
+# of the double one
+_LOWEST = -708.0
+_LOG2_E = 1.4426950408889634
+_ROUNDER = 1.5 * 2.0**52
+_ROUNDER_BITS = np.int64(np.float64(1.5 * 2.0**52).view(np.int64) - 1023)
+_MANTISSA = np.int64(52)
+_LN2_HIGH = 6.93147180369123816490e-1
+_LN2_LOW = 1.90821492927058770002e-10
+_C2 = 0.5000000000000001
+_C3 = 0.16666666666666669
+_C4 = 0.04166666666662413
+_C5 = 0.008333333333330062
+_C6 = 0.0013888888917213717
+_C7 = 0.00019841269863053618
+_C8 = 2.4801521295954376e-05
+_C9 = 2.7557268459997064e-06
+_C10 = 2.7620088445409746e-07
+_C11 = 2.510038549551032e-08
 
 MIRROR_TILE = 32
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _bits_of(typing_context: Any, value: Any) -> Any:
-    """The 32 bits of a float32 as a whole number."""
+    """The bits of a float32 or float64 as an integer of the same size."""
+    whole = types.int32 if value.bitwidth == 32 else types.int64
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(32))
+        return builder.bitcast(args[0], ir.IntType(whole.bitwidth))
 
-    return types.int32(types.float32), generate
+    return whole(value), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _from_bits(typing_context: Any, bits: Any) -> Any:
-    """The float32 that 32 bits stand for."""
+    """The float32 or float64 that the bits of an integer stand for."""
+    real = types.float32 if bits.bitwidth == 32 else types.float64
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.FloatType())
+        return builder.bitcast(args[0], ir.FloatType() if real.bitwidth == 32 else ir.DoubleType())
 
-    return types.float32(types.int32), generate
+    return real(bits), generate
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _exp_single(x: Any) -> Any:
     """exp(x) for -87 <= x <= 0 in float32."""
-    shifted = x * _LOG2_E + _ROUNDER
+    shifted = x * _S_LOG2_E + _S_ROUNDER
+    k = shifted - _S_ROUNDER
+    r = x - k * _S_LN2_HIGH
+    r = r - k * _S_LN2_LOW
+    p = _S_C7
+    p = p * r + _S_C6
+    p = p * r + _S_C5
+    p = p * r + _S_C4
+    p = p * r + _S_C3
+    p = p * r + _S_C2
+    p = p * (r * r) + r
+    p = p + _ONE
+    bits = np.int32((_bits_of(shifted) - _S_ROUNDER_BITS) << _S_MANTISSA)
+    return p * _from_bits(bits)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def exp_double(x: Any) -> Any:
+    """exp(x) for x <= 0; 0 below -708."""
+    bounded = max(x, _LOWEST)
+    shifted = bounded * _LOG2_E + _ROUNDER
     k = shifted - _ROUNDER
-    r = x - k * _LN2_HIGH
+    r = bounded - k * _LN2_HIGH
     r = r - k * _LN2_LOW
-    p = _C7
+    p = _C11
+    p = p * r + _C10
+    p = p * r + _C9
+    p = p * r + _C8
+    p = p * r + _C7
     p = p * r + _C6
     p = p * r + _C5
     p = p * r + _C4
     p = p * r + _C3
     p = p * r + _C2
     p = p * (r * r) + r
-    p = p + _ONE
-    return p * _from_bits((_bits_of(shifted) - _ROUNDER_BITS) << _MANTISSA)
+    p = p + 1.0
+    value = p * _from_bits((_bits_of(shifted) - _ROUNDER_BITS) << _MANTISSA)
+    return value if x >= _LOWEST else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -100,8 +157,8 @@ def radial_tile(
         for j in range(product.shape[1]):
             x = np.float32(product[i, j] - (half_left[i] + half_right[j]))
             x = min(x, _ZERO)
-            value = _exp_single(max(x, _LOWEST))
-            out[row0 + i, col0 + j] = value if x > _LOWEST else _ZERO
+            value = _exp_single(max(x, _S_LOWEST))
+            out[row0 + i, col0 + j] = value if x > _S_LOWEST else _ZERO
 
 
 @njit(cache=True, nogil=True)
@@ -117,3 +174,59 @@ def mirror_tile(out: Any, row0: int, row1: int, col0: int, col1: int) -> None:
             for c in range(c0, c1):
                 for r in range(r0, min(r1, c)):
                     out[c, r] = out[r, c]
+
+
+PANEL = 256  # rows of a panel: long enough for BLAS, short enough for the second-level cache
+_BELOW = np.tri(PANEL, k=-1, dtype=bool)
+
+
+def panels(n: int, size: int = PANEL) -> Iterator[tuple[int, int]]:
+    """Ranges of at most ``size`` that cover ``range(n)``."""
+    for start in range(0, n, size):
+        yield start, min(start + size, n)
+
+
+def panels_from(first: int, last: int, size: int = PANEL) -> Iterator[tuple[int, int]]:
+    """Ranges of at most ``size`` that cover ``range(first, last)``."""
+    for start in range(first, last, size):
+        yield start, min(start + size, last)
+
+
+def inner_products(X: Matrix, Z: Matrix | None) -> Array:
+    """<x, z> for all pairs of rows; exactly symmetric when ``Z`` is None."""
+    if sparse.issparse(X) or (Z is not None and sparse.issparse(Z)):
+        return _sparse_products(X, X if Z is None else Z)
+    if Z is not None:
+        return np.asarray(product(X, Z.T))
+    n = X.shape[0]
+    if n <= PANEL:
+        # BLAS's symmetric update: equal triangles by construction
+        return np.asarray(product(X, X.T))
+    out = np.empty((n, n))
+    for start, stop in panels(n):
+        out[start:stop, start:] = product(X[start:stop], X[start:].T)
+        mirror(out, start, stop)
+    return out
+
+
+def mirror(out: Array, start: int, stop: int) -> None:
+    """Copy the upper triangle of a panel of rows onto its mirror image, in place."""
+    out[stop:, start:stop] = out[start:stop, stop:].T
+    size = stop - start
+    corner = out[start:stop, start:stop]
+    np.copyto(corner, corner.T.copy(), where=_BELOW[:size, :size])
+
+
+def squared_norms(X: Matrix) -> Array:
+    """||x||**2 of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def _sparse_products(X: Matrix, Z: Matrix) -> Array:
+    if sparse.issparse(X) and sparse.issparse(Z):
+        return np.ascontiguousarray((X @ Z.T).toarray())
+    if sparse.issparse(X):
+        return np.ascontiguousarray(X @ Z.T)
+    return np.ascontiguousarray((Z @ X.T).T)

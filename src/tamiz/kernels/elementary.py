@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamiz.kernels._checks import (
     Array,
@@ -24,8 +25,8 @@ from tamiz.kernels._checks import (
     check_real,
     gamma_from,
 )
-from tamiz.kernels.base import Kernel
-from tamiz.kernels.products import inner_products, squared_norms
+from tamiz.kernels.base import Kernel, PairwiseForm
+from tamiz.kernels.compiled import inner_products, squared_norms
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -39,6 +40,10 @@ class _NumericKernel(Kernel):
 
     @property
     def _accepts_sparse(self) -> bool:
+        return True
+
+    @property
+    def any_width(self) -> bool:
         return True
 
     @property
@@ -90,6 +95,14 @@ class Linear(InnerProductKernel):
     """
 
     @property
+    def is_linear(self) -> bool:
+        return True
+
+    @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(radial=False, gamma=1.0)
+
+    @property
     def always_mercer(self) -> bool:
         return True
 
@@ -113,7 +126,7 @@ class Linear(InnerProductKernel):
         return PreparedLinear(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import LinearFeatures
+        from tamiz.kernels.features.elementary import LinearFeatures
 
         return LinearFeatures(self, X, scale)
 
@@ -156,7 +169,7 @@ class Polynomial(InnerProductKernel):
         whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
         if not whole or self.degree < 1:
             raise ValueError(
-                f"degree of Polynomial must be a whole number of at least 1; got {self.degree!r}."
+                f"degree of Polynomial must be an integer of at least 1; got {self.degree!r}."
             )
         check_gamma(self.gamma, "Polynomial")
         check_real("coef0", self.coef0, "Polynomial")
@@ -165,6 +178,10 @@ class Polynomial(InnerProductKernel):
                 f"coef0 of Polynomial must not be negative; got {self.coef0!r}. A negative "
                 "constant makes Gram matrices indefinite; pass 0 or a positive number."
             )
+
+    @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(False, self.gamma, float(self.coef0), int(self.degree))
 
     @property
     def always_mercer(self) -> bool:
@@ -183,7 +200,7 @@ class Polynomial(InnerProductKernel):
         return power
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import PolynomialFeatures
+        from tamiz.kernels.features.elementary import PolynomialFeatures
 
         return PolynomialFeatures(self, X, scale)
 
@@ -256,6 +273,10 @@ class RBF(_NumericKernel):
         return float(self._gamma)
 
     @property
+    def pairwise_form(self) -> PairwiseForm:
+        return PairwiseForm(radial=True, gamma=self._gamma)
+
+    @property
     def bound(self) -> float:
         return 1.0
 
@@ -284,7 +305,7 @@ class RBF(_NumericKernel):
         return PreparedRBF(self, X, dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.radial import RadialFeatures
+        from tamiz.kernels.features.elementary import RadialFeatures
 
         return RadialFeatures(self, X, scale)
 
@@ -346,7 +367,7 @@ class Sigmoid(InnerProductKernel):
         return 1.0 + self.gamma * longest + abs(self.coef0)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.inner import SigmoidFeatures
+        from tamiz.kernels.features.elementary import SigmoidFeatures
 
         return SigmoidFeatures(self, X, scale)
 
@@ -363,6 +384,10 @@ class Precomputed(Kernel):
     >>> Precomputed().prepare([[2.0, 1.0], [1.0, 3.0]]).rows([1])
     array([[1., 3.]])
     """
+
+    @property
+    def precomputed(self) -> bool:
+        return True
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         table: Array = self._samples(X)
@@ -400,6 +425,12 @@ class Precomputed(Kernel):
         return PreparedTable(self, self._gram(X, None), dtype)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
+        self._refuse_features()
+
+    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
+        self._refuse_features()
+
+    def _refuse_features(self) -> NoReturn:
         raise TypeError(
             "Precomputed has no features: they cannot be removed or rescaled once only kernel "
             "values are known. Pass the samples and a kernel such as Linear() or RBF()."

@@ -4,87 +4,19 @@ What is kept for a subset is its matrix of squared distances (radial kernel) or 
 (the others), the *base*. Features that come or go add or take away their part of each entry, and
 the kernel is a function of the result. A machine looks at the rows of its support vectors and of
 few other samples, so rows are filled when they are asked for.
-
-``exp`` inside a compiled loop calls the mathematical library once for each number. The loop below
-holds its own, made of multiplications and additions only, which the compiler turns into vector
-instructions: Cody and Waite's reduction x = k ln 2 + r, |r| <= ln(2)/2, as in
-:mod:`tamiz.kernels.compiled`, and the series of exp(r) up to r**13/13!, whose rest is below 1e-17.
-The relative error is below 1e-15; arguments below -708, where the result leaves the range of normal
-numbers, give 0.
-
-References
-----------
-W. J. Cody and W. Waite, *Software Manual for the Elementary Functions*, Prentice-Hall, 1980.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-_LOWEST = -708.0
-_LOG2_E = 1.4426950408889634
-_ROUNDER = 1.5 * 2.0**52
-_ROUNDER_BITS = int(np.float64(_ROUNDER).view(np.int64)) - 1023
-_LN2_HIGH = 6.93147180369123816490e-01  # 33 bits: products with k are exact
-_LN2_LOW = 1.90821492927058770002e-10
-_C = tuple(1.0 / math.factorial(k) for k in range(14))
+from tamiz.kernels.compiled import exp_double
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _bits_of(typing_context: Any, value: Any) -> Any:
-    """The 64 bits of a float64 as a whole number."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _from_bits(typing_context: Any, bits: Any) -> Any:
-    """The float64 that 64 bits stand for."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _exp(x: Any) -> Any:
-    """exp(x) for -708 <= x <= 0."""
-    shifted = x * _LOG2_E + _ROUNDER
-    k = shifted - _ROUNDER
-    r = x - k * _LN2_HIGH
-    r = r - k * _LN2_LOW
-    s = r * r
-    # pairs of terms, so that the multiplications do not wait for each other
-    p = (_C[12] + r * _C[13]) * s + (_C[10] + r * _C[11])
-    q = (_C[8] + r * _C[9]) * s + (_C[6] + r * _C[7])
-    u = s * s
-    p = p * u + q
-    q = (_C[4] + r * _C[5]) * s + (_C[2] + r * _C[3])
-    p = p * u + q
-    p = p * s + r
-    p = p + 1.0
-    return p * _from_bits((_bits_of(shifted) - _ROUNDER_BITS) << 52)
-
-
-@njit(cache=True, nogil=True)
-def exp_of(x: Any, out: Any) -> None:
-    """``out = exp(x)`` for numbers that are not positive."""
-    for k in range(len(x)):
-        value = _exp(max(x[k], _LOWEST))
-        out[k] = value if x[k] >= _LOWEST else 0.0
-
-
-class Source(NamedTuple):
+class RowSource(NamedTuple):
     """What a row of the kernel matrix is made of.
 
     ``base`` holds squared distances or inner products; ``columns`` the features, one a row, that
@@ -110,9 +42,7 @@ def fill_row(source: Any, i: Any, K: Any, ready: Any) -> None:
     if radial:
         _differences(base[i], columns, signs, i, row)
         for j in range(len(row)):
-            x = min(-gamma * row[j], 0.0)
-            value = _exp(max(x, _LOWEST))
-            row[j] = value if x >= _LOWEST else 0.0
+            row[j] = exp_double(min(-gamma * row[j], 0.0))
     else:
         _products(base[i], columns, signs, i, row)
         _powers(row, gamma, constant, degree)

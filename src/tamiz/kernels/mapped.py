@@ -1,8 +1,9 @@
-"""Kernels of mapped samples, and kernels given as functions.
+"""Kernels of mapped samples, kernels given as functions, and kernels given by name.
 
 K(h(x), h(x')) is a Mercer kernel whenever K is one, for any map h. Two more belong here: f(x) f(x')
 is the linear kernel of the one number f(x), and x' B x for a positive semi-definite B is the
-linear kernel of the samples turned by a square root of B.
+linear kernel of the samples turned by a square root of B. :func:`as_kernel` turns what a user
+writes into a kernel object.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix, as_samples
 from tamiz.kernels.base import ATOM, Kernel, _text
-from tamiz.kernels.elementary import Linear
+from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -107,9 +109,6 @@ class Composed(Mapped):
             return self
         return Composed(self.kernel._resolve(self.image(X), weight), self.function)
 
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return Composed(self.kernel, _Widened(self.function, columns, width))
-
     def image(self, X: Matrix) -> Matrix:
         mapped = self.kernel._samples(self.function(X), "the mapped table")
         _require_rows(mapped, X, self)
@@ -144,9 +143,6 @@ class Conformal(Mapped):
 
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "Conformal")
-
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return Conformal(_Widened(self.function, columns, width))
 
     def image(self, X: Matrix) -> Matrix:
         values = np.asarray(self.function(X), dtype=np.float64)
@@ -214,7 +210,7 @@ class QuadraticForm(Mapped):
         return np.ascontiguousarray(X @ self.root)
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
-        from tamiz.kernels.features.quadratic import QuadraticFeatures
+        from tamiz.kernels.features.elementary import QuadraticFeatures
 
         return QuadraticFeatures(self, X, scale)
 
@@ -248,9 +244,6 @@ class FunctionKernel(Kernel):
 
     def _check_parameters(self) -> None:
         check_callable("function", self.function, "FunctionKernel")
-
-    def _restrict(self, columns: NDArray[np.intp], width: int) -> Kernel:
-        return FunctionKernel(_Widened(self.function, columns, width))
 
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         values = self._checked(X, X if Z is None else Z)
@@ -292,23 +285,34 @@ class FunctionKernel(Kernel):
         return f"FunctionKernel({_text(self.function)})"
 
 
-class _Widened:
-    """A function of tables that is handed some of their columns; the others are zero."""
+class Widened:
+    """The map that puts the features that were left out back, as zeros.
 
-    def __init__(self, function: Callable[..., Any], columns: NDArray[np.intp], width: int) -> None:
-        self.function = function
+    Parameters
+    ----------
+    columns : array of int
+        The features that are left.
+    width : int
+        Number of features before.
+    """
+
+    function: Callable[..., Any] | None = None  # set in older files: what takes the wide tables
+
+    def __init__(self, columns: NDArray[np.intp], width: int) -> None:
         self.columns = columns
         self.width = width
 
     def __call__(self, *tables: Any) -> Any:
-        full = []
-        for table in tables:
-            full.append(np.zeros((table.shape[0], self.width)))
-            full[-1][:, self.columns] = table
-        return self.function(*full)
+        wide = [self._wide(table) for table in tables]
+        return wide[0] if self.function is None else self.function(*wide)
+
+    def _wide(self, table: Any) -> Array:
+        wide = np.zeros((table.shape[0], self.width))
+        wide[:, self.columns] = table.toarray() if sparse.issparse(table) else table
+        return wide
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Widened):
+        if not isinstance(other, Widened):
             return NotImplemented
         same = self.function == other.function and self.width == other.width
         return same and np.array_equal(self.columns, other.columns)
@@ -316,7 +320,8 @@ class _Widened:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{_text(self.function)} of {len(self.columns)} features"
+        inner = "" if self.function is None else f"{_text(self.function)} with "
+        return f"{inner}zeros around {len(self.columns)} of {self.width} features"
 
 
 def check_callable(name: str, value: Any, owner: str) -> None:
@@ -355,3 +360,63 @@ def _square_root(B: Any) -> Array:
             f"{values[0]:.3g}. x' B x' is not a Mercer kernel otherwise."
         )
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+_NAMED: dict[str, Callable[[Any, Any, Any], Kernel]] = {
+    "linear": lambda gamma, degree, coef0: Linear(),
+    "poly": lambda gamma, degree, coef0: Polynomial(degree=degree, gamma=gamma, coef0=coef0),
+    "rbf": lambda gamma, degree, coef0: RBF(gamma=gamma),
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma=gamma, coef0=coef0),
+    "precomputed": lambda gamma, degree, coef0: Precomputed(),
+}
+
+KERNEL_NAMES = tuple(_NAMED)
+
+
+def as_kernel(
+    kernel: str | Kernel | Callable[[Any, Any], Any],
+    *,
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> Kernel:
+    """Turn a name, a kernel object or a function into a kernel object.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        One of "linear", "poly", "rbf", "sigmoid" and "precomputed"; a kernel object, returned as
+        it is; or a function that takes two tables of samples and gives their kernel values.
+    gamma, degree, coef0 : float or str, int, float
+        Parameters of the named kernels that have them; not used for objects and functions.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from tamiz.kernels import as_kernel
+    >>> as_kernel("rbf", gamma=0.5)
+    RBF(gamma=0.5)
+    >>> as_kernel("cubic")
+    Traceback (most recent call last):
+    ...
+    ValueError: kernel='cubic' is not known; use one of 'linear', 'poly', 'rbf', 'sigmoid', \
+'precomputed', a kernel object or a function f(X, Z).
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in _NAMED:
+        return _NAMED[kernel](gamma, degree, coef0)
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise ValueError(
+            f"kernel={kernel.__name__} is a class; pass an object of it, such as RBF(gamma=0.1)."
+        )
+    if callable(kernel):
+        return FunctionKernel(kernel)
+    names = ", ".join(repr(name) for name in KERNEL_NAMES)
+    raise ValueError(
+        f"kernel={kernel!r} is not known; use one of {names}, a kernel object or a function "
+        "f(X, Z)."
+    )

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tamiz.kernels.base import Kernel
-from tamiz.kernels.elementary import Precomputed
-from tamiz.kernels.resolve import as_kernel
+from tamiz.kernels.mapped import as_kernel
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -104,7 +103,7 @@ def mercer_check(
     resolved = chosen._resolve(samples)
     if n > max_samples:
         index = np.sort(np.random.default_rng(random_state).choice(n, max_samples, replace=False))
-        if isinstance(resolved, Precomputed):
+        if resolved.precomputed:
             samples = samples[:, index]
         samples = samples[index]
     eigenvalues = np.linalg.eigvalsh(resolved._gram(samples, None))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
-from tamiz.kernels.products import panels
+from tamiz.kernels.compiled import panels
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite

@@ -21,6 +21,13 @@ from scipy import sparse
 
 from tamiz.kernels import compiled
 from tamiz.kernels._checks import Array, Matrix, require_same_width
+from tamiz.kernels.compiled import (
+    inner_products,
+    mirror,
+    panels,
+    panels_from,
+    squared_norms,
+)
 from tamiz.kernels.elementary import RBF
 from tamiz.kernels.prepared import (
     DOUBLE_EPS,
@@ -30,13 +37,6 @@ from tamiz.kernels.prepared import (
     Values,
     _as_index,
     rounding,
-)
-from tamiz.kernels.products import (
-    inner_products,
-    mirror,
-    panels,
-    panels_from,
-    squared_norms,
 )
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.parallel import run_tiles

@@ -247,10 +247,10 @@ def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
     """The arrays that the next batch of a stream is added to."""
     if "_state" not in state:
         return True
-    from tamiz.solvers.pegasos import Setting, State, new_state
+    from tamiz.solvers.pegasos import PegasosState, Setting, new_state
 
     found, setting = state["_state"], state["_setting"]
-    if not isinstance(found, State) or not isinstance(setting, Setting):
+    if not isinstance(found, PegasosState) or not isinstance(setting, Setting):
         return False
     fresh = new_state(len(state["coef_"]), state["n_features_in_"], setting)
     return all(

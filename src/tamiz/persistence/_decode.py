@@ -18,7 +18,7 @@ from scipy import sparse
 from tamiz.persistence import _compiled, _generators
 from tamiz.persistence._encode import MAX_DEPTH, attributes, check_attribute, is_key_part
 from tamiz.persistence._errors import ModelFileError
-from tamiz.persistence._known import Known, is_enum, is_named_tuple, type_of
+from tamiz.persistence._known import RENAMED, Known, is_enum, is_named_tuple, type_of
 from tamiz.persistence._npy import is_plain
 
 _COMPRESSED = ("csr", "csc", "bsr")
@@ -146,7 +146,9 @@ class Decoder:
         made: Any = dict.__new__(cls) if issubclass(cls, dict) else object.__new__(cls)
         if items is not None:
             dict.update(made, self._value(items))
-        for name, code in state.items():
+        renamed = RENAMED.get(key, {})
+        for old, code in state.items():
+            name: Any = renamed.get(old, old)
             try:
                 check_attribute(cls, name, f"a {key}")
             except TypeError as error:

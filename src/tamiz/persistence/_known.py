@@ -43,9 +43,9 @@ INSIDE = {
         "PreparedComposite PreparedLinear PreparedMapped PreparedTable Recomputed"
     ),
     "tamiz.kernels.strings.texts": "Texts",
-    "tamiz.kernels.mapped": "_Widened",
+    "tamiz.kernels.mapped": "Widened",
     "tamiz.kernels.radial": "PreparedRBF",
-    "tamiz.solvers.pegasos": "Averaging Intercept Setting State",
+    "tamiz.solvers.pegasos": "Averaging Intercept PegasosState Setting",
     "tamiz.svm.stream.machine": "StreamedMachine",
     "tamiz.scale.moments": "ClassMoments",
     "tamiz.scale.target_moments": "TargetMoments",
@@ -53,8 +53,7 @@ INSIDE = {
     "tamiz.filters._partial": "Values",
     "tamiz.filters.chi_squared": "ClassSums",
     "tamiz.neighbors._space": "Space",
-    "tamiz.embedded.rfe.last": "Widened",
-    "tamiz.embedded.sparse.l1_path": "L1Path",
+    "tamiz.embedded.sparse.l1": "L1Path",
     "tamiz.search._evaluations": "Evaluations",
     "tamiz.search.evaluator": "FeatureSet",
     "tamiz.cli.table_model": "TableModel",
@@ -64,13 +63,23 @@ INSIDE = {
 
 # Key in a file -> key of today, for classes that moved after files had been written.
 MOVED = {
+    "tamiz.solvers.pegasos.State": "tamiz.solvers.pegasos.PegasosState",
     "tamiz.kernels._strings_input.Texts": "tamiz.kernels.strings.texts.Texts",
     "tamiz.svm._streaming.StreamedMachine": "tamiz.svm.stream.machine.StreamedMachine",
-    "tamiz.embedded._rfe_last.Widened": "tamiz.embedded.rfe.last.Widened",
-    "tamiz.embedded.l1_path.L1Path": "tamiz.embedded.sparse.l1_path.L1Path",
+    "tamiz.kernels.mapped._Widened": "tamiz.kernels.mapped.Widened",
+    "tamiz.embedded._rfe_last.Widened": "tamiz.kernels.mapped.Widened",
+    "tamiz.embedded.rfe.last.Widened": "tamiz.kernels.mapped.Widened",
+    "tamiz.embedded.l1_path.L1Path": "tamiz.embedded.sparse.l1.L1Path",
+    "tamiz.embedded.sparse.l1_path.L1Path": "tamiz.embedded.sparse.l1.L1Path",
     "tamiz.evaluation._tune_result.Cell": "tamiz.evaluation.tuning.result.Cell",
     "tamiz.evaluation.Reproduction": "tamiz.reproduce.Reproduction",
     "tamiz.evaluation.recipes.base.Row": "tamiz.reproduce.base.Row",
+}
+
+# Key in a file -> attributes that have another name today.
+RENAMED: dict[str, dict[str, str]] = {
+    key: {"features": "columns", "n_features": "width"}
+    for key in ("tamiz.embedded._rfe_last.Widened", "tamiz.embedded.rfe.last.Widened")
 }
 
 # scikit-learn's, under the module that publishes them.

@@ -7,7 +7,6 @@ from tamiz.qp.adapters import (
     svdd_problem,
     svr_problem,
 )
-from tamiz.qp.kkt import Optimality, duality_gap, equality_multiplier, kkt_violation, optimality
 from tamiz.qp.matrices import (
     DenseQ,
     KernelQ,
@@ -16,6 +15,13 @@ from tamiz.qp.matrices import (
     RepeatedQ,
     ScaledQ,
     ShiftedQ,
+)
+from tamiz.qp.optimality import (
+    Optimality,
+    duality_gap,
+    equality_multiplier,
+    kkt_violation,
+    optimality,
 )
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 

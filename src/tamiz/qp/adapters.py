@@ -58,7 +58,7 @@ def svr_problem(
 
 
 def one_class_problem(K: QMatrix, nu: float, weight: np.ndarray) -> QuadraticProblem:
-    """Separation of the sample from the origin with at most a share ``nu`` of outliers."""
+    """Separation of the sample from the origin with at most a fraction ``nu`` of outliers."""
     return QuadraticProblem(
         Q=K,
         p=np.zeros(K.n),
@@ -70,7 +70,7 @@ def one_class_problem(K: QMatrix, nu: float, weight: np.ndarray) -> QuadraticPro
 
 
 def svdd_problem(K: QMatrix, C: np.ndarray | float) -> QuadraticProblem:
-    """Smallest ball around the sample in feature space; ``C`` is the price of leaving it.
+    """Smallest ball around the sample in feature space; ``C`` is the penalty of leaving it.
 
     The textbook objective ``a'Ka - diag(K)'a`` is halved; the squared radius of the ball (without
     slack) is therefore minus twice the optimum.

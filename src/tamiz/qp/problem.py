@@ -102,7 +102,7 @@ class QuadraticProblem:
         if not np.isfinite(array).all():
             raise ValueError("Q holds NaN or infinite entries; a quadratic term must be finite.")
         if array.size and np.abs(array - array.T).max() > 1e-8 * np.abs(array).max():
-            raise ValueError("Q is not symmetric; hand over (Q + Q.T) / 2.")
+            raise ValueError("Q is not symmetric; pass (Q + Q.T) / 2.")
         return DenseQ(array)
 
     def _check(self) -> None:

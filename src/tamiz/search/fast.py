@@ -10,7 +10,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from tamiz.kernels import RBF, Linear, Polynomial, as_kernel
+from tamiz.kernels import as_kernel
 from tamiz.search.judges import CrossValidation, Judge
 from tamiz.search.splits import Split
 from tamiz.search.svc.judge import FastSVC
@@ -50,7 +50,7 @@ def judge_for(
     kernel = as_kernel(
         machine.kernel, gamma=machine.gamma, degree=machine.degree, coef0=machine.coef0
     )
-    if type(kernel) not in (RBF, Linear, Polynomial):
+    if kernel.pairwise_form is None:
         return plain
     if sample_weight is not None and not (sample_weight > 0).all():
         return plain

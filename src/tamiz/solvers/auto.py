@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
-from tamiz.solvers.chunking import solve_chunking
-from tamiz.solvers.decomposition import solve_decomposition
+from tamiz.solvers.decomposition import solve_chunking, solve_decomposition
 from tamiz.solvers.result import QPResult, Status
 from tamiz.solvers.smo import solve_smo
 
@@ -21,7 +20,7 @@ SOLVERS: dict[str, Callable[..., QPResult]] = {
     "chunking": solve_chunking,
 }
 
-#: A warm start with fewer support vectors than this share of the samples starts from them alone.
+#: A warm start with fewer support vectors than this fraction of the samples starts from them alone.
 _SPARSE_START = 0.25
 _LARGE = 1500
 

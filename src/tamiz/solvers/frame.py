@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.qp.kkt import kkt_violation, optimality
+from tamiz.qp.optimality import kkt_violation, optimality
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.polish import polish

@@ -29,8 +29,8 @@ def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps, rows=None, re
     as many entries. Returns a code, the number of steps, and the least and greatest gradient that
     bound the violation.
 
-    With ``rows`` (:class:`tamiz.kernels.lazy_rows.Source`) the rows of ``K`` are filled when they
-    are needed, and ``ready`` tells which are.
+    With ``rows`` (a ``RowSource`` of :mod:`tamiz.kernels.lazy_rows`) the rows of ``K`` are filled
+    when they are needed, and ``ready`` tells which are.
     """
     n = K.shape[0]
     size = copies * n

@@ -99,7 +99,7 @@ class Setting(NamedTuple):
     delay: float | None  # τ; None: learn it from the lengths of the increments
 
 
-class State(NamedTuple):
+class PegasosState(NamedTuple):
     """Everything that a stream carries from one batch to the next; K machines, p features."""
 
     theta: np.ndarray  # (K, p + 1); the last entry belongs to the intercept
@@ -120,10 +120,10 @@ class PegasosResult(NamedTuple):
     iterations: int  # steps
     status: str  # "converged", "limit" or "interrupted"
     epochs: int
-    state: State
+    state: PegasosState
 
 
-class Samples(NamedTuple):
+class OnlineSamples(NamedTuple):
     """Rows with the codes of their classes, and who stands for what."""
 
     X: Any  # (n, p), C-contiguous or CSR
@@ -133,7 +133,7 @@ class Samples(NamedTuple):
 
 
 def solve_pegasos(
-    samples: Samples,
+    samples: OnlineSamples,
     setting: Setting,
     draw: Callable[[], np.ndarray],
     *,
@@ -146,7 +146,7 @@ def solve_pegasos(
 
     Parameters
     ----------
-    samples : Samples
+    samples : OnlineSamples
         The training data.
     setting : Setting
         Regularisation, intercept and averaging.
@@ -193,13 +193,13 @@ def solve_pegasos(
     )
 
 
-def new_state(n_machines: int, n_features: int, setting: Setting) -> State:
+def new_state(n_machines: int, n_features: int, setting: Setting) -> PegasosState:
     """Return the state before the first step."""
     shape = (n_machines, n_features + 1)
     kept = shape if setting.averaging is Averaging.TAIL else (n_machines, 0)
     clock = np.zeros(6)
     clock[2] = setting.delay or 0.0
-    return State(
+    return PegasosState(
         theta=np.zeros(shape),
         lagged=np.zeros(shape),
         older=np.zeros(kept),
@@ -211,8 +211,8 @@ def new_state(n_machines: int, n_features: int, setting: Setting) -> State:
 
 
 def advance(
-    state: State,
-    samples: Samples,
+    state: PegasosState,
+    samples: OnlineSamples,
     setting: Setting,
     order: np.ndarray,
     batch_size: int = 1,
@@ -220,7 +220,7 @@ def advance(
 ) -> None:
     """Take the rows in the given order and change ``state``.
 
-    Compiled code alone changes the state, a whole number of steps at a time, so that it is
+    Compiled code alone changes the state, some complete steps at a time, so that it is
     consistent wherever Ctrl-C falls.
     """
     n_machines = len(samples.positive)
@@ -228,27 +228,19 @@ def advance(
     batch_size = min(batch_size, len(order))
     stride = max(1, rows_per_run(samples.X, n_machines) // batch_size) * batch_size
     scratch = np.empty((batch_size, n_machines)), np.empty((batch_size, n_machines))
+    weight = samples.class_weight
+    classes = samples.codes, samples.positive, weight, weight.max()
+    averaging, learn_delay = int(setting.averaging), setting.delay is None
+    options = setting.lambda_, int(setting.intercept), averaging, learn_delay
     for start in range(0, len(order), stride):
         _take_steps(
-            *arrays,
-            samples.codes,
-            samples.positive,
-            samples.class_weight,
-            samples.class_weight.max(),
-            order[start : start + stride],
-            batch_size,
-            setting.lambda_,
-            int(setting.intercept),
-            int(setting.averaging),
-            setting.delay is None,
-            state,
-            *scratch,
+            arrays, classes, options, order[start : start + stride], batch_size, state, scratch
         )
         if progress is not None:
             progress.update(f"{int(state.clock[0]):,} steps")
 
 
-def solution(state: State, setting: Setting) -> np.ndarray:
+def solution(state: PegasosState, setting: Setting) -> np.ndarray:
     """Return the weights of all machines, the intercept last; zero before the first step."""
     steps, harmonic, delay, _, older_steps, _ = state.clock
     if steps == 0:
@@ -271,7 +263,9 @@ def solution(state: State, setting: Setting) -> np.ndarray:
     return beta
 
 
-def expected_gap(state: State, setting: Setting, class_weight: np.ndarray) -> np.ndarray | None:
+def expected_gap(
+    state: PegasosState, setting: Setting, class_weight: np.ndarray
+) -> np.ndarray | None:
     """Return the guarantee for each machine, with the ρ met; None where there is none."""
     steps, harmonic, delay = state.clock[:3]
     covered = setting.averaging is Averaging.ALL and setting.intercept is not Intercept.FREE
@@ -283,7 +277,7 @@ def expected_gap(state: State, setting: Setting, class_weight: np.ndarray) -> np
     return (start + state.rho2 * harmonic) / (2.0 * setting.lambda_ * steps)
 
 
-def objective(samples: Samples, setting: Setting, beta: np.ndarray) -> np.ndarray:
+def objective(samples: OnlineSamples, setting: Setting, beta: np.ndarray) -> np.ndarray:
     """Return ``f`` of every machine on the given samples."""
     decision = samples.X @ beta[:, :-1].T + beta[:, -1]
     signs = np.where(samples.codes[:, None] == samples.positive, 1.0, -1.0)
@@ -294,15 +288,16 @@ def objective(samples: Samples, setting: Setting, beta: np.ndarray) -> np.ndarra
 
 
 @njit(cache=True, nogil=True)
-def _take_steps(
-    values, indices, indptr, codes, positive, class_weight, heaviest, order, batch_size, lambda_,
-    intercept, averaging, learn_delay, state, products, factors,
-):  # fmt: skip
+def _take_steps(rows, classes, options, order, batch_size, state, scratch):
     """Take one step for each batch of ``order``.
 
     This runs once per row of a stream: arrays are unpacked and cut outside the loop, and helpers
-    get few of them, since handing an array over costs more than a short row.
+    get few of them, since passing an array costs more than a short row.
     """
+    values, indices, indptr = rows
+    codes, positive, class_weight, heaviest = classes
+    lambda_, intercept, averaging, learn_delay = options
+    products, factors = scratch
     theta, lagged, older, newer, norm2, rho2, clock = state
     n_machines, last = theta.shape[0], theta.shape[1] - 1
     steps, harmonic, delay = clock[0], clock[1], clock[2]
@@ -359,15 +354,21 @@ def _take_steps(
             clock[3] += longest2
             delay = max(delay, clock[3] / (steps * lambda_ * heaviest))
         if averaging == 2 and np.int64(steps) & (np.int64(steps) - 1) == 0:
-            # the sums of iterates at the last two powers of two, for the tail average
-            for k in range(n_machines):
-                for j in range(last + 1):
-                    older[k, j] = newer[k, j]
-                    newer[k, j] = harmonic * theta[k, j] - lagged[k, j]
-                if intercept == 2:
-                    newer[k, last] = lagged[k, last]
+            _mark_tail(theta, lagged, older, newer, harmonic, intercept == 2)
             clock[4], clock[5] = clock[5], steps
     clock[0], clock[1], clock[2] = steps, harmonic, delay
+
+
+@njit(cache=True, nogil=True)
+def _mark_tail(theta, lagged, older, newer, harmonic, free):
+    """Note the sums of iterates at a power of two, for the tail average; keep those before."""
+    last = theta.shape[1] - 1
+    for k in range(theta.shape[0]):
+        for j in range(last + 1):
+            older[k, j] = newer[k, j]
+            newer[k, j] = harmonic * theta[k, j] - lagged[k, j]
+        if free:
+            newer[k, last] = lagged[k, last]
 
 
 @njit(cache=True, nogil=True)

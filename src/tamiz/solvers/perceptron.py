@@ -132,13 +132,13 @@ class _Run:
 
     def take(self, order: np.ndarray) -> None:
         """Present all samples once."""
+        rule = self.eta, self.intercept, self.pocket is not None
         position = 0
         while position < len(order):
             stop = min(position + self.stride, len(order))
             position = _present(
-                *self.arrays, self.signs, order, position, stop, self.eta, self.intercept,
-                self.pocket is not None, self.w, self.tally,
-            )  # fmt: skip
+                self.arrays, self.signs, order, position, stop, rule, self.w, self.tally
+            )
             if position < stop:  # stopped before a change, at the end of the longest run so far
                 self._consider()
                 self.tally[_LONGEST] = self.tally[_RUN]
@@ -161,10 +161,10 @@ class _Run:
 
 
 @njit(cache=True, nogil=True)
-def _present(
-    values, indices, indptr, signs, order, start, stop, eta, intercept, pocket, w, tally
-):  # fmt: skip
+def _present(rows, signs, order, start, stop, rule, w, tally):
     """Present samples until ``stop``; return early before a change that ends a longest run."""
+    values, indices, indptr = rows
+    eta, intercept, pocket = rule
     last = w.shape[1] - 1
     for position in range(start, stop):
         i = order[position]

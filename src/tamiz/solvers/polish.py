@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tamiz.qp.kkt import kkt_violation
+from tamiz.qp.optimality import kkt_violation
 from tamiz.solvers.descent import diagonal
 from tamiz.solvers.newton import newton
 from tamiz.solvers.pairs import run_pairs

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.qp.blocks import add_rows, take_block
+from tamiz.qp.matrices import add_rows, take_block
 from tamiz.qp.problem import QuadraticProblem
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps

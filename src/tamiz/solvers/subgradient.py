@@ -62,7 +62,7 @@ class SubgradientResult(NamedTuple):
     status: str  # "converged" (bound within tol), "limit" or "interrupted"
 
 
-class Machine(NamedTuple):
+class HingeProblem(NamedTuple):
     """One two-class problem."""
 
     X: Any  # (n, p), dense or CSR
@@ -151,7 +151,7 @@ def subgradient_descent(
 
 
 def solve_subgradient(
-    machine: Machine,
+    machine: HingeProblem,
     *,
     step: str = "constant",
     radius: float | None = None,
@@ -164,7 +164,7 @@ def solve_subgradient(
 
     Parameters
     ----------
-    machine : Machine
+    machine : HingeProblem
         The problem.
     step : {"constant", "decreasing"}, default="constant"
         ``B/(ρ√T)`` or ``1/(λt)``.
@@ -204,7 +204,7 @@ def solve_subgradient(
     return result._replace(bound=bound, status=status)
 
 
-def hinge_and_subgradient(machine: Machine, beta: np.ndarray) -> tuple[float, np.ndarray]:
+def hinge_and_subgradient(machine: HingeProblem, beta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return ``f`` and a subgradient of it at ``beta``, whose last entry is the intercept."""
     arrays = row_arrays(machine.X)
     n, stride = machine.X.shape[0], rows_per_run(machine.X)
@@ -214,12 +214,12 @@ def hinge_and_subgradient(machine: Machine, beta: np.ndarray) -> tuple[float, np
     for start in range(0, n, stride):
         stop = min(start + stride, n)
         loss += _add_losses(
-            *arrays, machine.signs, machine.weight, start, stop, machine.intercept, weights, v
+            arrays, machine.signs, machine.weight, start, stop, machine.intercept, weights, v
         )
     return 0.5 * machine.lambda_ * float(beta @ beta) + loss, v[0]
 
 
-def machine_constants(machine: Machine, radius: float | None = None) -> Constants:
+def machine_constants(machine: HingeProblem, radius: float | None = None) -> Constants:
     """Return ``B`` and ``ρ`` of a machine."""
     X, weight, lambda_ = machine.X, machine.weight, machine.lambda_
     mean_norm = float(weight @ np.sqrt(row_norms(X, squared=True) + machine.intercept))
@@ -284,10 +284,9 @@ def _fewest_steps(schedule: _Constant | _Decreasing, tol: float, limit: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _add_losses(
-    values, indices, indptr, signs, weight, start, stop, intercept, beta, v
-):  # fmt: skip
+def _add_losses(rows, signs, weight, start, stop, intercept, beta, v):
     """Add the subgradients of some losses to ``v`` and return their sum: one look at each row."""
+    values, indices, indptr = rows
     last = beta.shape[1] - 1
     loss = 0.0
     for i in range(start, stop):

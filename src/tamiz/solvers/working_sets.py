@@ -20,8 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tamiz.qp.blocks import add_rows, copy_block
-from tamiz.qp.matrices import QMatrix
+from tamiz.qp.matrices import QMatrix, add_rows, copy_block
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import State

@@ -9,9 +9,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from tamiz.qp import QMatrix, svc_problem
 from tamiz.solvers import QPResult, Status, solve
-from tamiz.svm._separability import NotSeparableError, separability
-from tamiz.svm.binary import BinaryFit, describe
+from tamiz.svm.diagnostics import NotSeparableError, separability
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
+from tamiz.svm.multiclass import BinaryFit, describe
 from tamiz.svm.svc import KernelClassifier
 from tamiz.validation import unchanged_on_error
 from tamiz.validation.keywords import by_keyword
@@ -149,7 +149,7 @@ class HardMarginSVC(KernelClassifier):
             raise NotSeparableError(
                 "The classes cannot be separated: their convex hulls share a point in the feature "
                 "space of the kernel, so no hard margin exists. Use SVC, which admits slack at a "
-                "price C, or a richer kernel.",
+                "penalty C, or a richer kernel.",
                 verdict.certificate,
                 verdict.distance,
             )

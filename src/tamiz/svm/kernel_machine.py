@@ -16,8 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.display.html import html_table
-from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel, warn_if_indefinite
-from tamiz.kernels.strings.gram import showing_progress
+from tamiz.kernels import KERNEL_NAMES, Kernel, Precomputed, as_kernel, warn_if_indefinite
+from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
@@ -232,7 +232,7 @@ class KernelMachine(BaseEstimator):
             size = float(np.linalg.norm(self.dual_coef_, axis=1).max())
             if single.entry_error * size <= 0.25 * self.tol:
                 self._prepared = single
-        if isinstance(self.kernel_, Linear):
+        if self.kernel_.is_linear:
             self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)
 
     @staticmethod

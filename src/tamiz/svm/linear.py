@@ -1,17 +1,41 @@
-r"""A linear machine solved in the primal: as many samples as one likes, few or many features."""
+r"""Linear machines: how they decide, how they state their regularisation, and one in the primal.
+
+Several classes: one machine per class tells it from all others, and the class with the largest
+decision value wins.
+
+The same regularisation has two names. With the *sum* of the hinge losses, as in
+:class:`~tamiz.svm.SVC`,
+
+.. math::
+
+    \tfrac12 \lVert w\rVert^2 + C \sum_i \text{hinge}_i
+    \quad\text{is}\quad
+    nC \Bigl(\tfrac{\lambda}{2} \lVert w\rVert^2 + \tfrac1n \sum_i \text{hinge}_i\Bigr)
+    \quad\text{with}\quad \lambda = \frac{1}{nC},
+
+so both have the same minimum. (With the sum of the losses and ``λ/2 ‖w‖²`` it would be
+``λ = 1/C``.) With sample weights, ``n`` is their sum.
+
+:class:`LinearMachine` is solved in the primal: any number of samples, few or many features.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
-from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
+    TOO_LARGE,
     check_class_weight,
     check_classes,
     check_sample_weight,
@@ -19,6 +43,103 @@ from tamiz.validation import (
     check_X,
     unchanged_on_error,
 )
+
+
+def lambda_of(lambda_: float, C: float | None, n_samples: float) -> float:
+    """Return ``lambda_``, or ``1/(nC)`` if ``C`` is given."""
+    return lambda_ if C is None else 1.0 / (n_samples * C)
+
+
+def positive_classes(n_classes: int) -> np.ndarray:
+    """Return the code of the class that each machine tells from all others."""
+    return np.array([1]) if n_classes == 2 else np.arange(n_classes)
+
+
+def per_machine(values: Any) -> Any:
+    """Return a single number as such, those of several machines as an array."""
+    return values[0].item() if len(values) == 1 else np.asarray(values)
+
+
+class LinearDecision(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    classes_: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive values speak for ``classes_[1]``. Several: one column for each
+            class, the largest wins.
+        """
+        check_is_fitted(self)
+        X = check_X(self, X, reset=False, accept_sparse=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = X @ self.coef_.T + self.intercept_
+        if np.isnan(values).any():
+            raise ValueError(TOO_LARGE)
+        return values.ravel() if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels.
+        """
+        values = self.decision_function(X)
+        codes = values > 0 if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[codes.astype(np.intp)]
+
+    def _set_weights(self, beta: np.ndarray, in_range: bool | np.bool_ = True) -> None:
+        """Take over the weights of all machines, the intercept in the last column.
+
+        ``in_range`` is false if numbers on the way to them were too large.
+        """
+        if not in_range or not np.isfinite(beta).all():
+            raise ValueError(TOO_LARGE)
+        self.coef_ = np.ascontiguousarray(beta[:, :-1])
+        self.intercept_ = beta[:, -1].copy()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")  # the parameter lambda_ would pass for a fitted attribute
+
+    def _stopped(self, results: Sequence[Any]) -> bool:
+        """Whether Ctrl-C ended one of the machines fitted so far: no others are then begun."""
+        return any(result.status == "interrupted" for result in results)
+
+    def _warn_interrupted(self, results: Sequence[Any]) -> None:
+        done = sum(result.iterations > 0 for result in results)
+        rest = "" if done == len(results) else f" {len(results) - done} machines were not begun."
+        self._warn(
+            f"interrupted in iteration {results[done - 1].iterations:,} of machine {done} of "
+            f"{len(results)}; what had been reached is kept.{rest}",
+            depth=1,
+        )
+
+    def _warn(self, message: str, depth: int = 0) -> None:
+        """Warn at the line of the user; ``depth`` counts the calls between ``fit`` and here."""
+        warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3 + depth)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 class LinearMachine(LinearDecision):

@@ -13,17 +13,18 @@ from tamiz.runtime.progress import Progress
 from tamiz.solvers.pegasos import (
     Averaging,
     Intercept,
-    Samples,
+    OnlineSamples,
+    PegasosState,
     Setting,
-    State,
     advance,
     expected_gap,
     new_state,
     solution,
     solve_pegasos,
 )
-from tamiz.svm.linear_decision import LinearDecision, lambda_of, per_machine, positive_classes
+from tamiz.svm.linear import LinearDecision, lambda_of, per_machine, positive_classes
 from tamiz.svm.stream.machine import (
+    Reached,
     Stream,
     default_passes,
     in_features,
@@ -176,7 +177,7 @@ class PegasosClassifier(LinearDecision):
         "verbose": ["verbose"],
     }
 
-    _state: State
+    _state: PegasosState
     _setting: Setting
     _scaled: bool  # whether the state is that of standardised features
 
@@ -335,7 +336,7 @@ class PegasosClassifier(LinearDecision):
                     'allow; use sampling="permutation".'
                 )
             if passes is not None and (not isinstance(passes, Integral) or passes < 1):
-                raise ValueError(f"passes={passes!r} must be a whole number, at least 1, or None.")
+                raise ValueError(f"passes={passes!r} must be an integer, at least 1, or None.")
             options = {**options, "keep_bytes": keep_bytes}
             stream = Stream(self, source, target, options, sampled=False)
             warn_if_sorted(stream)
@@ -353,35 +354,38 @@ class PegasosClassifier(LinearDecision):
                     self._setting,
                     units,
                     weight,
-                    passes=default_passes(self.max_iter, stream.n_rows)
-                    if passes is None
-                    else passes,
+                    passes=passes or default_passes(self.max_iter, stream.n_rows),
                     batch_size=self.batch_size,
-                    shuffle=self.shuffle,
+                    order=self._random.permutation if self.shuffle else np.arange,
                     tol=self.tol,
-                    random_state=self._random,
                     progress=progress,
                 )
                 beta = solution(found.state, self._setting)
             beta = beta if units is None else in_features(beta, units)
             self._set_weights(beta, in_range=np.isfinite(found.state.rho2).all())
-            self._state, self._scaled = found.state, standardize
-            self.t_, self.n_iter_ = int(found.state.clock[0]), found.epochs
-            self.status_ = found.status
-            self.objective_ = None if found.objective is None else per_machine(found.objective)
-            bound = expected_gap(found.state, self._setting, weight)
-            self.bound_ = None if bound is None else per_machine(bound)
-            if self.status_ == "interrupted":
-                self._warn(
-                    f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
-                )
-            elif self.status_ == "limit" and self.tol is not None:
-                self._warn(
-                    f"after {self.n_iter_} passes the objective still falls by more than "
-                    f"tol={self.tol:g} of its value in a pass; raise passes, lambda_ or tol, or "
-                    "set standardize=True."
-                )
+            self._scaled = standardize
+            self._store_passes(found, weight)
         return self
+
+    def _store_passes(self, found: Reached, weight: np.ndarray) -> None:
+        """Keep what passes over a stream reached, and warn where that is not the end."""
+        self._state, self.status_ = found.state, found.status
+        self.t_, self.n_iter_ = int(found.state.clock[0]), found.epochs
+        self.objective_ = None if found.objective is None else per_machine(found.objective)
+        bound = expected_gap(found.state, self._setting, weight)
+        self.bound_ = None if bound is None else per_machine(bound)
+        if self.status_ == "interrupted":
+            self._warn(
+                f"interrupted after {self.t_:,} steps; the machine is that of the steps taken.",
+                depth=1,
+            )
+        elif self.status_ == "limit" and self.tol is not None:
+            self._warn(
+                f"after {self.n_iter_} passes the objective still falls by more than "
+                f"tol={self.tol:g} of its value in a pass; raise passes, lambda_ or tol, or "
+                "set standardize=True.",
+                depth=1,
+            )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosClassifier:
         """Take the samples of one batch of a stream, each once.
@@ -419,7 +423,7 @@ class PegasosClassifier(LinearDecision):
         order = self._random.permutation(n) if self.shuffle else np.arange(n)
         self.status_ = "stream"
         # The batch works on a copy, so that one that fails leaves the stream as it was.
-        state = State(*(array.copy() for array in self._state))
+        state = PegasosState(*(array.copy() for array in self._state))
         before = int(state.clock[0])
         with np.errstate(over="ignore", invalid="ignore"):
             try:
@@ -441,9 +445,9 @@ class PegasosClassifier(LinearDecision):
             )
         return self
 
-    def _samples(self, X: Any, labels: Labels) -> Samples:
+    def _samples(self, X: Any, labels: Labels) -> OnlineSamples:
         weight = check_class_weight(self.class_weight, labels)
-        return Samples(X, labels.codes, positive_classes(len(labels.classes)), weight)
+        return OnlineSamples(X, labels.codes, positive_classes(len(labels.classes)), weight)
 
     def _new_setting(self, lambda_: float) -> Setting:
         if not self.fit_intercept:
@@ -470,7 +474,7 @@ class PegasosClassifier(LinearDecision):
         if isinstance(self.class_weight, str):
             raise ValueError(
                 f'class_weight="{self.class_weight}" needs the frequencies of the classes, which '
-                "partial_fit cannot know; hand over a dict, for instance class_weight={0: 1, 1: 5}."
+                "partial_fit cannot know; pass a dict, for instance class_weight={0: 1, 1: 5}."
             )
         if getattr(self, "_scaled", False):
             raise ValueError(

@@ -13,7 +13,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.solvers.perceptron import PerceptronResult, solve_perceptron
-from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
+from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     check_classes,
     check_known_classes,
@@ -208,20 +208,20 @@ class PerceptronClassifier(LinearDecision):
             y,
             X.shape[0],
             self.classes_,
-            remedy="Hand over labels that the perceptron was fitted to.",
+            remedy="Pass labels that the perceptron was fitted to.",
         )
         weights = np.atleast_2d(np.asarray(machine.coef_, dtype=np.float64))
         intercept = np.broadcast_to(np.ravel(machine.intercept_), len(weights)).astype(float)
         if weights.shape != self.coef_.shape:
             raise ValueError(
                 f"machine.coef_ has shape {weights.shape}, but this perceptron's is "
-                f"{self.coef_.shape}; hand over a machine fitted to the same classes and features"
+                f"{self.coef_.shape}; pass a machine fitted to the same classes and features"
                 + (", one class against the rest." if len(self.classes_) > 2 else ".")
             )
         if not self.fit_intercept and intercept.any():
             raise ValueError(
                 f"machine.intercept_ is {intercept[np.flatnonzero(intercept)[0]]:g}, but this "
-                "perceptron has fit_intercept=False; hand over a machine without an intercept, "
+                "perceptron has fit_intercept=False; pass a machine without an intercept, "
                 "or fit the perceptron with one."
             )
         decision = X @ weights.T + intercept
@@ -232,7 +232,7 @@ class PerceptronClassifier(LinearDecision):
             name = self.classes_[positive].tolist()[k]
             raise ValueError(
                 f"machine does not separate the class {name!r} from the rest of the samples "
-                f"(least margin {margin[k]:g}), so there is no bound; hand over one that does, "
+                f"(least margin {margin[k]:g}), so there is no bound; pass one that does, "
                 "such as HardMarginSVC."
             )
         largest2 = row_norms(X, squared=True).max() + self.fit_intercept

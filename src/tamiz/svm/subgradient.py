@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.solvers.subgradient import Machine, SubgradientResult, solve_subgradient
-from tamiz.svm.linear_decision import LinearDecision, lambda_of, per_machine, positive_classes
+from tamiz.solvers.subgradient import HingeProblem, SubgradientResult, solve_subgradient
+from tamiz.svm.linear import LinearDecision, lambda_of, per_machine, positive_classes
 from tamiz.validation import (
     check_class_weight,
     check_classes,
@@ -180,7 +180,7 @@ class SubgradientClassifier(LinearDecision):
                 signs = np.where(labels.codes == k, 1.0, -1.0)
                 results.append(
                     solve_subgradient(
-                        Machine(X, signs, weight, lambda_, self.fit_intercept),
+                        HingeProblem(X, signs, weight, lambda_, self.fit_intercept),
                         step=self.step,
                         radius=self.radius,
                         n_iter=0 if self._stopped(results) else self.max_iter,

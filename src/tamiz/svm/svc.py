@@ -13,9 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.qp import QMatrix
 from tamiz.solvers import Status
-from tamiz.svm.binary import BinaryFit, fit_binary
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
-from tamiz.svm.multiclass import Task, class_scores, tasks
+from tamiz.svm.multiclass import BinaryFit, Task, class_scores, fit_binary, tasks
 from tamiz.validation import (
     Labels,
     check_class_weight,

@@ -42,7 +42,7 @@ from tamiz.embedded.holdout.tune import (
     tune_machine,
     wanted,
 )
-from tamiz.kernels import Precomputed, as_kernel
+from tamiz.kernels import Kernel, as_kernel
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
@@ -134,7 +134,8 @@ class HoldOutElimination(LastMachineSelector):
             return None
         check_squares(X)
         warn_if_unscaled(self, X)
-        if self.kernel == "precomputed" or isinstance(self.kernel, Precomputed):
+        kernel = self.kernel
+        if kernel.precomputed if isinstance(kernel, Kernel) else kernel == "precomputed":
             raise ValueError(
                 "kernel='precomputed' knows no features, so that none can be eliminated; use a "
                 "kernel of the samples, such as 'rbf'."

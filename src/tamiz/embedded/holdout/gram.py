@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.kernels import RBF, Kernel, Linear
+from tamiz.kernels import Kernel
 from tamiz.kernels.features import leave_out
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.parallel import run_tiles
 
 #: The table is cleared when this share of its columns has left.
@@ -121,8 +121,8 @@ class RadialGram(_TableGram):
 
     tracker: Any
 
-    def __init__(self, kernel: RBF, X: np.ndarray):
-        self.gamma = kernel.rate
+    def __init__(self, kernel: Any, X: np.ndarray):
+        self.gamma = float(kernel.pairwise_form.gamma)
         root = np.sqrt(self.gamma)
         self.spread = np.square(np.ptp(X, axis=0) * root)  # greatest gamma d_j of each feature
         super().__init__(kernel, X, (X - X.mean(axis=0)) * root)
@@ -153,8 +153,7 @@ class RadialGram(_TableGram):
             len(rows),
             self.table,
             self.tracker.distances,
-            self.gamma,
-            float(self.spread[self.place >= 0].max(initial=0.0)),
+            (self.gamma, float(self.spread[self.place >= 0].max(initial=0.0))),
             rows,
             support,
             coef,
@@ -190,7 +189,7 @@ class RadialGram(_TableGram):
 class LinearGram(_TableGram):
     """The linear kernel: a feature takes its own term with it."""
 
-    def __init__(self, kernel: Linear, X: np.ndarray):
+    def __init__(self, kernel: Kernel, X: np.ndarray):
         super().__init__(kernel, X, X)
 
     def without(self, rows: np.ndarray, support: np.ndarray, coef: np.ndarray) -> np.ndarray:
@@ -201,8 +200,9 @@ class LinearGram(_TableGram):
 
 def fading_gram(kernel: Kernel, X: np.ndarray) -> FadingGram:
     """The fastest that knows the kernel."""
-    if type(kernel) is RBF:
+    form = kernel.pairwise_form
+    if form is not None and form.radial:
         return RadialGram(kernel, X)
-    if type(kernel) is Linear:
+    if kernel.is_linear:
         return LinearGram(kernel, X)
     return FadingGram(kernel, X)

@@ -1,8 +1,8 @@
 """One small machine, trained with nothing around it.
 
 An elimination trains thousands of machines on a few dozen or hundred samples; checking, describing
-and proving each of them, as :func:`tamiz.svm.binary.fit_binary` does, would take longer than the
-training. This goes straight to the pair steps and Newton steps of the solver.
+and proving each of them, as :func:`~tamiz.svm.multiclass.fit_binary` does, would take longer than
+the training. This goes straight to the pair steps and Newton steps of the solver.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from tamiz.qp import DenseQ
-from tamiz.qp.kkt import optimality
+from tamiz.qp.optimality import optimality
 from tamiz.solvers import Status
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import iteration_limit
 from tamiz.solvers.pairs import CODES, RUNNING
-from tamiz.svm.binary import fit_binary
+from tamiz.svm.multiclass import fit_binary
 
 #: Above this many samples the full solver, which leaves variables out, is faster.
 SMALL = 500

@@ -19,11 +19,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from tamiz.kernels import Kernel, as_kernel
 from tamiz.qp import DenseQ
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.progress import Progress
 from tamiz.solvers import Status
-from tamiz.svm.binary import fit_binary
-from tamiz.svm.multiclass import class_scores, tasks
+from tamiz.svm.multiclass import class_scores, fit_binary, tasks
 from tamiz.validation import TOO_LARGE, Labels
 
 PAPER_C = (0.1, 0.5, 1, *range(10, 101, 10), 200, 300, 400, 500, 1000)

@@ -23,15 +23,14 @@ import numpy as np
 
 from tamiz.embedded.rfe.compiled import FLOOR
 from tamiz.embedded.rfe.machines import EMPTY, Machines
-from tamiz.kernels import RBF, Kernel
-from tamiz.kernels.elementary import InnerProductKernel
+from tamiz.kernels import Kernel
 from tamiz.kernels.features.base import FeatureGram
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
-from tamiz.svm.outlier import squared_spread
+from tamiz.svm.novelty import squared_spread
 
 #: Trackers hold a few matrices of this many bytes at the most; beyond, only support vectors' ones.
 MOST_BYTES = 2**30
@@ -146,29 +145,10 @@ class KernelMachines(Machines):
         if len(single):
             without[single] = sign * tracker.leave_one_out_norms(c)[features]
             if diag_weight is not None:
-                support = np.flatnonzero(diag_weight)
-                weight, samples = diag_weight[support], tracker.X[support]
-                without[single] += self._diagonals(samples, weight, features)
+                without[single] += tracker.leave_one_out_diag(diag_weight)[features]
         for k in alive[self.units.sizes[alive] > 1] if len(alive) else alive:
             without[k] = self._without(tracker, c, diag_weight, sign, self.units.members[k])
         return now, without
-
-    def _diagonals(
-        self, samples: np.ndarray, weight: np.ndarray, features: np.ndarray
-    ) -> np.ndarray:
-        """Sum of weight * K(x, x) with each feature left out."""
-        if isinstance(self.kernel, RBF):
-            return np.full(len(features), float(weight.sum()))  # K(x, x) = 1
-        scaled = samples * self.scale
-        if isinstance(self.kernel, InnerProductKernel):
-            squares = np.square(scaled)
-            return weight @ self.kernel.value(squares.sum(axis=1)[:, None] - squares[:, features])
-        result = np.empty(len(features))
-        for at, j in enumerate(features):
-            kept, scaled[:, j] = scaled[:, j].copy(), 0.0
-            result[at] = weight @ self.kernel.diag(scaled)
-            scaled[:, j] = kept
-        return result
 
     def _without(
         self,

@@ -5,45 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from tamiz.embedded.rfe.machines import Machines
-from tamiz.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid
-from tamiz.kernels.algebra import Composite
-from tamiz.qp.kkt import optimality
+from tamiz.qp.optimality import optimality
 from tamiz.solvers import QPResult, Status
 from tamiz.svm import SVC
-from tamiz.svm.binary import BinaryFit, describe
+from tamiz.svm.multiclass import BinaryFit, describe
 from tamiz.validation.unscaled import inner_fit
-
-
-class Widened:
-    """Puts the features that were left out back as zeros, for kernels that count on them."""
-
-    def __init__(self, features: np.ndarray, n_features: int):
-        self.features = features
-        self.n_features = n_features
-
-    def __call__(self, X: Any) -> np.ndarray:
-        wide = np.zeros((X.shape[0], self.n_features))
-        wide[:, self.features] = X.toarray() if sparse.issparse(X) else X
-        return wide
-
-    def __repr__(self) -> str:
-        return f"zeros around {len(self.features)} of {self.n_features} features"
-
-
-def restricted(kernel: Kernel, features: np.ndarray, n_features: int) -> Kernel:
-    """The kernel on some of the features, equal to the whole one with zeros for the others."""
-    if _takes_any_width(kernel) or len(features) == n_features:
-        return kernel
-    return kernel.of(Widened(features, n_features))
-
-
-def _takes_any_width(kernel: Kernel) -> bool:
-    if isinstance(kernel, Composite):
-        return all(_takes_any_width(part) for part in kernel.parts)
-    return isinstance(kernel, (Linear, Polynomial, RBF, Sigmoid))
 
 
 def fit_last(svc: SVC, X: Any, y: Any, sample_weight: Any, solved: list[BinaryFit] | None) -> SVC:

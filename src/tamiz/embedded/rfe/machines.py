@@ -10,7 +10,7 @@ import numpy as np
 from tamiz.embedded.rfe.compiled import DONE, FLOOR, MORE, Bank, advance
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ, QMatrix, svc_problem
-from tamiz.qp.kkt import equality_multiplier
+from tamiz.qp.optimality import equality_multiplier
 from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.solvers.descent import Descent, slice_steps

@@ -13,20 +13,19 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from tamiz.base import Stopwatch, choose_size, number_to_select
 from tamiz.embedded._last_machine import LastMachineSelector
 from tamiz.embedded.rfe.cv import Split, errors_by_size, pack, sizes_of, splits_of, unpack
-from tamiz.embedded.rfe.last import described, fit_last, restricted
+from tamiz.embedded.rfe.last import described, fit_last
 from tamiz.embedded.rfe.run import Elimination
 from tamiz.embedded.rfe.setup import Samples, Setup, units_of
 from tamiz.embedded.rfe.stream import fit_rfe_stream
 from tamiz.embedded.sparse.streaming import Precision
-from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, Precomputed, as_kernel
-from tamiz.kernels.algebra import Composite
+from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
 from tamiz.svm import SVC
-from tamiz.svm.binary import BinaryFit
+from tamiz.svm.multiclass import BinaryFit
 from tamiz.validation import (
     check_classes,
     check_sample_weight,
@@ -519,7 +518,7 @@ class SVMRFE(LastMachineSelector):
         features = np.flatnonzero(support)
         svc = SVC(
             C=self.C,
-            kernel=restricted(self.kernel_, features, len(support)),
+            kernel=self.kernel_.restrict(features, len(support)),
             multiclass=self.multiclass,
             tol=self.tol,
             class_weight=self.class_weight,
@@ -527,23 +526,18 @@ class SVMRFE(LastMachineSelector):
         self.estimator_ = fit_last(svc, X[:, features], y, sample_weight, solved)
 
     def _refuse_kernel(self, kernel: Kernel) -> None:
-        if _precomputed(kernel):
+        if kernel.precomputed:
             raise ValueError(
                 f"kernel={self.kernel!r} does not know features, so none can be left out; use "
                 "'linear', 'poly', 'rbf', 'sigmoid' or another kernel on tables of numbers."
             )
 
     def _takes_sparse(self) -> bool:
-        return isinstance(self.kernel, Linear) or self.kernel == "linear"
+        kernel = self.kernel
+        return kernel.is_linear if isinstance(kernel, Kernel) else kernel == "linear"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks train on two features, both of them needed, and half are kept
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _precomputed(kernel: Kernel) -> bool:
-    if isinstance(kernel, Composite):
-        return any(_precomputed(part) for part in kernel.parts)
-    return isinstance(kernel, Precomputed)

@@ -13,7 +13,7 @@ from tamiz.embedded.rfe.kernel import KernelMachines
 from tamiz.embedded.rfe.linear import LinearMachines
 from tamiz.embedded.rfe.machines import Machines
 from tamiz.embedded.rfe.sparse import SparseMachines
-from tamiz.kernels import Kernel, Linear, warn_if_indefinite
+from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.units import Units, check_units
 from tamiz.svm.multiclass import class_scores, tasks
 from tamiz.validation import Labels, check_class_weight
@@ -66,7 +66,7 @@ class Setup:
         C = self.C * data.weight * by_class[data.labels.codes]
         plan = list(tasks(data.labels.codes, len(data.labels.classes), self.multiclass))
         kernel = self.kernel.resolve(data.X, data.weight)
-        if isinstance(kernel, Linear) and self.criterion == "margin":
+        if kernel.is_linear and self.criterion == "margin":
             make: Callable[..., Machines] = LinearMachines
             X = data.X
             if sparse.issparse(X):

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.descent import Domain
-from tamiz.embedded.scaling.machines import DualOptimum, Sample, needs_all_features
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.machines import DualOptimum, Sample
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
     SCALING_CONSTRAINTS,
@@ -68,7 +67,7 @@ class AdaptiveScaling(ScalingSelector):
     max_iter : int, default=500
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share. The
+        A descent ends when three steps together lower the objective by less than this fraction. The
         first one, which decides what is selected by itself, must have come to rest besides: no
         factor whose square a further step along the projected gradient would change by more than
         0.3 % of the mean of those in use.
@@ -95,7 +94,7 @@ class AdaptiveScaling(ScalingSelector):
         Steps over all descents.
     status_ : str
         "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
-        on the way that could not be solved up to their tolerance; a warning tells of them.
+        on the way that could not be solved up to their tolerance; a warning reports them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
@@ -174,8 +173,8 @@ class AdaptiveScaling(ScalingSelector):
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         q, n_useful = float(self.q), int(useful.sum())
         total = float(n_useful) if self.sigma0 is None else float(self.sigma0) ** q
-        final = q < 2.0 or needs_all_features(kernel)
+        final = q < 2.0 or not kernel.any_width
         domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
-        plan = Plan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
         factor = (total / n_useful) ** (1.0 / q)
         return Task(DualOptimum(kernel, sample), plan, factor, kernel)

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.descent import Domain
 from tamiz.embedded.scaling.machines import DualOptimum, Sample, Value
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import SCALING_CONSTRAINTS, ScalingSelector, Task
 from tamiz.kernels import RBF, Kernel
 
-AUTO = 0.1  # penalty of all features together, as a share of the objective in the beginning
+AUTO = 0.1  # penalty of all features together, as a fraction of the objective in the beginning
 
 
 class PenalisedOptimum(DualOptimum):
@@ -63,10 +62,10 @@ class KPSVM(ScalingSelector):
         Price of a feature. "auto" makes the largest possible penalty, that of all features, a
         tenth of ``D`` in the beginning. 0 leaves the elimination to the machine alone.
     beta : float or "auto", default="auto"
-        How fast the price of a feature rises with its rate; "auto" is ``1 / √gamma``. The product
-        ``beta · v_j`` counts: from about 3 on, a feature costs the full price.
+        How fast the penalty of a feature rises with its rate; "auto" is ``1 / √gamma``. The product
+        ``beta · v_j`` counts: from about 3 on, a feature costs the full penalty.
     epsilon : float, default=0.01
-        Features are dropped when their rate falls below this share of the rate in the beginning.
+        Features are dropped when their rate falls below this fraction of the rate in the beginning.
     limit_total : bool, default=True
         Let the sum of ``v_j²`` not exceed what it is in the beginning, so that the kernel as a
         whole gets no narrower. Without this limit and with a large ``C`` the objective is often
@@ -79,8 +78,9 @@ class KPSVM(ScalingSelector):
     max_iter : int, default=200
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share. An
-        elimination that raises the objective by no more than this share does not count as a rise.
+        A descent ends when three steps together lower the objective by less than this fraction. An
+        elimination that raises the objective by no more than this fraction does not count as a
+        rise.
     verbose : bool or int, default=0
         Show progress.
     checkpoint : str or path, optional
@@ -109,7 +109,7 @@ class KPSVM(ScalingSelector):
         Steps over all descents.
     status_ : str
         "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
-        on the way that could not be solved up to their tolerance; a warning tells of them.
+        on the way that could not be solved up to their tolerance; a warning reports them.
     kernel_ : Kernel
         The kernel of ``estimator_``, Gaussian with rate 1.
     classes_ : array
@@ -197,7 +197,7 @@ class KPSVM(ScalingSelector):
         objective = PenalisedOptimum(unit, sample, self.penalty_, self.beta_)
         total = v0**2 * int(useful.sum()) if self.limit_total else None
         domain = Domain(1.0, total=total, at_most=True, floor=self.epsilon * v0, final=True)
-        plan = Plan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.IMPROVING, wanted, self._step, self.max_iter, self.tol)
         return Task(objective, plan, v0, unit)
 
     @property

@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.kernels import FeatureGram, Kernel, QuadraticForm
-from tamiz.kernels.algebra import Composite
+from tamiz.kernels import FeatureGram, Kernel
 from tamiz.qp import DenseQ, QuadraticProblem, svc_problem
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.svm.multiclass import tasks
@@ -101,7 +100,7 @@ class Objective(ABC):
 
     def restrict(self, columns: np.ndarray) -> None:
         """Leave the other features out of all further work; their factors must be zero."""
-        if needs_all_features(self.kernel) or np.array_equal(columns, self.columns):
+        if not self.kernel.any_width or np.array_equal(columns, self.columns):
             return
         self.columns = columns
         self._part = np.ascontiguousarray(self.X[:, columns])
@@ -211,13 +210,6 @@ class RadiusMargin(Objective):
             return total
 
         return value, inner, solutions
-
-
-def needs_all_features(kernel: Kernel) -> bool:
-    """Whether a part of the kernel is made for one number of features."""
-    if isinstance(kernel, Composite):
-        return any(needs_all_features(part) for part in kernel.parts)
-    return isinstance(kernel, QuadraticForm)
 
 
 def _pairs(sample: Sample) -> list[Pair]:

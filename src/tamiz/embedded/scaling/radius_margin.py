@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.embedded.scaling.descent import Domain
-from tamiz.embedded.scaling.machines import RadiusMargin, Sample, needs_all_features
-from tamiz.embedded.scaling.path import Plan, Rule
+from tamiz.embedded.scaling.machines import RadiusMargin, Sample
+from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
     SCALING_CONSTRAINTS,
@@ -34,7 +33,7 @@ class RadiusMarginScaling(ScalingSelector):
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of the features. By itself the method takes the fewest features whose
-        bound is the least met on the way, up to the share ``tol``.
+        bound is the least met on the way, up to the fraction ``tol``.
     C : float, default=1.0
         Price of slack. The factors are found with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, for
         which the bound holds; ``estimator_`` is an ordinary :class:`~tamiz.svm.SVC`.
@@ -61,7 +60,7 @@ class RadiusMarginScaling(ScalingSelector):
     max_iter : int, default=200
         Largest number of steps of each descent.
     tol : float, default=1e-3
-        A descent ends when three steps together lower the objective by less than this share.
+        A descent ends when three steps together lower the objective by less than this fraction.
     verbose : bool or int, default=0
         Show progress.
     checkpoint : str or path, optional
@@ -84,7 +83,7 @@ class RadiusMarginScaling(ScalingSelector):
         Steps over all descents.
     status_ : str
         "converged", "max_iter" or "interrupted". ``selection_.notes["n_failed"]`` counts machines
-        on the way that could not be solved up to their tolerance; a warning tells of them.
+        on the way that could not be solved up to their tolerance; a warning reports them.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
@@ -159,8 +158,8 @@ class RadiusMarginScaling(ScalingSelector):
         self.resume = resume
 
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
-        mixed = needs_all_features(kernel)  # the squares of the factors do not tell all
+        mixed = not kernel.any_width  # the squares of the factors do not tell all
         total = float(useful.sum()) if self.normalize else None
         domain = Domain(total=total, final=mixed)
-        plan = Plan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)
+        plan = ScalingPlan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)
         return Task(RadiusMargin(kernel, sample), plan, 1.0, kernel)

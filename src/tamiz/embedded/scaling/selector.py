@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.embedded._last_machine import LastMachineSelector
-from tamiz.embedded.scaling.machines import Objective, Sample, needs_all_features
-from tamiz.embedded.scaling.path import ALIVE, Plan, State, begin, run
+from tamiz.embedded.scaling.machines import Objective, Sample
+from tamiz.embedded.scaling.path import ALIVE, ScalingPlan, ScalingState, begin, run
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
@@ -67,7 +67,7 @@ class Task(NamedTuple):
     """What a method wants to be done: the objective, how, and where to begin."""
 
     objective: Objective
-    plan: Plan
+    plan: ScalingPlan
     factor: float  # of all features in the beginning
     kernel: Kernel  # of the machine, on features times their factors
 
@@ -128,13 +128,13 @@ class ScalingSelector(LastMachineSelector):
         task = self._task(kernel, sample, useful, wanted)
         checkpoint = open_checkpoint(self, X, labels.codes, weight)
         if checkpoint is not None and checkpoint.state is not None:
-            state = State.of(checkpoint.state)
+            state = ScalingState.of(checkpoint.state)
         else:
             state = begin(task.plan, useful, task.factor)
         interrupted = False
         with Progress(type(self).__name__, self.verbose) as progress:
 
-            def tell(state: State) -> None:
+            def tell(state: ScalingState) -> None:
                 value = state.values[-1] if state.values else state.marks[-1][2]
                 progress.update(f"{len(state.alive)} of {p} features, objective {value:.6g}")
                 if checkpoint is not None:
@@ -152,7 +152,7 @@ class ScalingSelector(LastMachineSelector):
     def _conclude(
         self,
         task: Task,
-        state: State,
+        state: ScalingState,
         sample: Sample,
         wanted: int | None,
         interrupted: bool,
@@ -189,9 +189,7 @@ class ScalingSelector(LastMachineSelector):
             },
         )
         self._columns = (
-            np.arange(len(chosen))
-            if needs_all_features(task.kernel)
-            else np.flatnonzero(self.support_)
+            np.arange(len(chosen)) if not task.kernel.any_width else np.flatnonzero(self.support_)
         )
         self.estimator_ = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
         labels = sample.labels

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep, Stopwatch, number_to_select
-from tamiz.embedded.sparse.l1l2.problem import Certified, PenalisedHinge, centred, constant
+from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.embedded.sparse.streaming import (
@@ -26,8 +26,8 @@ from tamiz.svm.stream.machine import Stream
 from tamiz.validation import unchanged_on_error
 from tamiz.validation.keywords import by_keyword
 
-#: A feature has left when its contribution is this share of the largest one; contributions of
-#: features that leave fall ever faster (each step squares them), so the share hardly matters.
+#: A feature has left when its contribution is this fraction of the largest one; contributions of
+#: features that leave fall ever faster (each step squares them), so the fraction hardly matters.
 _GONE = 1e-6
 _EXACT = 1e-4  # duality gap of one machine; small tables are solved to rounding level anyway
 _INNER = 10_000
@@ -88,7 +88,7 @@ class AROM(SparseLinearMachine):
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-3
         The iteration ends when no feature leaves and no contribution ``|v_j| std_j`` changes
-        by more than this share of the largest one.
+        by more than this fraction of the largest one.
     max_iter : int, default=100
         Limit on rescalings.
     n_jobs : int, default=None
@@ -233,8 +233,8 @@ class AROM(SparseLinearMachine):
             not shifted). ``scores_``, ``scale_`` and the ranking are those of the scaled features;
             ``coef_`` and ``intercept_`` are for the features as they are in the table.
         gap : float, default=1e-6
-            Largest duality gap of each machine, as a share of its objective. Errors of one machine
-            go into the factors of all that follow: a coarse gap may end elsewhere.
+            Largest duality gap of each machine, as a fraction of its objective. Errors of one
+            machine go into the factors of all that follow: a coarse gap may end elsewhere.
         max_passes : int, default=2000
             Limit on passes over the rows.
         keep_bytes : int, optional
@@ -437,8 +437,8 @@ def _train(problem: Priced, alive: np.ndarray, z: np.ndarray, progress: Progress
 def _spread(X: Any, weight: np.ndarray) -> np.ndarray:
     """Standard deviation of every feature, exactly zero where it is constant.
 
-    Samples count by the prices of their losses: what costs nothing has no part in it, and a sample
-    of weight two is the sample twice.
+    Samples count by the penalties of their losses: what costs nothing has no part in it, and a
+    sample of weight two is the sample twice.
     """
     share = weight / weight.sum()
     if sparse.issparse(X):

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded._together import in_threads
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine, in_threads
 from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
@@ -33,7 +32,7 @@ class FSV(SparseLinearMachine):
 
     Each term of the penalty is near zero or near one: it counts features. Large weights cost no
     more than middling ones, so fewer features do the work that :class:`L1SVM` spreads over many.
-    The price is that the problem is not convex. It is solved by successive linearisation: the
+    The drawback is that the problem is not convex. It is solved by successive linearisation: the
     penalty is replaced by its tangent at the present weights, ``Σ a exp(-a|v_j|) |w_j|``, which
     makes a linear program; its solution is the next point. The objective never rises, and
     since every solution is a vertex, the steps come to an end after finitely many. Which

@@ -1,20 +1,50 @@
-"""The linear machine with the ℓ2 penalty and an approximation of the number of features."""
+r"""The linear machine with the ℓ2 penalty and an approximation of the number of features.
+
+It is a difference of convex functions: a concave penalty, linearised again and again.
+
+.. math::
+
+    \min_w \; f(w) + \sum_j \varphi(\lvert w_j\rvert), \qquad f \text{ convex},\;
+    \varphi \text{ concave and increasing}
+
+The concave part lies below its tangent, so that at the current weights ``w_k``
+
+.. math::
+
+    f(w) + \sum_j \bigl[\varphi(\lvert w_{kj}\rvert)
+    + \varphi'(\lvert w_{kj}\rvert)\,(\lvert w_j\rvert - \lvert w_{kj}\rvert)\bigr]
+
+lies above the objective and touches it at ``w_k``. Its minimum, a convex problem with a penalty of
+its own for every weight, is no worse than ``w_k``: the objective never rises, and the iteration
+ends in a critical point, one that no such step improves. Which one depends on the start, and it
+need not be a local minimum: between two copies of a feature that share their weight equally, the
+tangent sees no difference, though every shift of weight from one to the other would pay.
+:func:`successive_linearisation` therefore takes ``moves``, which look for a lower point somewhere
+near, and goes on from there.
+
+References
+----------
+.. [1] P. D. Tao, L. T. H. An (1997). Convex analysis approach to d.c. programming. Acta Mathematica
+       Vietnamica 22.
+.. [2] P. S. Bradley, O. L. Mangasarian (1998). Feature selection via concave minimization and
+       support vector machines. ICML.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.l1l2.problem import Certified, PenalisedHinge, centred
+from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred
 from tamiz.embedded.sparse.l1l2.selector import CONSTRAINTS, original
 from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.dc import DCResult, successive_linearisation
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.validation.keywords import by_keyword
 
@@ -35,11 +65,11 @@ class L0L2SVM(SparseLinearMachine):
     The last term tends to ``nu`` times the number of weights that are not zero as ``a`` grows. The
     texts write it with bounds ``-v <= w <= v`` and ``exp(-a v_j)``, where ``v = |w|`` at every
     minimum, and with ``mu/n`` for ``C``. The term is concave in ``v``: it is replaced by its
-    tangent, which leaves an :class:`L1L2SVM` with the price ``nu a exp(-a |w_j|)`` for each weight,
-    and this again and again (see :mod:`tamiz.solvers.dc`). Large weights become free, small ones
-    dear. The objective falls with every step, down to a critical point, which may be a saddle where
-    similar features share a weight. There the weight of one feature is moved to the one most like
-    it if that lowers the objective, and the steps go on until neither helps.
+    tangent, which leaves an :class:`L1L2SVM` with the penalty ``nu a exp(-a |w_j|)`` for each
+    weight, and this again and again. Large weights become free, small ones dear. The objective
+    falls with every step, down to a critical point, which may be a saddle where similar features
+    share a weight. There the weight of one feature is moved to the one most like it if that lowers
+    the objective, and the steps go on until neither helps.
 
     Parameters
     ----------
@@ -62,8 +92,8 @@ class L0L2SVM(SparseLinearMachine):
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4
-        Duality gap accepted within a step, as a share of its objective; a step that lowers the
-        objective by less than a tenth of that share is the last.
+        Duality gap accepted within a step, as a fraction of its objective; a step that lowers the
+        objective by less than a tenth of that fraction is the last.
     max_iter : int, default=200
         Limit on linearisations from each start; some 5 to 30 are usual. (The iterations within each
         have a limit of their own, 10,000, as in :class:`L1L2SVM`.)
@@ -293,7 +323,7 @@ def _objective(
 
 
 class _Step:
-    """A solution of one step with the prices it was found for."""
+    """A solution of one step with the penalties it was found for."""
 
     def __init__(self, found: Certified, prices: np.ndarray):
         self.found = found
@@ -301,3 +331,83 @@ class _Step:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.found, name)
+
+
+class DCResult(NamedTuple):
+    """Where the iteration ended and how it came there."""
+
+    fit: Any  # what the last step that lowered the objective returned
+    objective: float
+    history: tuple[float, ...]  # objective after each step
+    left: np.ndarray  # step at which each weight went to zero, infinite for the others
+    n_iter: int
+    status: str  # "converged", "max_iter", or what ended a step early
+
+
+def successive_linearisation(
+    solve: Callable[[np.ndarray, Any], Any],
+    objective: Callable[[Any], float],
+    slope: Callable[[np.ndarray], np.ndarray],
+    start: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    previous: Any = None,
+    moves: Callable[[Any, float], np.ndarray | None] | None = None,
+) -> DCResult:
+    """Solve with the penalties that the last weights give, until the objective stands still.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(prices, previous)`` returns the solution of the convex problem with
+        ``prices @ abs(w)`` as penalty; it has the weights ``w`` and a ``status``, and ``previous``
+        is the solution of the last step.
+    objective : callable
+        ``objective(fit)``: the value of the whole objective, with the concave penalty.
+    slope : callable
+        Derivative of the penalty at the absolute values of the weights.
+    start : array
+        Weights to begin with.
+    tol : float
+        Share of the objective by which a step must lower it to be followed by another.
+    max_iter : int
+        Limit on steps.
+    previous : optional
+        A solution near the first one.
+    moves : callable, optional
+        ``moves(fit, value)`` is asked at every critical point for weights with an objective below
+        ``value``, or None if it knows of none.
+    """
+    history: list[float] = []
+    best, value = previous, np.inf
+    left = np.full(len(start), np.inf)
+    w, status, moved = start, "max_iter", False
+    try:
+        for step in range(1, max_iter + 1):
+            fit = solve(slope(np.abs(w)), best)
+            new = objective(fit)
+            improved = 0.0  # a step is solved up to a tolerance only, and may rise
+            if new <= value or not history:
+                improved = value - new
+                best, w, value = fit, fit.w, new
+                left = np.where(w != 0, np.inf, np.minimum(left, step))
+            history.append(value)
+            if fit.status != "converged":
+                status = fit.status
+                break
+            if improved > tol * abs(value):
+                moved = False
+                continue
+            # a move that brought nothing would be proposed again
+            elsewhere = None if moves is None or moved else moves(best, value)
+            if elsewhere is None:
+                status = "converged"
+                break
+            w, moved = elsewhere, True
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        status = "interrupted"
+        value = value if history else objective(best)
+    return DCResult(best, value, tuple(history), left, len(history), status)

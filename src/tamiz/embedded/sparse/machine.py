@@ -1,7 +1,7 @@
 r"""What the sparse linear machines share: a classifier that is a selector by its weights.
 
-Every one of them minimises a price of the hinge losses plus a penalty on the weights; the
-intercept is free. The price has one name throughout, ``C``, and may be given as ``lambda_``
+Every one of them minimises a penalty of the hinge losses plus a penalty on the weights; the
+intercept is free. The penalty has one name throughout, ``C``, and may be given as ``lambda_``
 (or ``mu``) where the texts do so; the page *Regularisation* of the documentation holds the table:
 
 .. math::
@@ -20,18 +20,20 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
-from tamiz.embedded._together import in_threads
 from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.parallel import limit_threads, n_threads
 from tamiz.runtime.progress import Progress
 from tamiz.selector import Selector
-from tamiz.svm.linear_decision import LinearDecision, per_machine, positive_classes
+from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     Labels,
     check_class_weight,
@@ -60,7 +62,7 @@ class LinearFit(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """One binary problem: labels ±1 and the price of each sample's hinge loss."""
+    """One binary problem: labels ±1 and the penalty of each sample's hinge loss."""
 
     X: Any  # float64, C-contiguous or CSR
     signs: np.ndarray
@@ -252,3 +254,50 @@ class SparseLinearMachine(LinearDecision, Selector):
                 UserWarning,
                 stacklevel=5,
             )
+
+
+class _Stoppable(Progress):
+    """Silent, since lines written by several threads at once would be torn; hands on Ctrl-C."""
+
+    def __init__(self, label: str, stop: Event):
+        super().__init__(label)
+        self._stop = stop
+
+    def update(self, message: str) -> None:
+        """Raise KeyboardInterrupt in this thread once the main one has had it."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+def in_threads(
+    function: Callable[[Any, Progress], Any], items: Sequence[Any], label: str
+) -> list[Any]:
+    """``function(item, progress)`` of each item; None where Ctrl-C left nothing.
+
+    As many threads as :func:`~tamiz.runtime.parallel.limit_threads` allows, one item at a time
+    each.
+
+    Ctrl-C comes to the main thread alone. Here it goes on to the others at their next
+    ``progress.update``; the pieces that had not begun are left out, and the threads are waited for:
+    one left behind inside a solver would bring down the process when that ends.
+    """
+    stop = Event()
+
+    def piece(item: Any) -> Any:
+        with limit_threads(1):
+            try:
+                return None if stop.is_set() else function(item, _Stoppable(label, stop))
+            except KeyboardInterrupt:
+                return None
+
+    n_workers = min(n_threads(), len(items))
+    with ThreadPoolExecutor(max_workers=n_workers, thread_name_prefix="tamiz-fit") as pool:
+        futures = [pool.submit(piece, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            stop.set()
+            return [future.result() for future in futures]
+        except BaseException:
+            stop.set()
+            raise

@@ -18,11 +18,10 @@ from tamiz.embedded.rfe.machines import least_first
 from tamiz.embedded.sparse.machine import LinearFit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
-from tamiz.svm.linear_decision import positive_classes
-from tamiz.svm.stream.hinge import Tasks
+from tamiz.svm.linear import positive_classes
 from tamiz.svm.stream.machine import Stream, in_features
 from tamiz.svm.stream.near import solve_machines
-from tamiz.svm.stream.newton import Machine, Rows, presolve
+from tamiz.svm.stream.newton import MachineRun, Rows, Tasks, presolve
 
 _NEVER = 1e-3  # a machine stopped by rounding counts as solved up to this gap
 
@@ -44,7 +43,7 @@ class Precision(NamedTuple):
             raise ValueError(f"gap={gap!r} must be a number above 0 and below 1.")
         whole = isinstance(max_passes, (int, np.integer)) and not isinstance(max_passes, bool)
         if not whole or max_passes < 1:
-            raise ValueError(f"max_passes={max_passes!r} must be a whole number, at least 1.")
+            raise ValueError(f"max_passes={max_passes!r} must be an integer, at least 1.")
         return cls(float(gap), int(max_passes))
 
 
@@ -76,7 +75,7 @@ def pairs_or_rest(stream: Stream, class_weight: Any, C: float, scheme: str) -> T
     return Tasks(signs, np.tile(weights, (len(signs), 1)))
 
 
-class Columns(NamedTuple):
+class FeatureColumns(NamedTuple):
     """Some features of a stream, where other machines hold a table: ``X[:, chosen]`` is less."""
 
     features: np.ndarray
@@ -85,14 +84,14 @@ class Columns(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return 0, len(self.features)
 
-    def __getitem__(self, index: Any) -> Columns:  # type: ignore[override]
-        return Columns(self.features[index[1]])
+    def __getitem__(self, index: Any) -> FeatureColumns:  # type: ignore[override]
+        return FeatureColumns(self.features[index[1]])
 
 
 class Streamed(NamedTuple):
     """One binary problem of AROM on a stream, as Priced is one in memory."""
 
-    X: Columns
+    X: FeatureColumns
     rows: Rows
     machine: int
     size: np.ndarray  # factor of each feature between its units and those of the user
@@ -108,7 +107,7 @@ def arom_problems(
     problems = []
     for k in range(len(tasks.signs)):
         spread = stream.spread(tasks.prices[k])[1] / unit
-        everything = Columns(np.arange(stream.n_features))
+        everything = FeatureColumns(np.arange(stream.n_features))
         problems.append(Streamed(everything, rows, k, rows.units.scale / unit, spread))
     return problems
 
@@ -129,7 +128,7 @@ def arom_machines(
         prices[features[alive]] = 1.0 / (sizes[k][alive] * z[alive]) ** 2
         return prices
 
-    machines = [Machine(ridge(k, run.z), np.zeros(p + 1)) for k, run in enumerate(runs)]
+    machines = [MachineRun(ridge(k, run.z), np.zeros(p + 1)) for k, run in enumerate(runs)]
     founds: list[Any] = [None] * len(runs)
     left = precision.max_passes
 
@@ -175,7 +174,7 @@ def _some(rows: Rows, which: list[int]) -> Rows:
     return Rows(**{**rows.__dict__, "tasks": tasks, "near": None})
 
 
-class _Found(NamedTuple):
+class _Solved(NamedTuple):
     v: np.ndarray  # weights of the features in the units of the user
     point: np.ndarray  # all weights in those of the solver, and the intercept
     objective: float
@@ -183,15 +182,17 @@ class _Found(NamedTuple):
     status: str
 
 
-def _found(machine: Machine, features: np.ndarray, size: np.ndarray) -> _Found:
+def _found(machine: MachineRun, features: np.ndarray, size: np.ndarray) -> _Solved:
     status = machine.status
     if status == "stalled" and machine.gap <= _NEVER * machine.objective:
         status = "converged"
     point = machine.best
-    return _Found(point[features] / size, point, machine.objective, machine.gap, status)
+    return _Solved(point[features] / size, point, machine.objective, machine.gap, status)
 
 
-def _absorb(run: Any, machine: Machine, features: np.ndarray, size: np.ndarray, last: Any) -> Any:
+def _absorb(
+    run: Any, machine: MachineRun, features: np.ndarray, size: np.ndarray, last: Any
+) -> Any:
     """Hand a machine to its run; the last one that was trained to an end."""
     found = _found(machine, features, size)
     if found.status == "interrupted" and (last is not None or not np.isfinite(found.objective)):
@@ -251,7 +252,7 @@ class StreamedMachines:
         self._latest: np.ndarray | None = None
         p = len(size)
         n_machines = len(rows.tasks.signs)
-        self.machines = [Machine(self._ridge(), np.zeros(p + 1)) for _ in range(n_machines)]
+        self.machines = [MachineRun(self._ridge(), np.zeros(p + 1)) for _ in range(n_machines)]
 
     @property
     def bank(self) -> _Bank:

@@ -18,7 +18,7 @@ from tamiz.evaluation.judges.metric import Predicted
 from tamiz.evaluation.judges.named import resolved
 from tamiz.evaluation.tuning.gram import radial
 from tamiz.evaluation.tuning.paths import TolerantBinary, class_scores, tasks
-from tamiz.qp.blocks import take_block
+from tamiz.qp.matrices import take_block
 from tamiz.search.judges import last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
 from tamiz.svm import SVC, LinearMachine

@@ -33,7 +33,7 @@ from tamiz.evaluation.tuning.paths import (
     TooCoarse,
 )
 from tamiz.evaluation.tuning.plain import Outcome, Plain
-from tamiz.kernels import RBF, Linear, Polynomial, as_kernel
+from tamiz.kernels import as_kernel
 from tamiz.qp.matrices import SMALL_GRAM_BYTES
 from tamiz.runtime.parallel import limit_threads
 from tamiz.search.fast import _is_default
@@ -399,7 +399,7 @@ def _is_usual(machine: Any) -> bool:
         kernel = _kernel_of(machine)
     except (TypeError, ValueError):
         return False
-    return _is_steady(machine) and type(kernel) in (RBF, Linear, Polynomial)
+    return _is_steady(machine) and kernel.pairwise_form is not None
 
 
 def _is_steady(machine: Any) -> bool:

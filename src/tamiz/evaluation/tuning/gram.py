@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.kernels import RBF, Kernel, compiled
-from tamiz.kernels.products import inner_products, mirror, panels, squared_norms
+from tamiz.kernels import compiled
+from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
 from tamiz.runtime.parallel import run_tiles
 
 _ROWS, _COLUMNS = 64, 2048  # a tile that stays in the second-level cache
@@ -39,9 +39,9 @@ class Base:
         self._distances: np.ndarray | None = None
         self._inner: np.ndarray | None = None
 
-    def prepare(self, kernel: Kernel) -> None:
+    def prepare(self, kernel: Any) -> None:
         """Work out what a kernel is a function of, unless it is known."""
-        if isinstance(kernel, RBF):
+        if kernel.pairwise_form.radial:
             if self._distances is None:
                 self._distances = squared_distances(self.X, self.single)
         elif self._inner is None:
@@ -50,9 +50,10 @@ class Base:
     def gram(self, kernel: Any, dtype: Any) -> np.ndarray:
         """The kernel matrix; not finite where numbers are too large for it."""
         self.prepare(kernel)
-        if isinstance(kernel, RBF):
+        form = kernel.pairwise_form
+        if form.radial:
             assert self._distances is not None
-            return radial(self._distances, float(kernel.rate), np.dtype(dtype))
+            return radial(self._distances, float(form.gamma), np.dtype(dtype))
         assert self._inner is not None
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(kernel.value(self._inner.copy()))

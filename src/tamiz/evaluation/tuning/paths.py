@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.kernels.lazy_rows import Source
+from tamiz.kernels.lazy_rows import RowSource
 from tamiz.qp import DenseQ, svr_problem
-from tamiz.qp.blocks import take_block
-from tamiz.qp.kkt import equality_multiplier, kkt_violation
+from tamiz.qp.matrices import take_block
+from tamiz.qp.optimality import equality_multiplier, kkt_violation
 from tamiz.qp.problem import SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.search.svc.solve import _FINE, _judge, settle
@@ -349,7 +349,7 @@ class _Ready:
         self.K = K
         self.diag = np.ascontiguousarray(K.diagonal())
         self.ready = np.ones(len(K), dtype=np.uint8)
-        self.source = Source(K, np.empty((0, len(K))), np.empty(0), True, 1.0, 0.0, 1)
+        self.source = RowSource(K, np.empty((0, len(K))), np.empty(0), True, 1.0, 0.0, 1)
 
 
 def _has_ties(decisions: np.ndarray) -> bool:

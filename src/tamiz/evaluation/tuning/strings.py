@@ -20,7 +20,7 @@ from tamiz.evaluation.tuning.fast import _ASIDE, Fast, Group, Report, _Grams, _i
 from tamiz.evaluation.tuning.paths import Doubt
 from tamiz.evaluation.tuning.plain import Outcome, Plain
 from tamiz.kernels import Kernel, as_kernel
-from tamiz.kernels.strings.gram import showing_progress
+from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.kernels.strings.texts import Texts
 from tamiz.search.judges import last_step
 from tamiz.svm import SVC

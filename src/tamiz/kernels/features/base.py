@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, as_samples, require_same_width
-from tamiz.kernels.products import panels_from
+from tamiz.kernels.compiled import panels_from
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.parallel import run_tiles
 
@@ -108,6 +108,15 @@ class FeatureGram(ABC):
             pairs = self._pairs(rows, rows)
             return np.array([coef @ pairs.without(int(j)) @ coef for j in features])
 
+    def _diagonals(self, rows: Index, weights: Array, features: Index) -> Array:
+        scaled = self._scaled(rows)
+        out = np.empty(len(features))
+        for at, j in enumerate(features):
+            kept, scaled[:, j] = scaled[:, j].copy(), 0.0
+            out[at] = weights @ self.kernel._diag(scaled)
+            scaled[:, j] = kept
+        return out
+
     def _decisions(self, Z: Array, rows: Index, coef: Array, features: Index) -> Array:
         with one_blas_thread():
             pairs = self._pairs(Z, rows)
@@ -186,6 +195,25 @@ class FeatureGram(ABC):
         out[features] = self._norms(rows, weights, features) if len(rows) else 0.0
         return out
 
+    def leave_one_out_diag(self, weights: ArrayLike) -> Array:
+        """Sum over i of w_i K(x_i, x_i) without feature j, for every active j.
+
+        Parameters
+        ----------
+        weights : array of shape (n,)
+            Samples at 0 cost nothing.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            NaN for features that are removed already.
+        """
+        rows, values = self._support(weights, "weights")
+        features = np.flatnonzero(self.active)
+        out = np.full(self.p, np.nan)
+        out[features] = self._diagonals(rows, values, features) if len(rows) else 0.0
+        return out
+
     def leave_one_out_decisions(self, Z: ArrayLike, coef: ArrayLike) -> Array:
         """Sum over i of c_i K(z, x_i) without feature j, for every row z and active j.
 
@@ -232,8 +260,8 @@ class FeatureGram(ABC):
             "is not known. Use Linear, Polynomial, RBF, Sigmoid, QuadraticForm or a combination."
         )
 
-    def _support(self, coef: ArrayLike) -> tuple[Index, Array]:
-        vector = self._vector(coef, "coef")
+    def _support(self, coef: ArrayLike, name: str = "coef") -> tuple[Index, Array]:
+        vector = self._vector(coef, name)
         rows = np.flatnonzero(vector)
         return rows, vector[rows]
 

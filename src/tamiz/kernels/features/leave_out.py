@@ -11,9 +11,6 @@ pair: its inner product, or gamma times its squared distance. What a feature con
 is taken off, and the kernel is applied to the rest. Row k of ``out`` gets the sums that end at
 sample k; the caller adds the rows up. Item k of a norm stands for the rows k and s - 1 - k, so that
 equal ranges of items are equal work.
-
-The double-precision exponential is made like the single one of ``_exp`` with a polynomial of
-degree 11; its relative error is a few units of the last place, arguments below -708 give 0.
 """
 
 from __future__ import annotations
@@ -21,79 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-_LOWEST = -708.0
-_LOG2_E = 1.4426950408889634
-_ROUNDER = 1.5 * 2.0**52
-_ROUNDER_BITS = np.int64(np.float64(1.5 * 2.0**52).view(np.int64) - 1023)
-_MANTISSA = np.int64(52)
-_LN2_HIGH = 6.93147180369123816490e-1
-_LN2_LOW = 1.90821492927058770002e-10
-_C2 = 0.5000000000000001
-_C3 = 0.16666666666666669
-_C4 = 0.04166666666662413
-_C5 = 0.008333333333330062
-_C6 = 0.0013888888917213717
-_C7 = 0.00019841269863053618
-_C8 = 2.4801521295954376e-05
-_C9 = 2.7557268459997064e-06
-_C10 = 2.7620088445409746e-07
-_C11 = 2.510038549551032e-08
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _bits_of(typing_context: Any, value: Any) -> Any:
-    """The 64 bits of a float64 as a whole number."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _from_bits(typing_context: Any, bits: Any) -> Any:
-    """The float64 that 64 bits stand for."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _exp_double(x: Any) -> Any:
-    """exp(x) for x <= 0; 0 below -708."""
-    bounded = max(x, _LOWEST)
-    shifted = bounded * _LOG2_E + _ROUNDER
-    k = shifted - _ROUNDER
-    r = bounded - k * _LN2_HIGH
-    r = r - k * _LN2_LOW
-    p = _C11
-    p = p * r + _C10
-    p = p * r + _C9
-    p = p * r + _C8
-    p = p * r + _C7
-    p = p * r + _C6
-    p = p * r + _C5
-    p = p * r + _C4
-    p = p * r + _C3
-    p = p * r + _C2
-    p = p * (r * r) + r
-    p = p + 1.0
-    value = p * _from_bits((_bits_of(shifted) - _ROUNDER_BITS) << _MANTISSA)
-    return value if x >= _LOWEST else 0.0
-
-
-@njit(cache=True, nogil=True)
-def exp_tile(x: Any, out: Any) -> None:
-    """The exponential by itself, for tests of its accuracy."""
-    for i in range(len(x)):
-        out[i] = _exp_double(x[i])
-
+from tamiz.kernels.compiled import exp_double
 
 # ---------------------------------------------------------------------- radial
 
@@ -104,7 +31,7 @@ def radial_values(start: int, stop: int, base: Any, rate: float, out: Any) -> No
     for i in range(start, stop):
         row, values = base[i], out[i]
         for m in range(len(row)):
-            values[m] = _exp_double(-rate * row[m])
+            values[m] = exp_double(-rate * row[m])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -117,7 +44,7 @@ def _radial_row(
         distance = base[m]
         for j in range(len(total)):
             step = x[j] - rows[m, j]
-            total[j] += weight * _exp_double(min(step * step - distance, 0.0))
+            total[j] += weight * exp_double(min(step * step - distance, 0.0))
 
 
 @njit(cache=True, nogil=True)
@@ -172,7 +99,7 @@ def _near_row(x: Any, row: Any, weight: float, total: Any) -> None:
 def _far_row(x: Any, row: Any, weight: float, exponent: float, total: Any) -> None:
     for j in range(len(total)):
         step = x[j] - row[j]
-        total[j] += weight * _exp_double(min(step * step + exponent, 0.0))
+        total[j] += weight * exp_double(min(step * step + exponent, 0.0))
 
 
 @njit(cache=True, nogil=True)
@@ -181,8 +108,7 @@ def radial_table_decisions(
     stop: int,
     table: Any,
     distance: Any,
-    gamma: float,
-    largest: float,
+    rates: tuple[float, float],
     rows: Any,
     support: Any,
     coef: Any,
@@ -190,9 +116,10 @@ def radial_table_decisions(
 ) -> None:
     """Sum over the support of coef K(row, .) without each feature, for a range of ``rows``.
 
-    ``table`` holds all samples times the root of gamma, ``distance`` their squared distances, and
-    ``largest`` is the greatest gamma d_j of any pair.
+    ``table`` holds all samples times the root of gamma, ``distance`` their squared distances;
+    ``rates`` are gamma and the greatest gamma d_j of any pair.
     """
+    gamma, largest = rates
     width = table.shape[1]
     for k in range(start, stop):
         for first in range(0, width, _TILE):
@@ -207,9 +134,9 @@ def radial_table_decisions(
                 if largest > _NEAR:
                     _far_row(x, row, coef[m], exponent, total)
                 elif largest > _NEARER:
-                    _near_row(x, row, coef[m] * _exp_double(exponent), total)
+                    _near_row(x, row, coef[m] * exp_double(exponent), total)
                 else:
-                    _nearer_row(x, row, coef[m] * _exp_double(exponent), total)
+                    _nearer_row(x, row, coef[m] * exp_double(exponent), total)
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +164,7 @@ def _column_sum(x: float, column: Any, exponent: Any, coef: Any) -> float:
     total = 0.0
     for m in range(len(coef)):
         step = x - column[m]
-        total += coef[m] * _exp_double(min(step * step + exponent[m], 0.0))
+        total += coef[m] * exp_double(min(step * step + exponent[m], 0.0))
     return total
 
 
@@ -273,7 +200,7 @@ def radial_block(start: int, stop: int, distance: Any, gamma: float, rows: Any, 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _exp_line(values: Any, factor: float, out: Any) -> None:
     for m in range(len(out)):
-        out[m] = _exp_double(values[m] * factor)
+        out[m] = exp_double(values[m] * factor)
 
 
 # ---------------------------------------------------------------------- polynomial
@@ -343,7 +270,7 @@ def _sigmoid_row(
         weight = factor * coef[m]
         for j in range(len(total)):
             u = coef0 + gamma * (inner - x[j] * rows[m, j])
-            shrunk = _exp_double(-2.0 * abs(u))
+            shrunk = exp_double(-2.0 * abs(u))
             size = (1.0 - shrunk) / (1.0 + shrunk)
             total[j] += weight * (size if u > 0.0 else -size)
 

@@ -147,14 +147,14 @@ def _lane_room(m, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def lane_rows(  # type: ignore[no-untyped-def]
-    start, stop, bounds, rows, codes, starts, T, columns, left, right, decay, one, faint, out
-):
-    """``out[i, c]`` for the strings i of ``rows`` and the up to eight strings in the lanes of T.
+def lane_rows(start, stop, bounds, rows, strings, lanes, factors, weights, out):  # type: ignore[no-untyped-def]
+    """``out[i, c]`` for the strings i of ``rows`` and the ``columns`` c, which are the lanes of T.
 
     The value is the sum over q of ``left[i, q] * right[c, q]`` times the sum of all M_q, where M_1
     is ``one`` at a match. ``bounds`` cuts ``rows`` into pieces of equal work.
     """
+    (codes, starts), (T, columns), (left, right) = strings, lanes, factors
+    decay, one, faint = weights
     m, length = left.shape[1], T.shape[0]
     D, total = _lane_room(m, length), np.empty((m, LANES))
     D[0] = one
@@ -190,17 +190,19 @@ def interleave(codes, starts, members, T):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pair_rows(  # type: ignore[no-untyped-def]
-    start, stop, bounds, half, a, b, left, right, n_symbols, power, one, faint, out
-):
+def pair_rows(start, stop, bounds, half, strings, factors, weights, out):  # type: ignore[no-untyped-def]
     """The same values, each pair by itself on the symbols that both strings have.
 
     With ``half``, only the columns before the row: the others are the same by symmetry, and values
     of strings with themselves, on which nothing is saved, are known.
     """
+    a, b, n_symbols = strings
+    left, right = factors
+    faint = weights[2]
     m = left.shape[1]
     seen_s, seen_t = np.full(n_symbols, -1), np.full(n_symbols, -1)
-    s, t, D, R, old, total = _room(a[1], b[1], m)
+    s, t, room = _room(a[1], b[1], m)
+    total = room[3]
     stamp = -1
     for i in range(bounds[start], bounds[stop]):
         for k in range(a[1][i], a[1][i + 1]):
@@ -211,7 +213,7 @@ def pair_rows(  # type: ignore[no-untyped-def]
             value = 0.0
             if n_t:
                 n_s = _common(a[0], a[1][i], a[1][i + 1], seen_t, stamp, s, seen_t, stamp)
-                _chains(s, n_s, t, n_t, power, one, faint, D, R, old, total)
+                _chains(s, n_s, t, n_t, weights, room)
                 for q in range(m):
                     if total[q] > 1e30 * faint:
                         value += total[q] * left[i, q] * right[c, q]
@@ -219,13 +221,13 @@ def pair_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def self_groups(  # type: ignore[no-untyped-def]
-    start, stop, bounds, order, codes, starts, decay, one, faint, out
-):
+def self_groups(start, stop, bounds, order, strings, weights, out):  # type: ignore[no-untyped-def]
     """``out[i, q]``: the sum of all M_q of string i with itself, q from 0.
 
     Groups of as many strings as there are lanes, in the given order, each with itself.
     """
+    codes, starts = strings
+    decay, one, faint = weights
     n, m = out.shape
     total = np.empty((m, LANES))
     for g in range(bounds[start], bounds[stop]):
@@ -261,8 +263,7 @@ def self_groups(  # type: ignore[no-untyped-def]
 def common_symbols(a, b, rows, columns, n_symbols):  # type: ignore[no-untyped-def]
     """Cells left to work on after symbols of one string only are dropped, over some pairs."""
     seen_s, seen_t = np.full(n_symbols, -1), np.full(n_symbols, -1)
-    room = _room(a[1], b[1], 1)
-    s, t = room[0], room[1]
+    s, t, _ = _room(a[1], b[1], 1)
     cells = 0
     for k in range(len(rows)):
         i, c = rows[k], columns[k]
@@ -290,7 +291,7 @@ def _room(a_starts, b_starts, m):  # type: ignore[no-untyped-def]
     for i in range(len(b_starts) - 1):
         longest_t = max(longest_t, b_starts[i + 1] - b_starts[i])
     s, t = np.empty((2, longest_s), dtype=np.int64), np.empty((2, longest_t), dtype=np.int64)
-    return s, t, np.empty((longest_t, m)), np.empty(m), np.empty(m), np.empty(m)
+    return s, t, (np.empty((longest_t, m)), np.empty(m), np.empty(m), np.empty(m))
 
 
 @njit(cache=True, nogil=True)
@@ -307,8 +308,10 @@ def _common(codes, first, last, wanted, mark, kept, seen, stamp):  # type: ignor
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _chains(s, n_s, t, n_t, power, one, faint, D, R, old, total):  # type: ignore[no-untyped-def]
+def _chains(s, n_s, t, n_t, weights, room):  # type: ignore[no-untyped-def]
     """The programme of one pair; ``power[g]`` is the decay to the power of g."""
+    power, one, faint = weights
+    D, R, old, total = room
     m = len(total)
     total[:] = 0.0
     D[:n_t] = 0.0

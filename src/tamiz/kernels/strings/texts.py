@@ -1,4 +1,4 @@
-"""What a string kernel is asked about: checked strings, and their symbols as whole numbers.
+"""What a string kernel is asked about: checked strings, and their symbols as integers.
 
 A sample is a string, or a sequence of symbols such as the words of a text. Strings are cut into
 symbols by characters (Unicode code points), by words, or by a function of the user. What is cut
@@ -21,11 +21,11 @@ _WORD = re.compile(r"\w+")
 #: How a string becomes symbols, by the names that users give.
 CUTS: dict[str, Callable[[str], Sequence[Hashable]]] = {"char": list, "word": _WORD.findall}
 
-_HAND_OVER = "hand over a list, an array or a Series of strings"
+_EXPECTED = "pass a list, an array or a Series of strings"
 
 
 class Encoded(NamedTuple):
-    """Strings as whole numbers, one after the other in one array.
+    """Strings as integers, one after the other in one array.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def as_texts(X: Any, name: str, owner: str) -> Texts:
     if len(kinds) > 1:
         found = " and ".join(f"{name}[{i}] is {kind}" for kind, i in kinds.items())
         raise ValueError(
-            f"{name} mixes strings and sequences: {found}. Hand over one kind only, for instance "
+            f"{name} mixes strings and sequences: {found}. Pass one kind only, for instance "
             "every sample as a list of words."
         )
     return Texts(texts)
@@ -134,7 +134,7 @@ def _listed(X: Any, name: str, owner: str) -> Sequence[Any]:
     if isinstance(X, np.ndarray) and not X.ndim:
         X = X.item()
     if isinstance(X, str | bytes):
-        raise ValueError(f"{name} is one string, {X!r:.60}; {_HAND_OVER}: [{name}] if it is alone.")
+        raise ValueError(f"{name} is one string, {X!r:.60}; {_EXPECTED}: [{name}] if it is alone.")
     if isinstance(X, list | tuple):
         return X
     if isinstance(X, np.ndarray):
@@ -146,7 +146,7 @@ def _listed(X: Any, name: str, owner: str) -> Sequence[Any]:
     if hasattr(X, "__array__") and not sparse.issparse(X):  # an index or an array of pandas
         return _values(np.asarray(X), name, owner)
     raise ValueError(
-        f"{owner} compares strings, but {name} is of type {type(X).__name__}; {_HAND_OVER}."
+        f"{owner} compares strings, but {name} is of type {type(X).__name__}; {_EXPECTED}."
     )
 
 
@@ -162,7 +162,7 @@ def _values(X: NDArray[Any], name: str, owner: str) -> Sequence[Any]:
         )
     if X.ndim != 1:
         raise ValueError(
-            f"{name} has shape {X.shape}, but {owner} compares single strings. Hand over one "
+            f"{name} has shape {X.shape}, but {owner} compares single strings. Pass one "
             f"column, {name}[:, 0], or {name}.tolist() if its rows are sequences of symbols."
         )
     return list(X.tolist())
@@ -174,12 +174,12 @@ def _column(X: Any, name: str, owner: str) -> Sequence[Any]:
         return list(nw.from_native(X, series_only=True).to_list())
     frame = nw.from_native(X, eager_only=True)
     if not frame.columns:
-        raise ValueError(f"{name} is a table without columns; {_HAND_OVER}.")
+        raise ValueError(f"{name} is a table without columns; {_EXPECTED}.")
     if len(frame.columns) > 1:
         listed = ", ".join(repr(column) for column in frame.columns[:5])
         raise ValueError(
             f"{name} is a table of {len(frame.columns)} columns ({listed}), but {owner} compares "
-            f"single strings. Hand over the column that holds them, such as "
+            f"single strings. Pass the column that holds them, such as "
             f"{name}[{frame.columns[0]!r}]."
         )
     return list(frame[frame.columns[0]].to_list())
@@ -200,7 +200,7 @@ def _symbols(item: Any, where: str, owner: str) -> tuple[Hashable, ...]:
             if isinstance(symbol, float) or not _is_hashable(symbol):
                 raise ValueError(
                     f"{where}[{k}] is {symbol!r:.40} of type {type(symbol).__name__}, which is no "
-                    f"symbol of a sequence; {owner} compares strings, words or whole numbers. For "
+                    f"symbol of a sequence; {owner} compares strings, words or integers. For "
                     "rows of real numbers use a kernel of vectors such as RBF()."
                 )
         return symbols

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.kernels import RBF, Kernel, Linear
 from tamiz.kernels import lazy_rows as compiled
 from tamiz.runtime.blas import product
 from tamiz.search.svc.folds import Columns
@@ -53,7 +52,7 @@ class Gram:
         Of the diagonal.
     """
 
-    def __init__(self, source: compiled.Source, K: np.ndarray):
+    def __init__(self, source: compiled.RowSource, K: np.ndarray):
         self.source = source
         self.K = K
         self.ready = np.zeros(len(K), dtype=np.uint8)
@@ -87,7 +86,7 @@ class Grams:
     Parameters
     ----------
     kernel : Kernel
-        RBF, Linear or Polynomial; its gamma may be a word.
+        One with a ``pairwise_form``; its gamma may be a word.
     columns : list of Columns
         The features as each split sees them; a single one if all see the same.
     statistics : list of Columns
@@ -98,15 +97,12 @@ class Grams:
     """
 
     def __init__(self, kernel: Any, columns: list[Columns], statistics: list[Columns], n: int):
-        self.kernel = kernel
+        self.form = kernel.pairwise_form
         self._means = np.stack([c.mean for c in statistics])
         self._variances = np.stack([c.variance for c in statistics])
         self.columns = columns
         self.n = n
-        self.radial = isinstance(kernel, RBF)
-        self.word = gamma_word(kernel)
-        self._constant = float(getattr(kernel, "coef0", 0.0))
-        self._degree = int(getattr(kernel, "degree", 1))
+        self.radial = self.form.radial
         self._near: tuple[np.ndarray, list[np.ndarray]] | None = None
         self._zeros = np.zeros((n, n))
         # of each feature as each split sees it: what its removal may leave behind, what there is
@@ -138,19 +134,17 @@ class Grams:
     def _gammas(self, features: np.ndarray) -> np.ndarray:
         """The numbers that gamma stands for on the training parts."""
         splits = len(self._means)
-        if isinstance(self.kernel, Linear):
-            return np.ones(splits)
-        if self.word == "auto":
+        gamma = self.form.gamma
+        if gamma == "auto":
             return np.full(splits, 1.0 / len(features))
-        if self.word == "scale":
+        if gamma == "scale":
             mean = self._means[:, features]
             # the variance of all entries: within the features, and of their means
             spread = np.square(mean - mean.mean(axis=1, keepdims=True))
             variance = (self._variances[:, features] + spread).mean(axis=1)
             positive = variance > 0
             return np.where(positive, 1.0 / (len(features) * np.where(positive, variance, 1)), 1.0)
-        rate = self.kernel.rate if isinstance(self.kernel, RBF) else float(self.kernel.gamma)
-        return np.full(splits, rate)
+        return np.full(splits, float(gamma))
 
     def plan(self, features: np.ndarray) -> Plan:
         """How to come to a subset: from the neighbour, or from nothing."""
@@ -198,8 +192,9 @@ class Grams:
             changed = columns.take(moved, self.radial) if shared is None else shared
         signs = np.ones(len(changed))
         signs[len(plan.come) :] = -1.0
-        source = compiled.Source(
-            base, changed, signs, self.radial, gamma, self._constant, self._degree
+        form = self.form
+        source = compiled.RowSource(
+            base, changed, signs, form.radial, gamma, form.constant, form.degree
         )
         return Gram(source, self._scratch("K"))
 
@@ -226,9 +221,3 @@ class Grams:
 @lru_cache(maxsize=4)
 def _ones(n: int) -> np.ndarray:
     return np.ones(n)  # nobody writes to a diagonal
-
-
-def gamma_word(kernel: Kernel) -> str | None:
-    """The word that gamma is, if it is one."""
-    gamma = kernel._gamma if isinstance(kernel, RBF) else getattr(kernel, "gamma", None)
-    return gamma if isinstance(gamma, str) else None

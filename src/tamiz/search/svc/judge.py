@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tamiz.search.judges import CrossValidation, Judge
-from tamiz.search.svc.bases import Gram, Grams, Plan, gamma_word
+from tamiz.search.svc.bases import Gram, Grams, Plan
 from tamiz.search.svc.folds import Columns, Fold, Problem
 from tamiz.search.svc.solve import Machine, gradient, settle, without
 from tamiz.svm.multiclass import class_scores
@@ -67,7 +67,7 @@ class FastSVC(Judge):
         X, y, weight = plain.X, plain.y, plain.sample_weight
         self.folds = [_fold(*split, y, weight, machine) for split in plain.splits]
         own = scaler is not None
-        needs = own or gamma_word(kernel) == "scale"
+        needs = own or kernel.pairwise_form.gamma == "scale"
         weights = [None if weight is None else weight[train] for train, _ in plain.splits]
         everyone = np.arange(len(X))
         whole = Columns(X, everyone)

@@ -19,10 +19,15 @@ Features take part only once their constraint ``|g_j| ≤ c_j`` comes into reach
 are cut short so that the others keep theirs, and those that did the cutting come in. The system
 stays as small as the solution is sparse, and ``α`` bounds the minimum of the whole problem.
 
-An interior point has no zeros. Which weights are zero is told by the pairs whose products all tend
-to zero together: ``u_j`` counts as zero if it is the lesser of itself and ``c_j - g_j``, each
-relative to its scale. The rounded weights are judged by their own objective, so the tolerance
-holds for what is returned.
+An interior point has no zeros. Which weights are zero follows from the pairs whose products all
+tend to zero together: ``u_j`` counts as zero if it is the lesser of itself and ``c_j - g_j``, each
+relative to its scale. The rounded weights are judged by their own objective, so the tolerance holds
+for what is returned.
+
+At a vertex, samples strictly between their bounds lie on the margin, and the constraints of
+features with weight are tight. What an interior point leaves to go, and what HiGHS may round (its
+tolerance times the penalty of a loss), least squares on these equations take away to the last
+digits.
 
 References
 ----------
@@ -36,22 +41,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 from scipy.linalg import lapack
 
+from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.l1.columns import Columns
-from tamiz.solvers.l1.polish import equations
 
 _FIRST = 200  # features that take part from the start
 _CHEAP = 500  # unknowns of the linear system
 _NEAR = 0.8  # of c_j: how far |g_j| may grow before feature j comes in
 _SUMMED = 1e-3  # relative gap below which g is summed anew, without the rounding of its changes
-_TO_BOUNDARY = 0.995  # share of the longest step
+_TO_BOUNDARY = 0.995  # fraction of the longest step
 _AHEAD = 100.0  # times c_j: how far beyond its constraint g_j may begin
 _SHRUNK = 1e7  # times that the multipliers are shrunk to this end, at most
 
 
-class Found(NamedTuple):
+class InteriorPoint(NamedTuple):
     """Best rounded weights and best multipliers met on the way."""
 
     w: np.ndarray
@@ -86,7 +91,7 @@ def interior_point(
     tol: float,
     max_iter: int,
     progress: Progress,
-) -> Found:
+) -> InteriorPoint:
     """Follow the central path until the rounded weights are within ``tol`` of the minimum.
 
     Parameters
@@ -104,14 +109,14 @@ def interior_point(
     progress : Progress
         Where to tell of it.
     """
-    columns = Columns(X, y)
+    columns = ActiveFeatures(X, y)
     return _Path(columns, C, c, program, tol, near).follow(max_iter, progress)
 
 
 class _Path:
     def __init__(
         self,
-        columns: Columns,
+        columns: ActiveFeatures,
         C: np.ndarray,
         c: np.ndarray,
         program: Any,
@@ -148,7 +153,7 @@ class _Path:
         u = mu / slack
         return _Iterate(u, u.copy(), slack, slack.copy(), alpha, t, C - alpha, xi, 0.0), g
 
-    def follow(self, max_iter: int, progress: Progress) -> Found:
+    def follow(self, max_iter: int, progress: Progress) -> InteriorPoint:
         status, done = "max_iter", 0
         try:
             for done in range(max_iter):
@@ -172,7 +177,7 @@ class _Path:
             if (self.best[0] - self.bound[0]) <= self.tol * self.best[0]:
                 status = "converged"
         _, w, b = self.best
-        return Found(w, b, self.bound[1], done, status)
+        return InteriorPoint(w, b, self.bound[1], done, status)
 
     def _look(self) -> float:
         """Judge the present point; return the relative gap between the best and the bound."""
@@ -240,7 +245,7 @@ class _Path:
         if not mu > 1e-18 * self.upper / n_pairs:
             return False
         newton = _Newton(columns, z, c, g, self.margins)
-        if not newton.factorised:
+        if not newton.system.factorised:
             return False
         targets = (-z.u * z.p, -z.v * z.q, -z.alpha * z.t, -z.s * z.xi)
         d = newton.direction(*targets)
@@ -299,7 +304,7 @@ class _Path:
         change = columns.correlations(d_alpha)
         c, g, d_g = self.c[outside], self.g[outside], change[outside]
         entering = outside[np.abs(g + dual * d_g) > _NEAR * c]
-        longest = min(_room(c - g, -d_g), _room(c + g, d_g))
+        longest = min(room(c - g, -d_g), room(c + g, d_g))
         return min(dual, _TO_BOUNDARY * longest), entering, change
 
     def _enter(self, entering: np.ndarray, mu: float) -> None:
@@ -318,27 +323,45 @@ class _Path:
         )
 
 
-class _Newton:
-    """The linear system of one iteration, factorised once and solved twice."""
+class NewtonSystem:
+    """``Δw = ρ + Θ Δg``, ``Φ Δα + y (X Δw + Δb) = r`` and ``y'Δα = r_sum``, factorised once.
 
-    def __init__(
-        self,
-        columns: Columns,
-        z: _Iterate,
-        c: np.ndarray,
-        g: np.ndarray,
-        margins: np.ndarray,
-    ):
-        self.columns, self.z = columns, z
-        self.r_p, self.r_q = c - g - z.p, c + g - z.q
-        self.r_margin = 1.0 - margins - z.xi + z.t
-        self.r_sum = -columns.y @ z.alpha
-        self.theta = z.u / z.p + z.v / z.q
-        self.phi = z.xi / z.s + z.t / z.alpha
-        self.of_samples = columns.n <= len(g)
+    With ``Δg = X'(y Δα)`` one of two systems is left, whichever has fewer unknowns:
+    ``Θ⁻¹ + X'Φ⁻¹X`` in the weights and the intercept, or ``XΘX' + Φ`` in the multipliers.
+
+    Parameters
+    ----------
+    columns : ActiveFeatures
+        The features that take part.
+    theta, phi : arrays, one number for each of these features and each sample
+        The diagonals, positive.
+    """
+
+    def __init__(self, columns: ActiveFeatures, theta: np.ndarray, phi: np.ndarray):
+        self.columns, self.theta, self.phi = columns, theta, phi
+        self.of_samples = columns.n <= len(theta)
         self.factorised = self._factorise()
         if self.factorised and self.of_samples:
             self.to_ones = self._solve(np.ones(columns.n))
+            self.factorised = bool(self.to_ones.sum() > 0)
+
+    def changes(
+        self, rho: np.ndarray, r: np.ndarray, r_sum: float
+    ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+        """``Δα``, ``Δb``, ``Δw`` and ``Δg``."""
+        y, columns = self.columns.y, self.columns
+        if self.of_samples:
+            k = self._solve(y * r - columns.forward(rho))
+            d_b = (k.sum() - r_sum) / self.to_ones.sum()
+            d_alpha = y * (k - d_b * self.to_ones)
+            d_g = columns.back(y * d_alpha)
+            return d_alpha, float(d_b), rho + self.theta * d_g, d_g
+        h = r / self.phi
+        d = self._solve(np.append(rho / self.theta + columns.back(y * h), y @ h - r_sum))
+        d_w, d_b = d[:-1], d[-1]
+        d_alpha = h - y * (columns.forward(d_w) + d_b) / self.phi
+        # not X'(yΔα), whose rounding the large entries of Θ would blow up
+        return d_alpha, float(d_b), d_w, (d_w - rho) / self.theta
 
     def _matrix(self) -> np.ndarray:
         """Lower triangle of the matrix."""
@@ -369,27 +392,32 @@ class _Newton:
     def _solve(self, r: np.ndarray) -> np.ndarray:
         return lapack.dpotrs(self.factor, r, lower=0)[0]
 
+
+class _Newton:
+    """The Newton step of one iteration, for any targets of the products."""
+
+    def __init__(
+        self,
+        columns: ActiveFeatures,
+        z: _Iterate,
+        c: np.ndarray,
+        g: np.ndarray,
+        margins: np.ndarray,
+    ):
+        self.z = z
+        self.r_p, self.r_q = c - g - z.p, c + g - z.q
+        self.r_margin = 1.0 - margins - z.xi + z.t
+        self.r_sum = -columns.y @ z.alpha
+        self.system = NewtonSystem(columns, z.u / z.p + z.v / z.q, z.xi / z.s + z.t / z.alpha)
+
     def direction(
         self, r_u: np.ndarray, r_v: np.ndarray, r_t: np.ndarray, r_xi: np.ndarray
     ) -> _Iterate:
         """Step for the given changes of the products u p, v q, α t and (C - α) ξ."""
-        z, y = self.z, self.columns.y
+        z = self.z
         rho = (r_u - z.u * self.r_p) / z.p - (r_v - z.v * self.r_q) / z.q
         r = self.r_margin - r_xi / z.s + r_t / z.alpha
-        if self.of_samples:
-            k = self._solve(y * r - self.columns.forward(rho))
-            d_b = (k.sum() - self.r_sum) / self.to_ones.sum()
-            d_alpha = y * (k - d_b * self.to_ones)
-            d_g = self.columns.back(y * d_alpha)
-        else:
-            h = r / self.phi
-            d = self._solve(
-                np.append(rho / self.theta + self.columns.back(y * h), y @ h - self.r_sum)
-            )
-            d_w, d_b = d[:-1], d[-1]
-            d_alpha = h - y * (self.columns.forward(d_w) + d_b) / self.phi
-            # not G'Δα, whose rounding the large entries of Θ would blow up
-            d_g = (d_w - rho) / self.theta
+        d_alpha, d_b, _, d_g = self.system.changes(rho, r, self.r_sum)
         d_p, d_q = self.r_p - d_g, self.r_q + d_g
         return _Iterate(
             u=(r_u - z.u * d_p) / z.p,
@@ -400,21 +428,164 @@ class _Newton:
             t=(r_t - z.t * d_alpha) / z.alpha,
             s=-d_alpha,
             xi=(r_xi + z.xi * d_alpha) / z.s,
-            b=float(d_b),
+            b=d_b,
         )
 
 
 def _longest(z: _Iterate, d: _Iterate) -> tuple[float, float]:
     """Longest steps of the primal and the dual variables that stay positive."""
-    primal = min(_room(z.u, d.u), _room(z.v, d.v), _room(z.t, d.t), _room(z.xi, d.xi))
-    dual = min(_room(z.p, d.p), _room(z.q, d.q), _room(z.alpha, d.alpha), _room(z.s, d.s))
+    primal = min(room(z.u, d.u), room(z.v, d.v), room(z.t, d.t), room(z.xi, d.xi))
+    dual = min(room(z.p, d.p), room(z.q, d.q), room(z.alpha, d.alpha), room(z.s, d.s))
     return primal, dual
 
 
 @njit(cache=True, nogil=True)
-def _room(value: np.ndarray, change: np.ndarray) -> float:
+def room(value: np.ndarray, change: np.ndarray) -> float:
+    """Longest multiple of ``change`` that leaves every positive ``value`` above zero."""
     longest = np.inf
     for i in range(len(value)):
         if change[i] < 0.0:
             longest = min(longest, -value[i] / change[i])
     return longest
+
+
+_CACHED = 300  # columns up to which the whole of a product stays in the cache
+
+
+class ActiveFeatures:
+    """The features that take part, and the products with them."""
+
+    def __init__(self, X: Any, y: np.ndarray):
+        self.X, self.y = X, y
+        self.n, self.p = X.shape
+        self.sparse = sparse.issparse(X)
+        self.transposed = X.T.tocsr() if self.sparse else X.T
+        if self.sparse and not X.has_sorted_indices:
+            self.X = self.transposed.T.tocsr()  # the way there and back sorts them
+        self.take(np.arange(self.p))
+
+    def take(self, active: np.ndarray) -> None:
+        """Let these features take part, sorted."""
+        self.active = active
+        whole = len(active) == self.p
+        self.part = self.X if whole else self.X[:, active]
+        if self.sparse:
+            self.part_T = self.transposed if whole else self.transposed[active]
+        else:
+            self.part_T = self.part.T
+
+    def correlations(self, alpha: np.ndarray) -> np.ndarray:
+        """``G'α`` over all features."""
+        return self.transposed @ (self.y * alpha)
+
+    def forward(self, w: np.ndarray) -> np.ndarray:
+        """``X w`` over the features that take part."""
+        return self.part @ w
+
+    def back(self, r: np.ndarray) -> np.ndarray:
+        """``X' r`` over the features that take part."""
+        return self.part_T @ r
+
+    def gram(
+        self, weight: np.ndarray, of_samples: bool, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Lower triangle of ``X diag(weight) X'`` or ``X' diag(weight) X``; into ``out`` or new."""
+        A, A_T = (self.part_T, self.part) if of_samples else (self.part, self.part_T)
+        if self.sparse:
+            size = A.shape[1]
+            H = np.empty((size, size)) if out is None else out
+            if size <= _CACHED:
+                given = (A.data, A.indices, A.indptr, weight, size)
+                H[:] = sum(run_tiles(_gram_samples, A.shape[0], *given, min_items=8000))
+                return H
+            stored = (A_T.data, A_T.indices, A_T.indptr), (A.data, A.indices, A.indptr)
+            run_tiles(_gram_rows, size, *stored, weight, H, min_items=64)
+            return H
+        Z = A * np.sqrt(weight)[:, None]
+        return np.matmul(Z.T, Z, out=out)
+
+
+@njit(cache=True, nogil=True)
+def _gram_samples(
+    start: int,
+    stop: int,
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    weight: np.ndarray,
+    size: int,
+) -> np.ndarray:
+    """What rows ``start`` to ``stop`` add to the lower triangle of ``A' diag(weight) A``."""
+    H = np.zeros((size, size))
+    for i in range(start, stop):
+        first = indptr[i]
+        for k in range(first, indptr[i + 1]):
+            row = H[indices[k]]
+            value = weight[i] * data[k]
+            for l in range(first, k + 1):  # sorted: no column beyond the diagonal
+                row[indices[l]] += value * data[l]
+    return H
+
+
+@njit(cache=True, nogil=True)
+def _gram_rows(
+    start: int,
+    stop: int,
+    columns: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    weight: np.ndarray,
+    H: np.ndarray,
+) -> None:
+    """Rows ``start`` to ``stop`` of the lower triangle of ``A' diag(weight) A``.
+
+    ``A`` is given by its columns and its rows. Row by row of H, since a single one stays in the
+    cache where the whole of it would not.
+    """
+    data_T, indices_T, indptr_T = columns
+    data, indices, indptr = rows
+    for a in range(start, stop):
+        row = H[a]
+        row[: a + 1] = 0.0
+        for k in range(indptr_T[a], indptr_T[a + 1]):
+            i = indices_T[k]
+            value = weight[i] * data_T[k]
+            for l in range(indptr[i], indptr[i + 1]):
+                b = indices[l]
+                if b > a:
+                    break
+                row[b] += value * data[l]
+
+
+_POLISHED = 1_000_000  # entries of the system
+
+
+class Equations:
+    """The equations of the samples ``rows`` and the features ``kept``, by one decomposition."""
+
+    def __init__(self, X: Any, y: np.ndarray, rows: np.ndarray, kept: np.ndarray):
+        self.rows, self.kept, self.y = rows, kept, y[rows]
+        A = X[rows][:, kept]
+        A = A.toarray() if sparse.issparse(A) else A
+        self.A = np.column_stack([A, np.ones(len(rows))])
+        self.left, values, self.right = np.linalg.svd(self.A, full_matrices=False)
+        self.inverse = np.where(values > 1e-11 * values[0], 1.0 / np.maximum(values, 1e-300), 0.0)
+
+    def weights(self, w: np.ndarray, b: float) -> np.ndarray:
+        """``w`` moved so that the samples lie on the margin, for an intercept near ``b``."""
+        moved = w.copy()
+        off = self.y - self.A @ np.append(w[self.kept], b)
+        moved[self.kept] += (self.right.T @ (self.inverse * (self.left.T @ off)))[:-1]
+        return moved
+
+    def multipliers(self, alpha: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """``alpha`` moved so that ``G'α`` and ``y'α`` change by ``off``."""
+        moved = alpha.copy()
+        moved[self.rows] += self.y * (self.left @ (self.inverse * (self.right @ off)))
+        return moved
+
+
+def equations(X: Any, y: np.ndarray, rows: np.ndarray, kept: np.ndarray) -> Equations | None:
+    """None if there are none, or too many."""
+    if not 0 < len(rows) * len(kept) <= _POLISHED:
+        return None
+    return Equations(X, y, rows, kept)

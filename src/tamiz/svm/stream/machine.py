@@ -1,33 +1,39 @@
-"""Linear machines from a stream: what it holds, its rows for the solver, and passes of Pegasos."""
+"""Linear machines from a stream: what it holds, its rows for the solver, and passes of Pegasos.
+
+Batches stay in memory between passes, as long as they are small enough.
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
+from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches
+from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches, sweep
+from tamiz.scale.memory import available_bytes
+from tamiz.scale.passes import ahead
 from tamiz.solvers.pegasos import (
-    Samples,
+    OnlineSamples,
+    PegasosState,
     Setting,
-    State,
     advance,
     new_state,
     objective,
     solution,
 )
-from tamiz.svm.linear_decision import LinearDecision, positive_classes
+from tamiz.svm.linear import LinearDecision, positive_classes
 from tamiz.svm.multiclass import class_scores
-from tamiz.svm.stream.hinge import Tasks, Units
-from tamiz.svm.stream.kept import Passes, budget
-from tamiz.svm.stream.newton import Rows
+from tamiz.svm.stream.newton import Rows, Tasks, Units
 from tamiz.validation import (
     TOO_LARGE,
     Labels,
@@ -66,7 +72,7 @@ class Look:
 
 
 @dataclass
-class Looking:
+class StreamScan:
     """Makes a :class:`Look` of a batch; refuses what a linear machine cannot take."""
 
     names: list[str]
@@ -83,8 +89,8 @@ class Looking:
                 column = int(np.isnan(X).any(axis=0).argmax())
             raise MissingValuesError(
                 f"Batch {batch.index} has a missing value in column {self.names[column]!r}, and a "
-                "linear machine needs them all; hand over tamiz.scale.batches(...).filled(), which "
-                "fills the gaps with medians, or leave out the column or the rows.",
+                "linear machine needs them all; pass tamiz.scale.batches(...).filled(), which "
+                "fills them with medians, or leave out the column or the rows.",
                 column=int(column),
             )
         with np.errstate(over="ignore", invalid="ignore"):
@@ -119,44 +125,12 @@ class Stream:
     ):
         name = type(owner).__name__
         executor, keep = options.pop("executor", None), budget(options.pop("keep_bytes", None))
-        if isinstance(source, Batches):
-            if target is not None or options:
-                given = ["target"] * (target is not None) + list(options)
-                raise ValueError(
-                    f"{given[0]} was given with batches that are open already; give it to "
-                    "tamiz.scale.batches instead."
-                )
-            self.table = source
-        else:
-            self.table = batches(source, target, **{"task": "classification", **options})
-        if self.table.once:
-            raise ValueError(
-                f"A generator can be read once only, and {name} goes over the rows several times; "
-                "hand over a function that makes a fresh one, such as lambda: rows(), or a list."
-            )
+        self.table = _opened(name, source, target, options)
         schema = self.table.survey().schema
-        if schema.classes is None:
-            what = "holds quantities" if schema.task == "regression" else "is not there"
-            raise ValueError(
-                f"{name} tells classes apart, but the target {what}; name the column of the "
-                'classes with target=, or open the batches with task="classification".'
-            )
-        if schema.categories:
-            column = schema.names[min(schema.categories)]
-            raise ValueError(
-                f"Column {column!r} is nominal, and {name} needs numbers; encode it first, for "
-                "instance as one column of zeros and ones for each level, or leave it out with "
-                "drop=."
-            )
-        if len(schema.classes) < 2:
-            raise OneClassError(
-                f"The target has one class only ({schema.classes[0]!r}); {name} needs two or more.",
-                label=schema.classes[0],
-            )
-        self.classes = schema.classes
+        self.classes = _checked_classes(name, schema)
         self.n_features = schema.n_features
         size = int(min(_MOST_SAMPLED, _SAMPLE_BYTES // (8 * schema.n_features))) if sampled else 0
-        make = Looking(schema.names, len(schema.classes), max(size, 200) if sampled else 0)
+        make = StreamScan(schema.names, len(self.classes), max(size, 200) if sampled else 0)
         self.passes = Passes(self.table, executor, keep)
         look = self.passes.first(make, Progress(name, owner.verbose))
         self.moments, self.sample, self.lacking = look.moments, look.sample, look.lacking
@@ -238,6 +212,49 @@ class Stream:
         )
 
 
+def _opened(name: str, source: Any, target: Any, options: dict[str, Any]) -> Batches:
+    """The batches of a source that can be gone over several times."""
+    if isinstance(source, Batches):
+        if target is not None or options:
+            given = ["target"] * (target is not None) + list(options)
+            raise ValueError(
+                f"{given[0]} was given with batches that are open already; give it to "
+                "tamiz.scale.batches instead."
+            )
+        table = source
+    else:
+        table = batches(source, target, **{"task": "classification", **options})
+    if table.once:
+        raise ValueError(
+            f"A generator can be read once only, and {name} goes over the rows several times; "
+            "pass a function that makes a fresh one, such as lambda: rows(), or a list."
+        )
+    return table
+
+
+def _checked_classes(name: str, schema: Any) -> np.ndarray:
+    """The classes of a table; refuses targets without two, and features that are no numbers."""
+    if schema.classes is None:
+        what = "is numeric" if schema.task == "regression" else "is not there"
+        raise ValueError(
+            f"{name} tells classes apart, but the target {what}; name the column of the "
+            'classes with target=, or open the batches with task="classification".'
+        )
+    if schema.categories:
+        column = schema.names[min(schema.categories)]
+        raise ValueError(
+            f"Column {column!r} is nominal, and {name} needs numbers; encode it first, for "
+            "instance as one column of zeros and ones for each level, or leave it out with "
+            "drop=."
+        )
+    if len(schema.classes) < 2:
+        raise OneClassError(
+            f"The target has one class only ({schema.classes[0]!r}); {name} needs two or more.",
+            label=schema.classes[0],
+        )
+    return np.asarray(schema.classes)
+
+
 def in_features(weights: np.ndarray, units: Units) -> np.ndarray:
     """Weights, intercept last, for the features as they are in the table."""
     coef = weights[..., :-1] / units.scale
@@ -310,18 +327,18 @@ class Losing:
         return Loss(objective(samples, self.setting, self.beta) * batch.n_rows, batch.n_rows)
 
 
-def samples_of(batch: Batch, units: Units | None, class_weight: np.ndarray) -> Samples:
+def samples_of(batch: Batch, units: Units | None, class_weight: np.ndarray) -> OnlineSamples:
     """A batch as Pegasos takes it."""
     X = batch.X if units is None else units.apply(batch.X)
     assert batch.y is not None
-    return Samples(X, batch.y, positive_classes(len(class_weight)), class_weight)
+    return OnlineSamples(X, batch.y, positive_classes(len(class_weight)), class_weight)
 
 
 @dataclass
 class Reached:
     """What the passes of Pegasos reached."""
 
-    state: State
+    state: PegasosState
     objective: np.ndarray | None
     epochs: int
     status: str
@@ -335,13 +352,11 @@ def pegasos_passes(
     *,
     passes: int,
     batch_size: int,
-    shuffle: bool,
+    order: Callable[[int], np.ndarray],
     tol: float | None,
-    random_state: Any,
     progress: Progress,
 ) -> Reached:
-    """Take the rows of the stream ``passes`` times, shuffled inside each batch."""
-    random = check_random_state(random_state)
+    """Take the rows of the stream ``passes`` times; ``order(n)`` is that of a batch of n rows."""
     state = new_state(len(positive_classes(len(class_weight))), stream.n_features, setting)
     status, done, now = "limit", 0, None
     previous = np.full(len(state.norm2), np.inf)
@@ -355,9 +370,7 @@ def pegasos_passes(
             with closing(stream.passes.batches()) as run:
                 for batch in run:
                     samples = samples_of(batch, units, class_weight)
-                    n = batch.n_rows
-                    order = random.permutation(n) if shuffle else np.arange(n)
-                    advance(state, samples, setting, order, batch_size, progress)
+                    advance(state, samples, setting, order(batch.n_rows), batch_size, progress)
             done += 1
             progress.update(f"pass {done} of {passes}")
             if tol is not None or done == passes:
@@ -383,3 +396,87 @@ def warn_if_sorted(stream: Stream) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+_MOST = 1 << 30  # bytes
+_SHARE = 0.25  # of the memory that is free
+
+
+def budget(keep_bytes: Any) -> int:
+    """Bytes for batches that are kept: what a user says, else a gigabyte or a quarter of memory."""
+    if keep_bytes is None:
+        return int(min(_MOST, _SHARE * available_bytes()))
+    if not isinstance(keep_bytes, Integral) or isinstance(keep_bytes, bool) or keep_bytes < 0:
+        raise ValueError(
+            f"keep_bytes={keep_bytes!r} must be an integer number of bytes, 0 to keep no rows "
+            "in memory between passes, or None."
+        )
+    return int(keep_bytes)
+
+
+class Passes:
+    """Goes over a table again and again; the first pass keeps the batches if they are small.
+
+    A batch that was kept has been read, checked and converted: the passes that follow cost what
+    is done with it, and no more. If all of them do not fit into the budget, none is kept, and
+    every pass reads the source anew.
+    """
+
+    def __init__(self, table: Batches, executor: Any, keep_bytes: int):
+        self.table, self.executor = table, executor
+        elsewhere = executor is not None or table.executor is not None
+        self._left = -1 if elsewhere else keep_bytes
+        self._kept: list[Batch] = []
+        self._complete = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the rows are in memory."""
+        return self._complete
+
+    def first(self, make: Any, progress: Progress) -> Any:
+        """The first pass."""
+        if self._left <= 0:
+            return sweep(self.table, make, executor=self.executor, progress=progress)
+
+        def look(batch: Batch) -> Any:
+            found = make(batch)
+            self._take(batch)
+            return found
+
+        found = sweep(self.table, look, progress=progress)
+        self._complete = self._left >= 0
+        return found
+
+    def _take(self, batch: Batch) -> None:
+        X = batch.X
+        size = X.data.nbytes + (X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else 0)
+        self._left -= size + (0 if batch.y is None else batch.y.nbytes)
+        if self._left < 0:
+            self._kept = []
+        else:
+            self._kept.append(batch)
+
+    def sweep(self, make: Any, progress: Any = 0) -> Any:
+        """One pass: merged in the order of the batches, whatever the number of threads."""
+        if not self._complete:
+            return sweep(self.table, make, executor=self.executor, progress=progress)
+        total = None
+        width = n_threads()
+        for start in range(0, len(self._kept), width):
+            some = self._kept[start : start + width]
+            for part in chain.from_iterable(run_tiles(_each, len(some), some, make)):
+                total = part if total is None else total.merge(part)
+        return total
+
+    def batches(self) -> Generator[Batch, None, None]:
+        """The batches of one pass; close it at the end."""
+        if self._complete:
+            yield from self._kept
+            return
+        with closing(ahead(self.table)) as run:  # type: ignore[type-var]
+            yield from run
+
+
+def _each(start: int, stop: int, some: list[Batch], make: Any) -> list[Any]:
+    return [make(batch) for batch in some[start:stop]]

@@ -28,8 +28,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz.scale.batch import Batch
-from tamiz.svm.stream.hinge import Tasks, Units
-from tamiz.svm.stream.newton import Machine, Rows, newton_passes, rehearse
+from tamiz.svm.stream.newton import MachineRun, Rows, Tasks, Units, newton_passes, rehearse
 
 _SMALL = 20_000  # rows of which all may be looked at as often as one likes
 _MISSES = 3  # after which passes of Newton take over
@@ -43,7 +42,7 @@ _PARTS = 2  # into which rows are joined
 _SAMPLED = 100_000  # rows for the length of steps in memory
 
 
-class Part(NamedTuple):
+class KeptRows(NamedTuple):
     """Some rows of a batch."""
 
     X: Any
@@ -60,8 +59,8 @@ class NearSums:
 
     machines: list[int]  # K of them
     hinges: np.ndarray  # (K, T): at the lengths asked for
-    far: np.ndarray  # (K, 2, p + 1): sums of prices times rows, for both sides
-    parts: list[Part]
+    far: np.ndarray  # (K, 2, p + 1): sums of penalties times rows, for both sides
+    parts: list[KeptRows]
 
     def merge(self, other: NearSums) -> NearSums:
         """Add what other rows tell; this object takes it in."""
@@ -70,7 +69,7 @@ class NearSums:
         self.parts = [*self.parts, *other.parts]
         return self
 
-    def joined(self) -> list[Part]:
+    def joined(self) -> list[KeptRows]:
         """The rows that were kept, in a few large parts."""
         n = sum(len(part.codes) for part in self.parts)
         wanted, some, size = [], [], 0
@@ -83,7 +82,7 @@ class NearSums:
                     sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
                 )
                 codes = np.concatenate([part.codes for part in some])
-                wanted.append(Part(rows, codes, some[0].rows))
+                wanted.append(KeptRows(rows, codes, some[0].rows))
                 some, size = [], 0
         self.parts = wanted
         return wanted
@@ -113,10 +112,9 @@ class NearAt:
         signs, prices = self.tasks.signs[self.machines], self.tasks.prices[self.machines]
         if sparse.issparse(X):
             unit = np.append(1.0 / self.units.scale, 1.0)
-            _go_sparse(
-                X.data, X.indices, X.indptr, codes, signs, prices, self.point * unit,
-                self.direction * unit, self.lengths, self.width, hinges, far, near,
-            )  # fmt: skip
+            step = self.point * unit, self.direction * unit, self.lengths, self.width
+            rows = X.data, X.indices, X.indptr, codes
+            _go_sparse(rows, signs, prices, step, hinges, far, near)
             far *= unit
         else:
             both = np.concatenate([self.point, self.direction])
@@ -132,15 +130,15 @@ class NearAt:
                 far[:, :, -1] += pull.sum(axis=1).reshape(K, 2)
         if near.any():
             kept = np.flatnonzero(near)
-            found.parts.append(Part(X[kept], codes[kept], first_row))
+            found.parts.append(KeptRows(X[kept], codes[kept], first_row))
         return found
 
 
 @njit(cache=True, nogil=True)
-def _go_sparse(  # type: ignore[no-untyped-def]
-    data, indices, indptr, codes, signs, prices, point, direction, lengths, width, hinges, far, near
-):
+def _go_sparse(rows, signs, prices, step, hinges, far, near):  # type: ignore[no-untyped-def]
     """Row by row: its losses; then it is near, or goes into the sums."""
+    data, indices, indptr, codes = rows
+    point, direction, lengths, width = step
     K, last = len(point), point.shape[1] - 1
     values, pull = np.empty(2 * K), np.empty((2 * K, 1))
     for i in range(len(codes)):
@@ -196,7 +194,7 @@ def _go_row(values, signs, prices, lengths, width, hinges, pull):  # type: ignor
 
 def solve_machines(
     rows: Rows,
-    machines: list[Machine],
+    machines: list[MachineRun],
     *,
     tol: float,
     max_passes: int,
@@ -225,7 +223,7 @@ def solve_machines(
 
 def _near_rounds(
     rows: Rows,
-    machines: list[Machine],
+    machines: list[MachineRun],
     tol: float,
     last: int,
     tell: Callable[[str], None] | None,
@@ -275,7 +273,7 @@ def _near_rounds(
 
 
 def _judge(
-    machine: Machine, aim: np.ndarray, hinges: np.ndarray, believed: float, tol: float
+    machine: MachineRun, aim: np.ndarray, hinges: np.ndarray, believed: float, tol: float
 ) -> bool:
     """Learn from a pass what the losses are; whether the machine in memory was led astray."""
     points = machine.best + _LENGTHS[:, None] * (aim - machine.best)
@@ -300,7 +298,7 @@ def _judge(
 
 
 def _widths(
-    rows: Rows, chosen: list[Machine], active: list[int], aims: list[np.ndarray]
+    rows: Rows, chosen: list[MachineRun], active: list[int], aims: list[np.ndarray]
 ) -> np.ndarray:
     """Widths that keep no more rows than there is memory for, judged by the sample."""
     width = np.array([m.width for m in chosen])
@@ -316,12 +314,12 @@ def _widths(
 
 def _in_memory(
     rows: Rows,
-    machines: list[Machine],
+    machines: list[MachineRun],
     active: list[int],
     aims: list[np.ndarray],
     sums: NearSums,
     tol: float,
-) -> dict[int, Machine]:
+) -> dict[int, MachineRun]:
     """The machines of the rows near the margin and the sum of the others."""
     place = [sums.machines.index(k) for k in active]
     tasks = Tasks(rows.tasks.signs[active], rows.tasks.prices[active])
@@ -337,7 +335,7 @@ def _in_memory(
         codes=codes,
         weight=weight,
     )
-    inner = [Machine(machines[k].ridge, aims[k], machines[k].mu) for k in active]
+    inner = [MachineRun(machines[k].ridge, aims[k], machines[k].mu) for k in active]
     newton_passes(inside, inner, tol=0.3 * tol, last=_PASSES_INSIDE)
     for machine in inner:
         if machine.status == "interrupted":
@@ -345,7 +343,7 @@ def _in_memory(
     return dict(zip(active, inner, strict=True))
 
 
-def _some(parts: list[Part], rows: Rows) -> tuple[Any, np.ndarray, float]:
+def _some(parts: list[KeptRows], rows: Rows) -> tuple[Any, np.ndarray, float]:
     """Every so many of the rows that were kept, for the length of steps."""
     n = sum(len(part.codes) for part in parts)
     if not n:
@@ -360,7 +358,7 @@ def _some(parts: list[Part], rows: Rows) -> tuple[Any, np.ndarray, float]:
 class _Near:
     """Passes over what was kept."""
 
-    def __init__(self, parts: list[Part], far: np.ndarray):
+    def __init__(self, parts: list[KeptRows], far: np.ndarray):
         self.parts, self.far = parts, far
 
     def total(self, make: Any) -> Any:

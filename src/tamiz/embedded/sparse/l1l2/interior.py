@@ -1,7 +1,25 @@
-r"""Interior point for the doubly penalised machine, by way of the smaller of n and p.
+r"""The doubly penalised machine as a problem: primal, dual, and the certificate between them.
 
-The dual of :mod:`tamiz.embedded.sparse.l1l2.problem` becomes a quadratic program when the part of
-``X'c`` that the threshold swallows gets a name, ``z``:
+.. math::
+
+    \min_{w, b} \; P(w, b) = \sum_i C_i \bigl(1 - y_i(\langle w, x_i\rangle + b)\bigr)_+
+    + \tfrac12 \lVert w\rVert^2 + \sum_j \nu_j \lvert w_j\rvert
+
+Its dual, in the variables ``c = y * alpha``, is that of a linear machine whose weights pass a
+soft threshold (S is componentwise, ``S_nu(u) = sign(u) max(|u| - nu, 0)``):
+
+.. math::
+
+    \max_c \; D(c) = \sum_i y_i c_i - \tfrac12 \lVert S_\nu(X'c)\rVert^2
+    \quad\text{s.t.}\quad \sum_i c_i = 0,\; 0 \le y_i c_i \le C_i
+
+and the weights are ``w = S_nu(X'c)``. Every feasible ``c`` therefore gives weights with exact
+zeros, and ``P - D`` there bounds how far they are from the minimum, whatever method found ``c``.
+Since ``P`` is strongly convex in ``w``, it bounds the weights too:
+``||w - w*||^2 <= 2 (P - D)``.
+
+**Interior point**, by way of the smaller of n and p. The dual becomes a quadratic program when the
+part of ``X'c`` that the threshold swallows gets a name, ``z``:
 
 .. math::
 
@@ -15,10 +33,24 @@ the negative part (``r``) of the weights. Every multiplier can be written down f
 ``(alpha, z, b)``, so the iteration starts feasible on both sides and stays so; the sum of products
 ``alpha s + (C - alpha) t + (nu - z) q + (nu + z) r`` is the duality gap.
 
-A Newton step on these conditions is one system ``(D + X~ M X~') d = rhs`` with diagonal ``D`` and
-``M = theta / (1 + theta)``, solved in n unknowns or, by the identity of Sherman, Morrison and
-Woodbury, in p, whichever is less: O(n p min(n, p)) for each of some twenty steps, whatever the
-prices. Features that go to zero leave the system by themselves (``M -> 0``).
+A Newton step on these conditions is the system of :class:`~tamiz.solvers.l1.interior.NewtonSystem`
+with ``M = theta / (1 + theta)`` in the place of ``Θ``, in n unknowns or p, whichever is less:
+O(n p min(n, p)) for each of some twenty steps, whatever the penalties. Features that go to zero
+leave the system by themselves (``M -> 0``).
+
+**The last digits**: the exact solution for guessed sets. Once it is known which samples are on
+their margin (``F``), which have the full penalty, and which weights are not zero (``A``, with their
+signs), what is left is a linear system:
+
+.. math::
+
+    w_A = X_A' c - \nu_A \operatorname{sign}_A, \qquad X_{FA}\, w_A + b = y_F, \qquad
+    \sum_i c_i = 0
+
+Wherever its solution contradicts the guess (a multiplier outside its box, a weight of the other
+sign, a sample short of its margin), the guess is corrected and the system solved again: Newton's
+method on the optimality conditions, which ends after a few rounds when it starts near the
+optimum. The best certificate met is kept, so that polishing never does harm.
 
 References
 ----------
@@ -35,13 +67,113 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from tamiz.embedded.sparse.l1l2.problem import PenalisedHinge
+from tamiz.runtime.blas import product
 from tamiz.runtime.progress import Progress
+from tamiz.solvers.l1.interior import ActiveFeatures, NewtonSystem, room
 from tamiz.solvers.linear_program import best_intercept
 
+
+class PenalisedHinge(NamedTuple):
+    """The problem: samples, labels ±1, penalty of each loss, penalty of each weight."""
+
+    X: Any  # float64, C-contiguous or CSR
+    y: np.ndarray
+    C: np.ndarray  # positive
+    nu: np.ndarray  # not negative
+
+
+def centred(X: Any) -> tuple[Any, np.ndarray]:
+    """A dense table minus the means of its columns, and the means; sparse ones stay.
+
+    The intercept is free, so a shift of a feature changes nothing but the intercept. Without it,
+    large means would drown the differences, and constant features would get weights from rounding.
+    """
+    if sparse.issparse(X):
+        return X, np.zeros(X.shape[1])
+    means = X.mean(axis=0)
+    means = np.clip(means, X.min(axis=0), X.max(axis=0))  # exactly, where a feature is constant
+    return X - means, means
+
+
+def constant(X: Any) -> np.ndarray:
+    """Which features have one value only."""
+    if sparse.issparse(X):
+        return (X.max(axis=0).toarray() == X.min(axis=0).toarray()).ravel()
+    return X.max(axis=0) == X.min(axis=0)
+
+
+class Certified(NamedTuple):
+    """A machine, the dual point it comes from, and the distance between the two objectives."""
+
+    c: np.ndarray
+    w: np.ndarray
+    intercept: float
+    correlation: np.ndarray  # X'c; a weight is zero where it does not exceed nu
+    objective: float
+    gap: float
+    n_iter: int = 0
+    status: str = "converged"  # or "max_iter", "interrupted", "stalled"
+
+    def within(self, tol: float) -> bool:
+        """Whether the objective is the minimum up to the fraction ``tol``."""
+        return self.gap <= tol * self.objective
+
+
+def certify(problem: PenalisedHinge, alpha: np.ndarray, w: np.ndarray | None = None) -> Certified:
+    """Weights, intercept and duality gap from any dual point, made feasible first.
+
+    The weights are those of the dual point, or ``w`` if these have the lower objective.
+    """
+    X, y, C, nu = problem
+    c = y * feasible(alpha, y, C)
+    correlation = X.T @ c
+    own = soft_threshold(correlation, nu)
+    dual = float(y @ c - 0.5 * own @ own)
+    machine = min(
+        (_primal(problem, one) for one in (own, w) if one is not None), key=lambda one: one[2]
+    )
+    weights, intercept, objective = machine
+    gap = max(0.0, objective - dual)
+    return Certified(c, weights, intercept, correlation, objective, gap)
+
+
+def _primal(problem: PenalisedHinge, w: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """The weights with the best intercept for them, and their objective."""
+    X, y, C, nu = problem
+    outputs = product_with(X, w)
+    intercept = best_intercept(outputs, y, C)
+    loss = C @ np.maximum(0.0, 1.0 - y * (outputs + intercept))
+    return w, intercept, float(loss + 0.5 * w @ w + nu @ np.abs(w))
+
+
+def soft_threshold(u: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    """``sign(u) max(|u| - nu, 0)``."""
+    return u - np.clip(u, -nu, nu)
+
+
+def feasible(alpha: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """``alpha`` in its box, with the class that has too much scaled down."""
+    alpha = np.clip(alpha, 0.0, C)
+    positive = y > 0
+    up, down = float(alpha[positive].sum()), float(alpha[~positive].sum())
+    if up > down:
+        alpha[positive] *= down / up
+    elif down > up:
+        alpha[~positive] *= up / down
+    return alpha
+
+
+def product_with(X: Any, w: np.ndarray) -> np.ndarray:
+    """``X @ w``, from the columns that count if those are few."""
+    support = np.flatnonzero(w)
+    if isinstance(X, np.ndarray) and 8 * len(support) < len(w):
+        return product(X[:, support], w[support])
+    return X @ w
+
+
 _MAX_STEPS = 100
-_CENTRAL = 0.1  # least share of the box to start in: nearer to its edge the steps are short
-_BACK = 0.995  # share of the way to the nearest bound
+_CENTRAL = 0.1  # least fraction of the box to start in: nearer to its edge the steps are short
+_BACK = 0.995  # fraction of the way to the nearest bound
 
 
 class Estimate(NamedTuple):
@@ -60,7 +192,8 @@ class Point:
 
     def __init__(self, problem: PenalisedHinge):
         self.X, self.y, self.C, nu = problem
-        self.priced = np.flatnonzero(nu)  # weights without a price have no threshold
+        self.columns = ActiveFeatures(self.X, self.y)
+        self.priced = np.flatnonzero(nu)  # weights without a penalty have no threshold
         self.nu = nu[self.priced]
         y, C = self.y, self.C
         positive = y > 0
@@ -115,7 +248,7 @@ class Point:
 
 
 def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Progress) -> Estimate:
-    """Minimise up to the share ``tol`` of the objective."""
+    """Minimise up to the fraction ``tol`` of the objective."""
     point = Point(problem)
     n = problem.X.shape[0]
     status, step = "max_iter", 0
@@ -141,7 +274,7 @@ def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Prog
 def _advance(point: Point, level: float) -> bool:
     """One step: a look ahead without centring, then the step that it suggests."""
     system = _System(point)
-    if system.failed:
+    if not system.system.factorised:
         return False
     ahead = system.step(0.0)
     length = _reach(point, ahead)
@@ -150,7 +283,7 @@ def _advance(point: Point, level: float) -> bool:
     centring = min(1.0, (expected / level) ** 3) if level > 0 else 0.0
     d = system.step(max(centring, 1e-6) * level, ahead)
     length = min(1.0, _BACK * _reach(point, d))
-    if not length >= 1e-8:  # NaN counts
+    if not (length >= 1e-8 and np.isfinite(d[3])):
         return False
     alpha, z, w, b, s, t, q, r = d
     point.alpha = point.alpha + length * alpha
@@ -161,7 +294,7 @@ def _advance(point: Point, level: float) -> bool:
     point.t += length * t
     point.q += length * q
     point.r += length * r
-    if not system.small:  # afresh, so that the rounding of early, large steps does not stay
+    if system.system.of_samples:  # afresh, so that the rounding of early, large steps does not stay
         point.w = point.pulled(point.alpha)
         point.w[point.priced] -= point.z
     return bool(
@@ -174,8 +307,7 @@ def _advance(point: Point, level: float) -> bool:
 def _reach(point: Point, d: tuple[Any, ...]) -> float:
     """The longest step that keeps everything positive, at most 1 / _BACK."""
     alpha, z, _, _, s, t, q, r = d
-    fastest = _BACK
-    for value, change in (
+    pairs = (
         (point.alpha, alpha),
         (point.C - point.alpha, -alpha),
         (point.nu - point.z, -z),
@@ -184,10 +316,8 @@ def _reach(point: Point, d: tuple[Any, ...]) -> float:
         (point.t, t),
         (point.q, q),
         (point.r, r),
-    ):
-        if len(value):
-            fastest = max(fastest, -float((change / value).min()))
-    return 1.0 / fastest
+    )
+    return min(1.0 / _BACK, *(room(value, change) for value, change in pairs))
 
 
 def _level_after(point: Point, d: tuple[Any, ...], length: float) -> float:
@@ -205,31 +335,13 @@ class _System:
 
     def __init__(self, point: Point):
         self.point = point
-        X, y = point.X, point.y
         self.room_a, self.room_c = point.alpha, point.C - point.alpha
         self.room_u, self.room_l = point.nu - point.z, point.nu + point.z
-        self.D = point.s / self.room_a + point.t / self.room_c
         self.theta = point.q / self.room_u + point.r / self.room_l
-        self.M = np.ones(X.shape[1])
-        self.M[point.priced] = self.theta / (1.0 + self.theta)
-        self.small = X.shape[0] > X.shape[1]
-        self.failed = False
-        if self.small:
-            self.root = np.sqrt(self.M)
-            matrix = _weighted_gram(X, 1.0 / self.D, rows=True)
-            matrix *= self.root
-            matrix *= self.root[:, None]
-            matrix.flat[:: len(matrix) + 1] += 1.0
-        else:
-            matrix = _weighted_gram(X, self.M, rows=False)
-            matrix.flat[:: len(matrix) + 1] += self.D
-        self.factor, failed = linalg.lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            self.failed = True
-            return
-        self.of_y, self.pull_of_y = self._inverse(y)
-        self.y_of_y = float(y @ self.of_y)
-        self.failed = not self.y_of_y > 0
+        M = np.ones(point.X.shape[1])
+        M[point.priced] = self.theta / (1.0 + self.theta)
+        D = point.s / self.room_a + point.t / self.room_c
+        self.system = NewtonSystem(point.columns, M, D)
         self.off_s = point.beyond() - point.s + point.t  # zero but for rounding
         self.off_w = point.q - point.r - point.w[point.priced]
 
@@ -248,13 +360,10 @@ class _System:
             e4 -= z * r
         right = e1 / self.room_a - e2 / self.room_c - self.off_s
         right_z = e4 / self.room_l - e3 / self.room_u - self.off_w
-        part = np.zeros(len(self.M))
-        part[point.priced] = right_z / (1.0 + self.theta)
-        base, pull_of_base = self._inverse(right + point.y * (point.X @ part))
+        rho = np.zeros(point.X.shape[1])
+        rho[point.priced] = -right_z / (1.0 + self.theta)
         drift = float(point.y @ point.alpha)
-        b = (float(point.y @ base) + drift) / self.y_of_y
-        alpha = base - b * self.of_y
-        w = pull_of_base - b * self.pull_of_y - part
+        alpha, b, w, _ = self.system.changes(rho, right, -drift)
         z = (w[point.priced] + right_z) / self.theta
         s = (e1 - point.s * alpha) / self.room_a
         t = (e2 + point.t * alpha) / self.room_c
@@ -262,28 +371,77 @@ class _System:
         r = (e4 - point.r * z) / self.room_l
         return alpha, z, w, np.float64(b), s, t, q, r
 
-    def _inverse(self, rhs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``x = (D + X~ M X~')^-1 rhs``, and ``M X~'x``.
 
-        In the system of p unknowns the second comes without ``x``, whose large entries would
-        cancel in the product.
-        """
-        point = self.point
-        if not self.small:
-            x = point.y * linalg.lapack.dpotrs(self.factor, point.y * rhs, lower=1)[0]
-            return x, self.M * point.pulled(x)
-        scaled = rhs / self.D
-        inner = self.root * point.pulled(scaled)
-        inner = self.root * linalg.lapack.dpotrs(self.factor, inner, lower=1)[0]
-        return scaled - point.y * (point.X @ inner) / self.D, inner
+_ROUNDS = 12
+_EXACT = 1e-14
+_MAX_FREE = 1500
 
 
-def _weighted_gram(X: Any, weights: np.ndarray, rows: bool) -> np.ndarray:
-    """``X' diag(weights) X`` (``rows``) or ``X diag(weights) X'``, the lower half at least."""
-    root = np.sqrt(weights)
-    if sparse.issparse(X):
-        scaled = X.multiply(root[:, None] if rows else root).tocsr()
-        return (scaled.T @ scaled if rows else scaled @ scaled.T).toarray()
-    scaled = X * (root[:, None] if rows else root)
-    # the transpose of a C-contiguous array is what Fortran takes without a copy
-    return linalg.blas.dsyrk(1.0, scaled.T, trans=0 if rows else 1, lower=1)
+def polish(problem: PenalisedHinge, estimate: Estimate, best: Certified) -> Certified:
+    """Improve ``best`` by solving exactly for the sets of ``estimate``."""
+    X, y, C, nu = problem
+    free = ~(estimate.at_zero | estimate.at_C)
+    c = y * np.where(estimate.at_C, C, np.where(estimate.at_zero, 0.0, estimate.alpha))
+    active = (estimate.w != 0) | (nu == 0)
+    sign = np.sign(estimate.w)
+    for _ in range(_ROUNDS):
+        if best.gap <= _EXACT * best.objective or np.count_nonzero(free) > _MAX_FREE:
+            break
+        solution = _solve(problem, c, free, active, sign)
+        if solution is None:
+            break
+        w, b, c = solution
+        alpha = y * c
+        found = certify(problem, alpha, w)
+        if found.gap < best.gap:
+            best = found
+        beyond = y * (X @ w + b) - 1.0
+        pull = X.T @ c
+        noise = 1e-11 * (1.0 + np.abs(beyond).max())
+        out_low, out_high = free & (alpha < 0), free & (alpha > C)
+        back = ~free & np.where(alpha > 0.5 * C, beyond > noise, beyond < -noise)
+        lost = active & (nu > 0) & (w * sign < 0)
+        found_out = ~active & (np.abs(pull) > nu * (1.0 + 1e-11))
+        if not (out_low | out_high | back).any() and not (lost | found_out).any():
+            break
+        c = np.where(out_low, 0.0, np.where(out_high, y * C, c))
+        free = (free & ~out_low & ~out_high) | back
+        active = (active & ~lost) | found_out
+        sign = np.where(found_out, np.sign(pull), sign)
+    return best
+
+
+def _solve(
+    problem: PenalisedHinge,
+    c: np.ndarray,
+    free: np.ndarray,
+    active: np.ndarray,
+    sign: np.ndarray,
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Weights, intercept and multipliers of one guess; ``None`` if nothing is left to solve for."""
+    X, y, _, nu = problem
+    on, columns = np.flatnonzero(free), np.flatnonzero(active)
+    if not len(on) or not len(columns):
+        return None
+    part = X[:, columns]
+    rows = part[on].toarray() if sparse.issparse(part) else part[on]
+    w = np.zeros(X.shape[1])
+    w[columns] = part.T @ c - nu[columns] * sign[columns]
+    size = len(on)
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size] = rows @ rows.T
+    system[size, size] = 0.0
+    # the border in the units of the rest, so that the rank is judged fairly
+    unit = max(np.sqrt(float(np.mean(system.diagonal()[:size]))), 1e-150)
+    system[:size, :size] /= unit**2
+    rhs = np.append((y[on] - rows @ w[columns]) / unit, -c.sum() * unit)
+    try:
+        change = linalg.lstsq(system, rhs, cond=1e-13, lapack_driver="gelsy", check_finite=False)[0]
+    except linalg.LinAlgError:
+        return None
+    if not np.isfinite(change).all():
+        return None
+    c = c.copy()
+    c[on] += change[:size] / unit
+    w[columns] += rows.T @ (change[:size] / unit)
+    return w, float(change[size] * unit), c

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.l1l2.problem import Certified, PenalisedHinge, centred, constant
+from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.parallel import N_JOBS
@@ -60,7 +60,7 @@ class L1L2SVM(SparseLinearMachine):
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
     tol : float, default=1e-4
-        Duality gap accepted, as a share of the objective. Tables on which a Newton step is cheap
+        Duality gap accepted, as a fraction of the objective. Tables on which a Newton step is cheap
         are solved to rounding level whatever it is.
     max_iter : int, default=10000
         Limit on Newton steps and on sweeps of coordinate descent over a large table, together.

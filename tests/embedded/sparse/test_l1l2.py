@@ -18,15 +18,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
-from tamiz.embedded import _l1l2_descent as descent
-from tamiz.embedded import _l1l2_solve as solver
-from tamiz.embedded.sparse.l1l2.problem import PenalisedHinge, certify, constant
+from tamiz.embedded.sparse.l1l2 import solve as solver
+from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge, certify, constant
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
 from tests.naive import mixed_penalties as naive
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 QUIET = Progress("", 0)
 
 PROGRAM = """
@@ -158,7 +157,7 @@ def test_coordinate_descent_reaches_the_same_minimum(kind, nu):
     y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
     C, prices = rng.uniform(0.5, 1.5, 300), np.full(40, nu)
     table = sparse.csr_matrix(X) if kind == "sparse" else X
-    found = descent.descend(PenalisedHinge(table, y, C, prices), 1e-4, 20_000, QUIET)
+    found = solver.descend(PenalisedHinge(table, y, C, prices), 1e-4, 20_000, QUIET)
     exact = solved(X, y, C, prices)
     assert found.status == "converged"
     assert exact.objective <= found.objective * (1 + 1e-9)
@@ -173,7 +172,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
     y, C, nu = np.where(rng.random(50) < 0.5, 1.0, -1.0), np.full(50, 0.7), np.full(8, 0.4)
     alpha, u, beta, sigma = np.zeros(50), np.zeros(8), 0.1, 0.5
     squares = np.sum(X**2, axis=1)
-    rows = descent._rows(sparse.csr_matrix(X) if kind == "sparse" else X)
+    rows = solver._rows(sparse.csr_matrix(X) if kind == "sparse" else X)
 
     def value():
         c = y * alpha
@@ -182,7 +181,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
 
     values, order = [value()], np.arange(50)
     for _ in range(5):
-        excess, moved = descent._sweep(*rows, y, C, nu, squares, alpha, u, beta, sigma, order)
+        excess, moved = solver._sweep(rows, (y, C, nu), squares, alpha, u, beta, sigma, order)
         values.append(value())
         np.testing.assert_allclose(u, X.T @ (y * alpha), atol=1e-12)
         assert excess == pytest.approx(y @ alpha) and 0 < moved <= 50
@@ -223,7 +222,7 @@ def test_sparse_tables_begin_with_coordinate_descent_earlier(monkeypatch):
 @pytest.mark.parametrize("limit", [1, 7, 25, 61])
 def test_coordinate_descent_keeps_its_limit(limit):
     X, y, C, nu = random_problem(10)
-    found = descent.descend(PenalisedHinge(X, y, C, nu), 1e-15, limit, QUIET)
+    found = solver.descend(PenalisedHinge(X, y, C, nu), 1e-15, limit, QUIET)
     assert found.n_iter == limit and found.status == "max_iter"
 
 

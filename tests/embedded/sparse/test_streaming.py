@@ -10,11 +10,12 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from tamiz.embedded import AROM, SVMRFE, _streaming
+from tamiz.embedded import AROM, SVMRFE
+from tamiz.embedded.sparse import streaming
 from tamiz.persistence import load, save
 from tamiz.scale import batches
 from tamiz.svm import SVC
-from tamiz.svm import _stream_near as near_rows
+from tamiz.svm.stream import near as near_rows
 from tests.svm.streams import cut, noisy
 
 # ---------------------------------------------------------------------- equal to those in memory
@@ -247,7 +248,7 @@ def test_a_stream_too_wide_is_refused(monkeypatch):
 
 
 def test_precision_is_checked_in_one_place():
-    assert _streaming.Precision.of(0.5, 3) == (0.5, 3)
+    assert streaming.Precision.of(0.5, 3) == (0.5, 3)
 
 
 def test_many_rows_rank_as_in_memory_with_any_memory(monkeypatch):
@@ -273,7 +274,7 @@ def test_many_rows_rank_as_in_memory_with_any_memory(monkeypatch):
 @pytest.mark.parametrize("keep", [-1, 0.5, True, "1 GB"])
 def test_memory_is_a_number_of_bytes(keep):
     X, y = noisy(60, 3)
-    with pytest.raises(ValueError, match=r"keep_bytes=.* must be a whole number of bytes"):
+    with pytest.raises(ValueError, match=r"keep_bytes=.* must be an integer number of bytes"):
         AROM().fit_stream([(X, y)], keep_bytes=keep)
 
 

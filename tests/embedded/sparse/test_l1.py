@@ -21,12 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
-from tamiz.embedded import FSV, L1SVM, RobustLP, l1_path, l1_svm_path
+from tamiz.embedded import FSV, L1SVM, RobustLP, l1_svm_path
+from tamiz.embedded.sparse import l1 as l1_path
 from tamiz.solvers import linear_program
 from tamiz.svm import SVC
 from tests.naive import sparse_machines as naive
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -336,7 +337,7 @@ def test_path_keeps_the_prices_done(cancer, monkeypatch, kind, at):
         with pytest.raises(KeyboardInterrupt):
             l1_svm_path(X, y, n_values=4)
         return
-    with pytest.warns(ConvergenceWarning, match=f"{at - 1} of 4 prices were done") as told:
+    with pytest.warns(ConvergenceWarning, match=f"{at - 1} of 4 values of C were done") as told:
         path = l1_svm_path(X, y, n_values=4)
     assert told[0].filename == __file__
     assert len(path.Cs) == len(path.coefs) == at - 1 and len(calls) == at
@@ -345,7 +346,7 @@ def test_path_keeps_the_prices_done(cancer, monkeypatch, kind, at):
 
 def test_path_tells_of_missed_tolerances(cancer):
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match="at 3 of 3 prices"):
+    with pytest.warns(ConvergenceWarning, match="at 3 of 3 values of C"):
         path = l1_svm_path(X, y, n_values=3, max_iter=2, solver="interior_point")
     assert path.statuses == ("max_iter",) * 3 and (path.gaps > 1e-6 * path.objectives).all()
 

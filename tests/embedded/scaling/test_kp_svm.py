@@ -7,12 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.embedded import KPSVM
-from tamiz.embedded.scaling.descent import Domain, Point
 from tamiz.embedded.scaling.kp_svm import PenalisedOptimum
-from tamiz.embedded.scaling.path import Plan, Rule, _close_stage, begin
+from tamiz.embedded.scaling.path import Domain, Point, Rule, ScalingPlan, _close_stage, begin
 from tamiz.kernels import RBF
 from tamiz.svm import SVC
-from tests.embedded.cases_scaling import (
+from tests.embedded.scaling.cases import (
     check_common,
     check_contract,
     check_failed_machines,
@@ -95,7 +94,7 @@ def test_stops_before_the_objective_rises():
     ("rule", "chosen"), [(Rule.FIRST, 0), (Rule.LEAST, 3), (Rule.IMPROVING, 1)]
 )
 def test_rules_of_stopping(rule, chosen):
-    plan = Plan(Domain(), rule, None, lambda n: 1, 10, 1e-3)
+    plan = ScalingPlan(Domain(), rule, None, lambda n: 1, 10, 1e-3)
     state = begin(plan, np.ones(5, dtype=bool))
     state.history = [20.0]
     for stage, value in enumerate([10.0, 9.0, 11.0, 8.0, 30.0]):

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz.embedded.sparse.fsv as module
 from tamiz.embedded import FSV, L1SVM
 from tamiz.solvers.linear_program import HingeProgram
-from tests.embedded.test_l1 import ROOT, assert_every_check_passes
+from tests.embedded.sparse.test_l1 import ROOT, assert_every_check_passes
 from tests.naive import sparse_machines as naive
 
 

@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import AROM
-from tamiz.embedded import arom as module
+from tamiz.embedded.sparse import arom as module
 from tamiz.svm import SVC, HardMarginSVC
-from tests.embedded.test_l1l2 import failed_checks
+from tests.embedded.sparse.test_l1l2 import failed_checks
 from tests.naive import mixed_penalties as naive
 
 

@@ -8,12 +8,13 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from tamiz.embedded import AdaptiveScaling, _scaling_newton
-from tamiz.embedded.scaling.descent import Domain, onto_simplex
+from tamiz.embedded import AdaptiveScaling
+from tamiz.embedded.scaling import path
 from tamiz.embedded.scaling.machines import DualOptimum, Sample
+from tamiz.embedded.scaling.path import Domain, onto_simplex
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC
-from tests.embedded.cases_scaling import (
+from tests.embedded.scaling.cases import (
     check_common,
     check_contract,
     check_failed_machines,
@@ -247,11 +248,11 @@ def test_the_model_is_that_of_the_moves():
     H = A @ A.T + np.eye(5)
     S = rng.standard_normal((5, 5))
     memory = np.stack([S, S @ H], axis=1)
-    times = _scaling_newton._Matrix(memory[:, 0], memory[:, 1])
+    times = path._Matrix(memory[:, 0], memory[:, 1])
     np.testing.assert_allclose(times(S[-1]), H @ S[-1], rtol=1e-8)
     # its minimum over the orthant, by another optimiser
     u, slope = np.abs(rng.standard_normal(5)), rng.standard_normal(5)
-    low = _scaling_newton._lowest(u, slope, memory, lambda aim: np.maximum(aim, 0.0))
+    low = path._lowest(u, slope, memory, lambda aim: np.maximum(aim, 0.0))
     other = minimize(
         lambda v: slope @ (v - u) + 0.5 * (v - u) @ times(v - u),
         u,

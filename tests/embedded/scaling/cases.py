@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import _scaling_machines as machines
+from tamiz.embedded.scaling import machines
 from tamiz.embedded.scaling.machines import Sample
 from tamiz.solvers import Status
 from tamiz.validation import Labels

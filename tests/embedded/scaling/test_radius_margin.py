@@ -15,7 +15,7 @@ from tamiz.embedded import RadiusMarginScaling
 from tamiz.embedded.scaling.machines import RadiusMargin, Sample
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC, radius_margin_bound
-from tests.embedded.cases_scaling import (
+from tests.embedded.scaling.cases import (
     check_common,
     check_contract,
     check_failed_machines,

@@ -1,0 +1,355 @@
+"""Machines without labels: what lies outside of the data they were fitted to is new.
+
+The one-class machine finds the part of feature space, away from the origin, where the data lie;
+support vector data description the smallest ball around the data in feature space.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils._param_validation import Interval
+
+from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
+from tamiz.solvers import QPResult, solve
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.validation import check_sample_weight, unchanged_on_error
+from tamiz.validation.keywords import by_keyword
+
+
+def least_gradient(result: QPResult, problem: QuadraticProblem) -> float:
+    """The level of the boundary: the least gradient of the variables below their bound.
+
+    Taken at the edge and not as the mean over the free variables, it leaves outside only samples
+    whose variable is at its bound, however loose the tolerance: at most the promised fraction.
+    """
+    assert result.gradient is not None
+    below = result.gradient[result.a < problem.upper]
+    return float(below.min()) if len(below) else float(result.multiplier or 0.0)
+
+
+def squared_spread(K: QMatrix) -> float:
+    """Largest squared distance from the first sample: between ``R²`` and ``4R²`` of the ball."""
+    diag = K.diag()
+    row = np.asarray(K.rows(np.zeros(1, dtype=np.intp))[0], dtype=np.float64)
+    return max(float((diag[0] - 2.0 * row + diag).max()), 1e-300)
+
+
+#: Samples this close to the boundary, relative to its level, count as inside: free support vectors
+#: lie on it exactly, and rounding must not decide what they are.
+ON_BOUNDARY = 1e-9
+
+
+class NoveltyMachine(OutlierMixin, KernelMachine):
+    """Frame of the machines that describe one class; a subclass states its problem."""
+
+    @abstractmethod
+    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem: ...
+
+    def _scale(self, K: QMatrix) -> float:
+        """What the tolerance is relative to: gradients have the scale of the kernel here."""
+        return max(float(np.abs(K.diag()).max(initial=0.0)), 1e-300)
+
+    @abstractmethod
+    def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
+        """Set the attributes that follow from the solution."""
+
+    @abstractmethod
+    def score_samples(self, X: Any) -> np.ndarray:
+        """How typical the rows of ``X`` are: the higher the more."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, or their square matrix of kernel values if precomputed.
+        y : ignored
+            For the sake of pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; a sample of weight zero is left out.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._fit(X, sample_weight)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        self._validate_params()
+        X = self._check_table(X, reset=True)
+        n = X.shape[0]
+        weight = check_sample_weight(sample_weight, n)
+        active = np.flatnonzero(weight > 0)
+        previous = getattr(self, "alpha_", None) if self.warm_start else None
+        start = previous[active] if previous is not None and len(previous) == n else None
+        part = self._take(X, active) if len(active) < n else X
+        self.kernel_ = self._resolve_kernel(part, weight[active])
+        K = self._gram_matrix(part, 1.0)
+        problem = self._problem(K, weight[active])
+        options = self._solver_options()
+        options["tol"] *= self._scale(K)
+        result = solve(problem, start=start, **options)
+        self.alpha_ = np.zeros(n)
+        self.alpha_[active] = result.a
+        self.intercept_ = np.zeros(1)
+        self._describe(result, K, problem)
+        self._store_expansion(X, self.alpha_[None, :])
+        positive = result.a > 0
+        self.free_support_ = active[positive & (result.a < problem.upper)]
+        self.bounded_support_ = active[positive & (result.a >= problem.upper)]
+        self.kkt_violation_ = float(result.violation or 0.0)
+        self.n_iter_ = max(1, result.iterations)
+        self.status_ = str(result.status)
+        self._report([result.status])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """``score_samples(X) - offset_``: not negative for samples of the described class."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """1 for samples of the described class, -1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+
+class OneClassSVM(NoveltyMachine):
+    """Outlier detection by the hyperplane farthest from the origin.
+
+    Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``.
+    At most a fraction ``nu`` of the samples falls outside, and at least a share ``nu`` are support
+    vectors.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Share of outliers admitted, in (0, 1].
+    kernel : str, Kernel or callable, default="rbf"
+        As in :class:`SVC`.
+    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
+        As in :class:`SVC`.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions accepted, relative to the largest ``K(x, x)``.
+
+    Attributes
+    ----------
+    alpha_ : array of shape (n_samples,)
+        Dual variables, of sum ``nu * n``.
+    support_, support_vectors_, dual_coef_, intercept_, coef_, free_support_, bounded_support_
+        As in :class:`SVC`; ``intercept_`` is ``-offset_``.
+    offset_ : float
+        ``rho`` (less a rounding margin); ``decision_function(X) = score_samples(X) - offset_``.
+    dual_objective_ : float
+        Minus the optimum ``½ alpha'K alpha`` of the dual.
+    duality_gap_ : float
+        Bound on the distance to the optimum.
+    kkt_violation_, n_iter_, status_, kernel_
+        As in :class:`SVC`.
+
+    See Also
+    --------
+    SVDD : Smallest ball; the same boundary for radial kernels.
+
+    References
+    ----------
+    .. [1] B. Schölkopf et al. (2001). Estimating the support of a high-dimensional
+           distribution. Neural Computation 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.svm import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> machine = OneClassSVM(nu=0.1, gamma=0.2).fit(X)
+    >>> bool((machine.predict(X) == -1).mean() <= 0.1), int(machine.predict([[8.0, 8.0]])[0])
+    (True, -1)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    @by_keyword
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        cache_mb: float = 2000.0,
+        max_iter: int = -1,
+        verbose: bool | int = 0,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+        self.cache_mb = cache_mb
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
+        return one_class_problem(K, self.nu, weight)
+
+    def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
+        level = least_gradient(result, problem)
+        self.offset_ = level - ON_BOUNDARY * abs(level)
+        self.intercept_ = np.array([-self.offset_])
+        self.dual_objective_ = -float(result.objective or 0.0)
+        self.duality_gap_ = result.gap
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """``⟨w, φ(x)⟩`` at the rows of ``X``."""
+        values = self._expansion(self._check_table(X, reset=False))[:, 0]
+        return values - self.intercept_[0]
+
+
+class SVDD(NoveltyMachine):
+    """Smallest ball around the data in feature space, a fraction of the samples outside if wanted.
+
+    Solves ``max Σ β_i K_ii - Σ β_i β_l K_il`` subject to ``Σ β = 1``, ``β ≥ 0``, whose value is the
+    squared radius; with ``nu > 0`` every ``β_i`` is bounded by ``1 / (nu n)``, which lets at most a
+    share ``nu`` of the samples out of the ball.
+
+    Parameters
+    ----------
+    nu : float, default=0.1
+        Share of samples that may lie outside, in [0, 1]; zero encloses all.
+    kernel : str, Kernel or callable, default="rbf"
+        As in :class:`SVC`.
+    gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
+        As in :class:`SVC`.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions accepted, relative to the size of the data: about
+        the relative error of the squared radius.
+
+    Attributes
+    ----------
+    alpha_ : array of shape (n_samples,)
+        The ``β``: weights of the centre.
+    radius_ : float
+        Radius of the ball.
+    squared_radius_ : float
+        Its square.
+    support_, support_vectors_, dual_coef_, free_support_, bounded_support_
+        As in :class:`SVC`. Free support vectors lie on the sphere, bounded ones outside.
+    offset_ : float
+        ``-squared_radius_``, less a rounding margin;
+        ``decision_function(X) = score_samples(X) - offset_``.
+    objective_, dual_objective_, duality_gap_
+        Primal ``R² + Σ C_i ξ_i`` and dual value; their difference.
+    kkt_violation_, n_iter_, status_, kernel_
+        As in :class:`SVC`.
+
+    See Also
+    --------
+    OneClassSVM : Hyperplane instead of ball.
+    radius_margin_bound : Uses the radius.
+
+    References
+    ----------
+    .. [1] D. Tax, R. Duin (2004). Support vector data description. Machine Learning 54.
+
+    Examples
+    --------
+    Two points span the ball of a linear kernel:
+
+    >>> from tamiz.svm import SVDD
+    >>> machine = SVDD(nu=0, kernel="linear").fit([[0.0, 0.0], [6.0, 8.0], [3.0, 5.0]])
+    >>> round(machine.radius_, 6), machine.predict([[3.0, 4.0], [7.0, 9.0]]).tolist()
+    (5.0, [1, -1])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "nu": [Interval(Real, 0.0, 1.0, closed="both")],
+    }
+
+    @by_keyword
+    def __init__(
+        self,
+        nu: float = 0.1,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        cache_mb: float = 2000.0,
+        max_iter: int = -1,
+        verbose: bool | int = 0,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+        self.cache_mb = cache_mb
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
+        C = weight / (self.nu * weight.sum()) if self.nu > 0 else np.inf
+        return svdd_problem(K, C)
+
+    def _scale(self, K: QMatrix) -> float:
+        return 0.1 * squared_spread(K)
+
+    def _describe(self, result: QPResult, K: QMatrix, problem: QuadraticProblem) -> None:
+        assert result.gradient is not None and result.objective is not None
+        g = result.gradient
+        diag = -2.0 * problem.p
+        self._center_norm = float(result.a @ (g - problem.p))  # squared norm of the centre
+        distances = self._center_norm - 2.0 * g
+        if self.nu > 0:
+            squared = max(0.0, self._center_norm - 2.0 * least_gradient(result, problem))
+            outside = np.maximum(0.0, distances - squared)
+            self.objective_ = squared + float(problem.upper @ outside)
+        else:  # no sample may be outside, however loose the tolerance
+            squared = max(0.0, float(distances.max()))
+            self.objective_ = squared
+        self.squared_radius_ = squared
+        self.radius_ = float(np.sqrt(squared))
+        self.offset_ = -squared - ON_BOUNDARY * max(squared, 1e-300)
+        self.dual_objective_ = -2.0 * result.objective
+        self.duality_gap_ = max(0.0, self.objective_ - self.dual_objective_)
+        constant = float(np.ptp(diag)) <= 1e-9 * max(1.0, float(np.abs(diag).max()))
+        self._constant_diag = float(diag[0]) if constant else None
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Minus the squared distance of the rows of ``X`` from the centre."""
+        X = self._check_table(X, reset=False)
+        values = self._expansion(X)[:, 0]
+        if not self._is_precomputed():
+            with np.errstate(over="ignore"):  # an infinite distance is outside, as it should be
+                own: Any = self.kernel_.diag(X)
+        elif self._constant_diag is not None:
+            own = self._constant_diag
+        else:
+            raise ValueError(
+                "The distance of new samples needs their kernel values with themselves, which a "
+                'precomputed matrix does not hold. Use kernel="precomputed" with a kernel whose '
+                "diagonal is constant, or pass the kernel itself."
+            )
+        return -(own - 2.0 * values + self._center_norm)
