@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.qp.matrices import add_rows, take_block
-from tamiz.qp.problem import QuadraticProblem
+from tamiz.qp.matrices import DenseQ, add_rows, take_block
+from tamiz.qp.problem import QuadraticProblem, SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
-from tamiz.solvers.frame import State, run_solver
-from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING
-from tamiz.solvers.result import QPResult
+from tamiz.solvers.frame import State, iteration_limit, run_solver
+from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING, BoxPoint
+from tamiz.solvers.result import QPResult, Status
 
 _SHRINK_MIN = 256
 _MAX_UNSHRINKS = 5
@@ -67,7 +67,7 @@ def solve_smo(
         Leave out variables that stay at a bound.
     polished : bool, default=False
         Drive the violation to rounding level where the problem is small (see
-        :mod:`tamiz.solvers.polish`).
+        :func:`tamiz.solvers.descent.finish`).
     verbose : bool or int, default=0
         Show progress.
 
@@ -78,6 +78,19 @@ def solve_smo(
     base, _ = problem.Q.unsigned(problem.y).repeated()
     base.dense()  # first, so that the gradient of a warm start comes from it
     return run_solver(problem, _smo, tol, max_iter, start, verbose, polished, shrinking=shrinking)
+
+
+def descend(K: np.ndarray, point: BoxPoint, p: np.ndarray, tol: float) -> tuple[BoxPoint, Status]:
+    """Go on from a feasible point with its gradient to the tolerance; a new point, and its status.
+
+    The equality is ``sum(b) = 0``; ``p`` is the linear term.
+    """
+    b, g, lower, upper = point
+    problem = SignFreeProblem(DenseQ(K), p, 0.0, lower, upper)
+    state = State(problem, b, lambda _: g - p)
+    state.point = state.point[0], g
+    _smo(state, tol, iteration_limit(-1, len(b)), Progress("", 0), shrinking=True)
+    return BoxPoint(*state.point, lower, upper), state.status
 
 
 def _smo(state: State, tol: float, limit: int, progress: Progress, *, shrinking: bool) -> None:
@@ -118,7 +131,7 @@ def _minimise(
             steps = min(limit - state.iterations, slice_steps(len(b)), max(1000, len(b)))
             if steps <= 0:
                 return RUNNING, len(kept) < n
-            code, done, low, high = descent.run(b, g, lower, upper, tol, steps)
+            code, done, low, high = descent.run(BoxPoint(b, g, lower, upper), tol, steps)
             state.iterations += done
             progress.update(f"{state.iterations:,} steps, KKT violation {high - low:.2g}")
             if code != RUNNING:
