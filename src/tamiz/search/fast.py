@@ -119,7 +119,7 @@ class FastSVC(Judge):
     scaler : StandardScaler, MinMaxScaler or None
         The first step of the pipeline.
     kernel : Kernel
-        RBF, Linear or Polynomial, as the parameters of ``machine`` say.
+        One with a ``pairwise_form``, as the parameters of ``machine`` say.
     direct : bool
         Whether the only metric is accuracy.
     """

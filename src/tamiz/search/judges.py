@@ -58,7 +58,7 @@ class Judge(ABC):
         return 0.0  # most judges make no copies worth counting
 
     def approach(self, features: np.ndarray | None, n_subsets: int = 1) -> None:
-        """Be told that so many neighbours of a subset will be asked for; changes no score.
+        """Get ready for so many neighbours of a subset; changes no score.
 
         None tells that the next subsets are neighbours of none.
         """
@@ -146,7 +146,8 @@ class CrossValidation(Judge):
             )
         return (
             f"Of the columns judged, {found}: the estimator has to take that. Let it be a pipeline "
-            "that encodes text and fills gaps, for instance with sklearn.compose.ColumnTransformer."
+            "that encodes text and fills missing values, for instance with "
+            "sklearn.compose.ColumnTransformer."
         )
 
     def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
@@ -191,7 +192,7 @@ def last_step(estimator: Any) -> Any:
 
 
 def fit_arguments(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, np.ndarray]:
-    """How the weights are handed to ``fit``: through a pipeline to its last step."""
+    """How the weights are passed to ``fit``: through a pipeline to its last step."""
     if sample_weight is None:
         return {}
     steps = getattr(estimator, "steps", None)

@@ -82,8 +82,8 @@ class Descent:
             if code != RUNNING or total >= max_steps:
                 return code, total, low, high
             free = int(np.count_nonzero((b > lower) & (b < upper)))
-            price = self.solves * (20_000.0 + 0.05 * free**3) + 0.5 * free * len(b)
-            if 2 <= free <= _NEWTON_FREE and self.spent >= price:
+            cost = self.solves * (20_000.0 + 0.05 * free**3) + 0.5 * free * len(b)
+            if 2 <= free <= _NEWTON_FREE and self.spent >= cost:
                 self._newton(point)
 
     def _newton(self, point: BoxPoint) -> None:

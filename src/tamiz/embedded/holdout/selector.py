@@ -100,7 +100,7 @@ class HoldOutSVM(LastMachineClassifier):
         Number or fraction of features to select; by default those in play when the rule
         ``stop`` says so. With groups, as many whole groups as fit.
     C : float, default=1.0
-        Price of slack.
+        Penalty of slack.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function.
     gamma, degree, coef0 : float or str, int, float
@@ -111,7 +111,7 @@ class HoldOutSVM(LastMachineClassifier):
         Another judge instead of the support vector machine. It has no multipliers to keep, so it
         is fitted anew without each feature: exact, but with as many fits as features in every step.
     validation_size : float, default=0.3
-        Share of every class that is held out.
+        Fraction of every class that is held out.
     ties : {"random", "all"}, default="random"
         Whether one of several features with the same least error goes, or all of them at once
         (faster and coarser; one feature always stays).
@@ -122,7 +122,7 @@ class HoldOutSVM(LastMachineClassifier):
         Number of splits over which the errors of a step are averaged. More of them make the choice
         less a matter of luck.
     costs : pair (false positive, false negative) or dict, optional
-        Prices of the two kinds of error, ``classes_[1]`` being the positive class; or the price of
+        Costs of the two kinds of error, ``classes_[1]`` being the positive class; or the cost of
         missing a sample of each class.
     balanced : bool, default=False
         Mean of the error rates of the classes instead of the number of errors.

@@ -37,7 +37,6 @@ from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
 from tamiz.svm.last_machine import LastMachineClassifier
-from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.stream.machine import Stream, StreamedMachine, in_features
 from tamiz.validation import (
     check_classes,
@@ -169,6 +168,11 @@ class SVMRFE(LastMachineClassifier):
     >>> round(rfe.score(X, y), 3)
     0.965
     """
+
+    kernel_: Kernel
+    status_: str
+    cv_errors_: np.ndarray
+    cv_sizes_: np.ndarray
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
@@ -349,12 +353,7 @@ class SVMRFE(LastMachineClassifier):
         X = check_X(self, X, reset=True, accept_sparse=self._takes_sparse())
         check_squares(X)
         if not (X.max(axis=0) - X.min(axis=0)).max() > 0:
-            warnings.warn(
-                "SVMRFE: every feature of X is constant, so that nothing can be learned; the "
-                "ranking means nothing.",
-                UserWarning,
-                stacklevel=3,
-            )
+            _warn_of_constants(" of X")
         warn_if_unscaled(self, X)
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
@@ -364,11 +363,8 @@ class SVMRFE(LastMachineClassifier):
         used = np.flatnonzero(weight)
         data = WeighedSamples(X, labels, weight)
         data = data if len(used) == len(weight) else data.part(used)
-        setup = RFESetup(
-            kernel=kernel,
-            units=units,
-            **{name: getattr(self, name) for name in _SHARED},
-        )
+        shared = {name: getattr(self, name) for name in _SHARED}
+        setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
         store = open_checkpoint(self, X, labels.codes, weight)
         if self.n_features_to_select in _BY_CV:
@@ -377,39 +373,39 @@ class SVMRFE(LastMachineClassifier):
             else:
                 splits = splits_of(self.cv, X, y, labels, used, self.random_state)
         self.classes_ = labels.classes
-        self.status_, self._stopped = "converged", ""
-        for name in ("cv_errors_", "cv_sizes_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self._forget_earlier_fit()
         with Progress("SVMRFE", self.verbose) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)
             excess = run.machines.excess
             n_units = run.n_kept if splits is None and run.wanted is not None else None
             if splits is not None and self.status_ == "converged":
                 excess = max(excess, self._judge(setup, data, splits, progress, store, run))
-                if hasattr(self, "cv_errors_"):
-                    sizes = self.cv_sizes_ - len(units.fixed)
-                    n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
-        if n_units is None:
+        if hasattr(self, "cv_errors_"):
+            sizes = self.cv_sizes_ - len(units.fixed)
+            n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
+        elif n_units is None:
             n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
         solved = None
         if run.wanted is not None and run.slopes is not None and n_units == run.n_kept:
             solved = run.machines.solution(run.wanted, run.slopes)
-        self._fit_last(X, y, sample_weight, support, solved)
+        features = np.flatnonzero(support)
+        kernel = self.kernel_.restrict(features, len(support))
+        self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
         if excess and self.status_ == "converged":
             self.status_ = "stalled"
         notes: dict[str, Any] = {"status": self.status_}
         if hasattr(self, "cv_errors_"):
             notes |= {"cv_errors": self.cv_errors_, "cv_sizes": self.cv_sizes_}
-        self._finish(
-            order=order,
-            support=support,
-            path=run.path(),
-            seconds=watch.seconds,
-            notes=notes,
-        )
+        path, seconds = run.path(), watch.seconds
+        self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _forget_earlier_fit(self) -> None:
+        self.status_, self._stopped = "converged", ""
+        for name in ("cv_errors_", "cv_sizes_"):
+            self.__dict__.pop(name, None)
 
     def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
         """Say what did not go as asked."""
@@ -520,18 +516,6 @@ class SVMRFE(LastMachineClassifier):
             self.cv_sizes_ = np.array(sizes_of(setup)) + len(setup.units.fixed)
         return excess
 
-    def _fit_last(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        support: np.ndarray,
-        solved: list[BinaryFit] | None,
-    ) -> None:
-        features = np.flatnonzero(support)
-        kernel = self.kernel_.restrict(features, len(support))
-        self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
-
     def _refuse_kernel(self, kernel: Kernel) -> None:
         if kernel.precomputed:
             raise ValueError(
@@ -572,19 +556,13 @@ def _fit_stream(
         rows = stream.rows(tasks, progress)
         varies = stream.spread()[1] > 0
         if not varies.any():
-            warnings.warn(
-                "SVMRFE: every feature is constant, so that nothing can be learned; the "
-                "ranking means nothing.",
-                UserWarning,
-                stacklevel=3,
-            )
+            _warn_of_constants()
         size = np.ones(stream.n_features) if standardize else rows.units.scale
         factor = 1.0 if rfe.order == "zero" else 2.0
         machines = StreamedMachines(rows, units, factor, size, varies, precision)
         run = Elimination(cast(Machines, machines), units, rfe.step, n_wanted)
-        rfe.status_, stopped = "converged", ""
-        for name in ("cv_errors_", "cv_sizes_"):  # of an earlier fit
-            rfe.__dict__.pop(name, None)
+        rfe._forget_earlier_fit()
+        stopped = rfe.__dict__.pop("_stopped")
         try:
             run.run(progress)
         except (KeyboardInterrupt, OutOfPassesError) as error:
@@ -600,19 +578,13 @@ def _fit_stream(
     n_units = run.n_kept if run.wanted is not None else run.units_within(n_wanted)
     order = run.order()
     support = run.support(n_units, order)
-    points, evidence = machines.bank
+    bank = machines.bank
     if run.wanted is not None and run.slopes is not None:
-        points, evidence = run.wanted, run.slopes
-    beta = in_features(points, rows.units)
-    machine = StreamedMachine(rfe.multiclass)
-    machine.classes_ = rfe.classes_ = stream.classes
-    machine.n_features_in_ = int(support.sum())
-    if names is not None:
-        machine.feature_names_in_ = np.asarray(names)[support]
-    machine.coef_, machine.intercept_ = beta[:, :-1][:, support], beta[:, -1]
-    machine.objective_, machine.duality_gap_ = evidence.T
+        bank = bank._replace(b=run.wanted, g=run.slopes)
+    rfe.classes_ = stream.classes
     rfe.kernel_ = Linear()
-    rfe.estimator_, rfe.n_passes_ = machine, rows.passes + 1
+    rfe.estimator_ = _streamed_machine(rfe, bank, rows, support)
+    rfe.n_passes_ = rows.passes + 1
     if machines.excess and rfe.status_ == "converged":
         rfe.status_ = "stalled"
     rfe._finish(
@@ -628,6 +600,30 @@ def _fit_stream(
             "only; the order may be wrong from there on. Set standardize=True, or lower C."
         )
     rfe._warn(stopped, 0.0, n_wanted)
+
+
+def _streamed_machine(rfe: Any, bank: Any, rows: Any, support: np.ndarray) -> StreamedMachine:
+    """The linear machines on the selected features, with their evidence."""
+    beta = in_features(bank.b, rows.units)
+    machine = StreamedMachine(rfe.multiclass)
+    machine.classes_ = rfe.classes_
+    machine.n_features_in_ = int(support.sum())
+    names = getattr(rfe, "feature_names_in_", None)
+    if names is not None:
+        machine.feature_names_in_ = np.asarray(names)[support]
+    machine.coef_, machine.intercept_ = beta[:, :-1][:, support], beta[:, -1]
+    machine.objective_, machine.duality_gap_ = bank.g.T
+    return machine
+
+
+def _warn_of_constants(where: str = "") -> None:
+    """Called from what ``fit`` or ``fit_stream`` calls."""
+    warnings.warn(
+        f"SVMRFE: every feature{where} is constant, so that nothing can be learned; the ranking "
+        "means nothing.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _refuse_for_stream(rfe: Any) -> None:

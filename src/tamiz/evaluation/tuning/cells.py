@@ -23,7 +23,7 @@ from sklearn.metrics._scorer import _BaseScorer
 
 from tamiz.evaluation._resamples import rows_for
 from tamiz.evaluation._workers import fit_to_the_end, preferred_workers
-from tamiz.evaluation.tuning.grid import Grid, shown, told_apart, with_params
+from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.checkpoint import digest, identity
@@ -160,7 +160,7 @@ class Plain:
         return {
             **identity(self.estimator, *data),
             "method": f"tune {type(self.estimator).__name__}",
-            "grid": digest(np.array([repr(told_apart(cell)) for cell in cells])),
+            "grid": digest(np.array([repr(lasting_text(cell)) for cell in cells])),
             "scoring": repr(scoring),
             "splits": digest(*(part for split in self.splits for part in split)),
         }

@@ -304,7 +304,7 @@ class TextFast(Fast):
             self.K, self.looked_up = np.empty((0, 0)), self.plain  # the one before goes first
             try:
                 self.K = self._gram(kernel)
-            except Exception:  # by the strings or by a function of the user: each fit will tell
+            except Exception:  # by the strings or by a function of the user: each fit will say
                 self.groups = [group for group in self.groups if group.setting != setting]
                 continue
             self.looked_up = LookedUp(self.plain, self.texts, kernel, self.K)
@@ -356,7 +356,7 @@ def _is_valid(machine: Any) -> bool:
 def _kernel_key(estimator: Any, params: Mapping[str, Any]) -> tuple[Any, ...]:
     """The same for cells of the same kernel: the parameters that may have to do with it.
 
-    Objects are told apart as such: cells of a grid hold the same ones, fits get copies.
+    Objects are compared by identity: cells of a grid hold the same ones, fits get copies.
     """
     steps = getattr(estimator, "steps", None)
     prefix = "" if steps is None else f"{steps[-1][0]}__"

@@ -297,14 +297,14 @@ def _warn_of_failures(board: Board, found: list[Cell]) -> None:
     failed = sorted(board.failures)
     if not failed or len(failed) == len(found):
         return
-    told = [
+    sentences = [
         f"{shown(board.cells[k])} failed on {len(board.failures[k])} of {board.scores.shape[1]} "
         f"splits ({board.failures[k][0]})"
         for k in failed[:3]
     ]
     more = f"; and {len(failed) - 3} more cells" if len(failed) > 3 else ""
     warnings.warn(
-        f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(told)}{more}.",
+        f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(sentences)}{more}.",
         RuntimeWarning,
         stacklevel=3,
     )

@@ -87,10 +87,10 @@ def values_at(
 
 def settle(gram: LazyGram, point: BoxPoint) -> Settled:
     """Solve from a feasible point, whose ``b`` and ``g`` change in place."""
+    b, g, lower, upper = point  # one by one: passing a named tuple would take 3 µs longer
     violation, multiplier, size, clear, free = _settle(
-        tuple(gram.source), gram.K, gram.ready, gram.diag, point
+        tuple(gram.source), gram.K, gram.ready, gram.diag, b, g, lower, upper
     )
-    b, g = point.b, point.g
     total, weight = _sums(b)
     if violation <= _FINE * size and abs(total) <= 1e-10 * weight:
         return Settled(b, g, multiplier, clear, free, weight)
@@ -175,13 +175,15 @@ def _add_rows(source: Any, K: Any, ready: Any, b: Any, g: Any) -> None:
         if b[v] != 0.0:
             if ready[v] == 0:
                 fill_row(source, v, K, ready)
-            _add(g, K[v], b[v])
+            add_multiple(g, b[v], K[v])
 
 
 @njit(cache=True, nogil=True)
-def _settle(source: Any, K: Any, ready: Any, diag: Any, point: Any) -> Any:
+def _settle(
+    source: Any, K: Any, ready: Any, diag: Any, b: Any, g: Any, lower: Any, upper: Any
+) -> Any:
     """Pair steps and Newton steps in turn; what :func:`_judge` says in the end."""
-    n = len(point.b)
+    n, point = len(b), (b, g, lower, upper)
     tol, steps = _COARSE, max(200, n // 2)
     for turn in range(_ROUNDS):
         code, _, _, _ = run_pairs(K, diag, 1, point, tol, steps, source, ready)
@@ -254,35 +256,11 @@ def _minimise(K: Any, point: Any, free: Any) -> Any:
     for _ in range(f):
         if m < 2:
             break
-        trace = 0.0
-        for r in range(m):
-            row = K[free[inside[r]]]
-            for c in range(r + 1):
-                A[r, c] = row[free[inside[c]]]
-            trace += A[r, r]
-        ridge = _RIDGE * max(trace / m, 1e-300)
-        for r in range(m):
-            A[r, r] += ridge
-            step[r] = -slope[inside[r]]
-            ones[r] = 1.0
-        if not _factorise(A, m):
+        if not _direction(K, free, inside[:m], slope, A, step, ones):
             break
-        _substitute(A, m, step)
-        _substitute(A, m, ones)
-        total, scale = 0.0, 0.0
-        for r in range(m):
-            total += step[r]
-            scale += ones[r]
-        if not scale > 0.0 or not np.isfinite(total / scale):
-            break
-        mean = 0.0
-        for r in range(m):
-            step[r] -= total / scale * ones[r]
-            mean += step[r] / m
         descent = 0.0
         length, first = 1.0, -1
         for r in range(m):
-            step[r] -= mean
             k = inside[r]
             descent += slope[k] * step[r]
             room = np.inf
@@ -318,14 +296,49 @@ def _minimise(K: Any, point: Any, free: Any) -> Any:
         change = value - b[v]
         if change != 0.0:
             b[v] = value
-            _add(g, K[v], change)
+            add_multiple(g, change, K[v])
     return gain
 
 
 @njit(cache=True, nogil=True)
-def _add(g: Any, row: Any, factor: Any) -> None:
-    for v in range(len(g)):
-        g[v] += factor * row[v]
+def _direction(K: Any, free: Any, inside: Any, slope: Any, A: Any, step: Any, ones: Any) -> Any:
+    """The Newton step over the variables ``inside``, of sum zero; False if K is indefinite."""
+    m = len(inside)
+    trace = 0.0
+    for r in range(m):
+        row = K[free[inside[r]]]
+        for c in range(r + 1):
+            A[r, c] = row[free[inside[c]]]
+        trace += A[r, r]
+    ridge = _RIDGE * max(trace / m, 1e-300)
+    for r in range(m):
+        A[r, r] += ridge
+        step[r] = -slope[inside[r]]
+        ones[r] = 1.0
+    if not _factorise(A, m):
+        return False
+    _substitute(A, m, step)
+    _substitute(A, m, ones)
+    total, scale = 0.0, 0.0
+    for r in range(m):
+        total += step[r]
+        scale += ones[r]
+    if not scale > 0.0 or not np.isfinite(total / scale):
+        return False
+    mean = 0.0
+    for r in range(m):
+        step[r] -= total / scale * ones[r]
+        mean += step[r] / m
+    for r in range(m):
+        step[r] -= mean
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_multiple(out: Any, c: Any, x: Any) -> None:
+    """``out += c * x``."""
+    for q in range(len(out)):
+        out[q] += c * x[q]
 
 
 @njit(cache=True, nogil=True)
@@ -334,8 +347,8 @@ def _factorise(A: Any, m: Any) -> Any:
     for r in range(m):
         row = A[r]
         for c in range(r):
-            row[c] = (row[c] - _dot(row[:c], A[c, :c])) / A[c, c]
-        pivot = row[r] - _dot(row[:r], row[:r])
+            row[c] = (row[c] - dot(row[:c], A[c, :c])) / A[c, c]
+        pivot = row[r] - dot(row[:r], row[:r])
         if not pivot > 0.0:
             return False
         row[r] = np.sqrt(pivot)
@@ -346,7 +359,7 @@ def _factorise(A: Any, m: Any) -> Any:
 def _substitute(A: Any, m: Any, x: Any) -> None:
     """``x = (LL')^-1 x``."""
     for r in range(m):
-        x[r] = (x[r] - _dot(A[r, :r], x[:r])) / A[r, r]
+        x[r] = (x[r] - dot(A[r, :r], x[:r])) / A[r, r]
     for r in range(m - 1, -1, -1):
         x[r] /= A[r, r]
         for c in range(r):
@@ -354,7 +367,8 @@ def _substitute(A: Any, m: Any, x: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _dot(x: Any, y: Any) -> Any:
+def dot(x: Any, y: Any) -> Any:
+    """The inner product, summed in any order."""
     total = 0.0
     for k in range(len(x)):
         total += x[k] * y[k]

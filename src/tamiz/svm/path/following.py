@@ -49,6 +49,7 @@ from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.pairs import RUNNING, BoxPoint
 from tamiz.svm.multiclass import BinaryFit, Task, describe
+from tamiz.svm.path.exact import add_multiple, dot
 
 #: What settling a machine reports: at the optimum; on the way; no way on for these steps. And
 #: what a run of drops reports besides: matrices to be computed anew.
@@ -451,7 +452,7 @@ def _add_product(Q, index, c, careful, g):  # type: ignore[no-untyped-def]
     if len(Q.K):
         for k in range(len(c)):
             if c[k] != 0.0:
-                _add_multiple(g, c[k], Q.K[k if whole else index[k]])
+                add_multiple(g, c[k], Q.K[k if whole else index[k]])
         return
     gathered = np.empty(len(Q.at))
     for q in range(len(Q.rows)):
@@ -467,22 +468,8 @@ def _add_product(Q, index, c, careful, g):  # type: ignore[no-untyped-def]
         elif careful:
             weight = _careful_dot(row, c)
         else:
-            weight = _dot(row, c)
-        _add_multiple(g, weight, row)
-
-
-@njit(cache=True, nogil=True)
-def _add_multiple(out, c, x):  # type: ignore[no-untyped-def]
-    for q in range(len(out)):
-        out[q] += c * x[q]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _dot(x, y):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for q in range(len(x)):
-        total += x[q] * y[q]
-    return total
+            weight = dot(row, c)
+        add_multiple(g, weight, row)
 
 
 @njit(cache=True, nogil=True)
@@ -633,7 +620,7 @@ def _factor(Q, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
             _take_four(row[q:f], U[k, q:f], U[k + 1, q:f], U[k + 2, q:f], U[k + 3, q:f])
             k += 4
         while k < q:
-            _add_multiple(row[q:f], -U[k, q], U[k, q:f])
+            add_multiple(row[q:f], -U[k, q], U[k, q:f])
             k += 1
         if row[q] < _INDEFINITE * shift[0] * f:
             return False
@@ -751,9 +738,9 @@ def _solve(U, f, x):  # type: ignore[no-untyped-def]
     """``x = (U'U)^-1 x``, in place."""
     for k in range(f):
         x[k] /= U[k, k]
-        _add_multiple(x[k + 1 : f], -x[k], U[k, k + 1 : f])
+        add_multiple(x[k + 1 : f], -x[k], U[k, k + 1 : f])
     for k in range(f - 1, -1, -1):
-        x[k] = (x[k] - _dot(U[k, k + 1 : f], x[k + 1 : f])) / U[k, k]
+        x[k] = (x[k] - dot(U[k, k + 1 : f], x[k + 1 : f])) / U[k, k]
 
 
 # ---------------------------------------------------------------------- linear elimination
@@ -794,7 +781,7 @@ def _drop_least(bank, rows, log, part, some):  # type: ignore[no-untyped-def]
         if len(bank.grams) and (t == 0 or bank.gram_at[t] != bank.gram_at[t - 1]):
             for i in range(m):
                 start = bank.gram_at[t] + i * m
-                _add_multiple(bank.grams[start : start + m], -part[i], part[:m])
+                add_multiple(bank.grams[start : start + m], -part[i], part[:m])
         most, least = max(most, before), min(least, after)
         for q in range(bank.info[t, 0]):
             some[q] = part[bank.free[s + q]]
@@ -823,5 +810,5 @@ def _weigh(bank, X, rows, tol, w, value):  # type: ignore[no-untyped-def]
         careful = _is_delicate(bank.b[s:e], _largest(bank.diag[s:e]), tol)
         for q in range(len(rows)):
             x = X[rows[q]]
-            w[t, q] = _careful_dot(x, coef) if careful else _dot(x, coef)
+            w[t, q] = _careful_dot(x, coef) if careful else dot(x, coef)
             value[q] += w[t, q] * w[t, q]
