@@ -203,7 +203,8 @@ class HoldOutSVM(LastMachineClassifier):
     --------
     Two features that tell the class only together, among eighteen of noise:
 
-    >>>     >>> from tamiz import HoldOutSVM
+    >>> import numpy as np
+    >>> from tamiz import HoldOutSVM
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 20))
     >>> y = (X[:, 3] > 0) ^ (X[:, 8] > 0)
