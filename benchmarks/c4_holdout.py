@@ -26,9 +26,8 @@ from sklearn.svm import SVC
 from benchmarks.b5_qpfs import table
 from benchmarks.common import alternate, print_table, row
 from tamiz.embedded import HoldOutSVM
-from tamiz.embedded.holdout.base import _new_seed
-from tamiz.embedded.holdout.elimination import stream
-from tamiz.embedded.holdout.errors import random_split
+from tamiz.embedded.holdout.elimination import new_seed, stream
+from tamiz.embedded.holdout.judges import random_split
 
 SEED = 0
 
@@ -49,7 +48,7 @@ def loop(
     by_class = [np.flatnonzero(y == k) for k in (0, 1)]
     held_out = np.rint(0.3 * np.bincount(y)).astype(int)
     inside, gone = list(range(X.shape[1])), []
-    seed = _new_seed(SEED)
+    seed = new_seed(SEED)
     while len(inside) > 1 and len(gone) != max_steps:
         rng = stream(seed, len(gone))
         split = random_split(by_class, held_out, rng)

@@ -10,11 +10,10 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import HoldOutSVM
-from tamiz.embedded import _holdout_elimination as elimination
-from tamiz.embedded.holdout.base import _new_seed
-from tamiz.embedded.holdout.errors import count_wrong, random_split, validation_counts
+from tamiz.embedded.holdout import elimination
+from tamiz.embedded.holdout.elimination import new_seed
 from tamiz.embedded.holdout.gram import FadingGram, fading_gram
-from tamiz.embedded.holdout.judges import Counts
+from tamiz.embedded.holdout.judges import ErrorCounts, count_wrong, random_split, validation_counts
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
 from tests.naive import holdout as naive
 
@@ -55,7 +54,7 @@ def compare(selector, kernel, X, y, tol=1e-9, **options):
         [j] for j in range(X.shape[1]) if j not in options.get("fixed", ())
     ]
     steps, last, at_stop = naive.eliminate(
-        kernel, X, labels[1].tolist(), held_out=held_out, seed=_new_seed(3), **options
+        kernel, X, labels[1].tolist(), held_out=held_out, seed=new_seed(3), **options
     )
     path = selector.selection_.path
     assert path[0].action == "start" and len(path) == len(steps) + 1
@@ -207,7 +206,7 @@ class Given:
     def errors(self, splits, units, seeds, run):
         step = len(self.gone)
         without = [[self.table[step][k], 0] for k in units]
-        return Counts(np.array([self.present[step], 0]), np.array(without).reshape(-1, 2))
+        return ErrorCounts(np.array([self.present[step], 0]), np.array(without).reshape(-1, 2))
 
 
 def eliminated(judge, n_units, *, strict=True, all_tied=False, seed=0, fixed=()):
@@ -215,12 +214,12 @@ def eliminated(judge, n_units, *, strict=True, all_tied=False, seed=0, fixed=())
         [np.array([k]) for k in range(n_units)], np.array(fixed, dtype=int), n_units + len(fixed)
     )
     by_class = [np.arange(4), np.arange(4, 8)]
-    plan = elimination.Plan(
+    plan = elimination.HoldOutPlan(
         by_class, np.array([1, 1]), np.ones(2), 1, all_tied, strict=strict, seed=seed
     )
-    record = elimination.Record()
+    record = elimination.HoldOutRecord()
     with elimination.Progress("test") as progress:
-        elimination.eliminate(judge, units, plan, record, None, None, {}, progress)
+        elimination.eliminate(judge, units, plan, record, None, progress)
     return record
 
 
@@ -309,7 +308,7 @@ def test_any_judge_is_fitted_anew(judge):
     step = selector.selection_.path[3]  # by hand: the third step, four features in
     inside = np.array([j for j in range(6) if j not in selector.order_[4:]])
     assert step.details["features"].tolist() == inside.tolist()
-    rng = elimination.stream(_new_seed(1), 2)
+    rng = elimination.stream(new_seed(1), 2)
     by_class = [np.flatnonzero(y == k) for k in range(3)]
     splits = [random_split(by_class, np.array([15] * 3), rng) for _ in range(2)]
     seeds = rng.integers(2**31 - 1, size=2)

@@ -48,7 +48,7 @@ def same(a, b):
 
 def pressed_at(monkeypatch, call, what=KeyboardInterrupt):
     """Ctrl-C while the machine of the given number is trained."""
-    train, calls = judges.train, []
+    train, calls = judges.fit_once, []
 
     def watched(*args):
         calls.append(1)
@@ -56,7 +56,7 @@ def pressed_at(monkeypatch, call, what=KeyboardInterrupt):
             raise what
         return train(*args)
 
-    monkeypatch.setattr(judges, "train", watched)
+    monkeypatch.setattr(judges, "fit_once", watched)
 
 
 @pytest.mark.parametrize("call", [1, 2, 7, 24])
@@ -226,7 +226,7 @@ def test_kernels_that_know_the_number_of_features(prefilter):
 
 
 def test_large_matrices_are_warned_of(monkeypatch):
-    monkeypatch.setattr("tamiz.embedded.holdout.base.LARGE_MB", 0.02)
+    monkeypatch.setattr("tamiz.embedded.holdout.selector.LARGE_MB", 0.02)
     with pytest.warns(UserWarning, match="60 samples, and every matrix .* takes") as caught:
         HoldOutSVM(random_state=0).fit(X[:, :2], Y)
     assert caught[0].filename == __file__

@@ -9,10 +9,10 @@ import pytest
 
 import tamiz.embedded.holdout.judges as judges
 from tamiz import HoldOutSVM
-from tamiz.embedded.holdout.errors import random_split
-from tamiz.embedded.holdout.machine import train
+from tamiz.embedded.holdout.judges import random_split
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
 from tamiz.runtime.units import check_units
+from tamiz.svm.path.penalties import fit_once
 from tests.embedded.test_holdout import compare
 from tests.naive import holdout as naive
 
@@ -81,7 +81,7 @@ def test_equal_sums_go_to_the_earlier_class(scheme, values, monkeypatch):
     nobody = np.array([], dtype=np.intp)
     for late in range(3):
         rounded = [v * (1 + 4e-16) if k == late else v for k, v in enumerate(values)]
-        machines = [judges.Machine(nobody, np.array([]), v, 1e-11) for v in rounded]
+        machines = [judges.KeptMachine(nobody, np.array([]), v, 1e-11) for v in rounded]
         assert judge._winners(machines, np.arange(2), nobody, False).tolist() == [[0], [0]]
         machines = [m._replace(zero=0.0) for m in machines]
         if late == (1 if scheme == "ovo" else 2):
@@ -94,7 +94,7 @@ def test_equal_values_beside_the_oracle(n_classes, scheme):
 
     def same_machine(kernel, samples, signs, C):
         K = np.array([[kernel(x, z) for z in samples] for x in samples])
-        coef, intercept, _ = train(K, np.array(signs, dtype=float), np.array(C), 1e-3)
+        coef, intercept, _ = fit_once(K, np.array(signs, dtype=float), np.array(C), 1e-3)
         return coef.tolist(), intercept
 
     for seed in (0, 1):

@@ -7,10 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-import tamiz.embedded.holdout.tune as tuning
 from tamiz import HoldOutSVM
-from tamiz.embedded.holdout.base import _new_seed
-from tamiz.embedded.holdout.tune import PAPER_C, check_grid
+from tamiz.embedded.holdout.elimination import new_seed
+from tamiz.embedded.holdout.tune import PAPER_C, MachineChoice, check_grid
 from tamiz.kernels import RBF, Linear, Polynomial
 from tests.naive import holdout as naive
 
@@ -43,7 +42,7 @@ def test_every_candidate_has_the_error_of_the_oracle(options, factor, costs):
     grid = {"C": [5.0, 0.3], "gamma": [0.05, 0.8]}
     selector = HoldOutSVM(tune=grid, tol=1e-9, random_state=0, **options).fit(X, y)
     n_folds = min(10, counts.min())
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=_new_seed(0) % 2**32)
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=new_seed(0) % 2**32)
     folds = list(splitter.split(X, y))
     assert [(e["gamma"], e["C"]) for e in selector.tuning_] == [
         (0.05, 5.0), (0.05, 0.3), (0.8, 5.0), (0.8, 0.3)
@@ -63,7 +62,7 @@ def test_two_classes_and_other_kernels():
     selector = HoldOutSVM(kernel="linear", tune={"C": [1.0, 0.01]}, tol=1e-9, random_state=0)
     selector.fit(X, TWO)
     assert selector.kernel_ == Linear()
-    folds = list(StratifiedKFold(10, shuffle=True, random_state=_new_seed(0) % 2**32).split(X, TWO))
+    folds = list(StratifiedKFold(10, shuffle=True, random_state=new_seed(0) % 2**32).split(X, TWO))
     for entry in selector.tuning_:
         total = naive.cross_validated(
             naive.linear, X, TWO.tolist(), folds, entry["C"], [1, 1], [1, 1], "ovo"
@@ -148,7 +147,7 @@ def test_interrupted_while_choosing(call, tmp_path, monkeypatch):
     """Kernels that are done stay in the table; the choice goes on where it was."""
     whole = HoldOutSVM(tune=GRID, random_state=0).fit(X, TWO)
     path = tmp_path / "state.npz"
-    fold_errors, calls = tuning._fold_errors, []
+    fold_errors, calls = MachineChoice._fold_errors, []
 
     def watched(*args):
         calls.append(1)
@@ -157,7 +156,7 @@ def test_interrupted_while_choosing(call, tmp_path, monkeypatch):
         return fold_errors(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(tuning, "_fold_errors", watched)
+        patch.setattr(MachineChoice, "_fold_errors", watched)
         part = HoldOutSVM(tune=GRID, random_state=0, checkpoint=path)
         with pytest.warns(ConvergenceWarning, match="no feature was removed yet") as caught:
             part.fit(X, TWO)
@@ -173,7 +172,9 @@ def test_interrupted_while_choosing(call, tmp_path, monkeypatch):
     assert part.predict(X).shape == (48,)
     calls.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(tuning, "_fold_errors", lambda *args: calls.append(1) or fold_errors(*args))
+        patch.setattr(
+            MachineChoice, "_fold_errors", lambda *args: calls.append(1) or fold_errors(*args)
+        )
         again = HoldOutSVM(tune=GRID, random_state=0, checkpoint=path, resume=True).fit(X, TWO)
     assert len(calls) == 10 * (3 - done // 2)
     assert again.status_ == "converged" and again.tuning_ == whole.tuning_

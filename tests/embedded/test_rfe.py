@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PeerSVC
 
 from tamiz.embedded import SVMRFE
-from tamiz.embedded.rfe.setup import Samples, Setup
+from tamiz.embedded.rfe.elimination import RFESetup, WeighedSamples
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC
 from tamiz.validation import check_classes, check_units, number_to_drop
@@ -41,7 +41,7 @@ def random_data(n, p, seed=0, classes=2):
 def begun(X, y, kernel=None, C=1.0, groups=None, criterion="margin", order="zero"):
     """The machines of an elimination, trained on all features."""
     units = check_units(groups, None, X.shape[1])
-    setup = Setup(
+    setup = RFESetup(
         kernel=kernel or Linear(),
         C=C,
         class_weight=None,
@@ -52,7 +52,7 @@ def begun(X, y, kernel=None, C=1.0, groups=None, criterion="margin", order="zero
         step=1,
         units=units,
     )
-    machines, _ = setup.machines(Samples(X, check_classes(y, len(y)), np.ones(len(y))))
+    machines, _ = setup.machines(WeighedSamples(X, check_classes(y, len(y)), np.ones(len(y))))
     machines.start(np.empty(0, dtype=np.intp), None)
     return machines
 
@@ -201,10 +201,10 @@ def test_machines_are_at_their_optimum_also_without_scaling(data, C):
     X, y = data
     machines = begun(X, y, C=C)
     for _ in range(X.shape[1] - 1):
-        active = machines.ids[: int(machines.width[0])]
+        active = machines.features()
         assert violation(X[:, active], y, machines.bank.b, C) <= 1e-3
         assert machines.drop_singles(1)
-        machines.told()
+        machines.dropped()
     assert machines.excess == 0.0
 
 
@@ -495,7 +495,7 @@ def test_sparse_equals_dense(monkeypatch):
     X[np.abs(X) < 0.8] = 0.0
     dense = SVMRFE(4, step=2).fit(X, y)
     assert np.array_equal(SVMRFE(4, step=2).fit(sparse.csr_array(X), y).order_, dense.order_)
-    monkeypatch.setattr("tamiz.embedded.rfe.setup.MOST_DENSE_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.elimination.MOST_DENSE_BYTES", 0)
     rfe = SVMRFE(4, step=2).fit(sparse.csr_matrix(X), y)
     assert np.array_equal(rfe.order_, dense.order_)
     assert np.array_equal(rfe.predict(sparse.csr_matrix(X)), dense.predict(X))
@@ -513,8 +513,7 @@ def test_without_room_for_matrices(monkeypatch):
         SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
         for c in ("margin", "radius_margin")
     ]
-    monkeypatch.setattr("tamiz.embedded.rfe.linear.MOST_BYTES", 0)
-    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_BYTES", 0)
     assert np.array_equal(SVMRFE(3).fit(X, y).order_, expected)
     for order, c in zip(radial, ("margin", "radius_margin"), strict=True):
         got = SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
@@ -525,7 +524,7 @@ def test_machines_that_share_a_table(monkeypatch):
     X, y = random_data(90, 12, seed=16, classes=4)
     for options in ({"step": 1}, {"step": 3}, {"feature_groups": [[0, 5]]}):
         expected = SVMRFE(2, **options).fit(X, y)
-        monkeypatch.setattr("tamiz.embedded.rfe.linear.MOST_TABLE_BYTES", 0)
+        monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_TABLE_BYTES", 0)
         rfe = SVMRFE(2, **options).fit(X, y)
         monkeypatch.undo()
         assert np.array_equal(rfe.order_, expected.order_)
@@ -543,12 +542,12 @@ def test_many_classes_take_little_memory():
 
 def test_what_would_not_fit_gets_a_sentence(monkeypatch):
     X, y = random_data(40, 6, seed=13)
-    monkeypatch.setattr("tamiz.embedded.rfe.setup.MOST_FORCED_BYTES", 1000)
+    monkeypatch.setattr("tamiz.embedded.rfe.elimination.MOST_FORCED_BYTES", 1000)
     with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
         SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
     SVMRFE(criterion="radius_margin").fit(X, y)
-    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_BYTES", 0)
-    monkeypatch.setattr("tamiz.embedded.rfe.kernel.MOST_SUPPORT_BYTES", 100)
+    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_BYTES", 0)
+    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_SUPPORT_BYTES", 100)
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)
 
@@ -557,7 +556,7 @@ def test_what_would_not_fit_gets_a_sentence(monkeypatch):
 def test_pair_steps_take_over(monkeypatch, kernel):
     X, y = random_data(60, 8, seed=14)
     expected = SVMRFE(3, kernel=kernel).fit(X, y)
-    monkeypatch.setattr("tamiz.embedded.rfe.machines._MOST_FREE", 2)
+    monkeypatch.setattr("tamiz.svm.path.following.MOST_FREE", 2)
     rfe = SVMRFE(3, kernel=kernel, tol=1e-7).fit(X, y)
     assert np.array_equal(rfe.order_, expected.order_)
 

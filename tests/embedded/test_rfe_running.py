@@ -19,8 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from tamiz.embedded import SVMRFE
-from tamiz.embedded.rfe.kernel import KernelMachines
-from tamiz.embedded.rfe.linear import LinearMachines
+from tamiz.embedded.rfe.machines import KernelMachines, LinearMachines
 from tamiz.kernels import RBF, Precomputed
 from tamiz.svm import SVC
 
@@ -182,7 +181,7 @@ def test_folds_are_resumed_too(tmp_path, monkeypatch):
     X, y = data()
     whole = SVMRFE("best", cv=4).fit(X, y)
     path = tmp_path / "state.npz"
-    import tamiz.embedded.rfe.cv as module
+    import tamiz.embedded.rfe.elimination as module
 
     real, count = module._one_fold, [0]
 
@@ -216,7 +215,7 @@ class Unseeded:
 def test_resumed_folds_are_those_of_the_run_that_died(tmp_path, monkeypatch):
     X, y = data()
 
-    import tamiz.embedded.rfe.cv as module
+    import tamiz.embedded.rfe.elimination as module
 
     real, seen = module._one_fold, []
 
@@ -262,7 +261,7 @@ import sys, time
 import numpy as np
 import tamiz.runtime.checkpoint as c
 from tamiz.embedded import SVMRFE
-from tamiz.embedded.rfe.linear import LinearMachines
+from tamiz.embedded.rfe.machines import LinearMachines
 c.Checkpoint.save.__kwdefaults__["now"] = True
 drop = LinearMachines.drop
 def slow(self, gone):
@@ -332,19 +331,16 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch, kernel, wanted):
 def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
     X, y = data()
     whole = SVMRFE(3).fit(X, y)
-    import tamiz.embedded.rfe.linear as module
+    real, count = LinearMachines.advance, [0]
 
-    real, count = module.advance, [0]
-
-    def pressed(*args):
-        args = [*args[:10], min(args[10], 2), *args[11:]]  # two drops a call
-        answer = real(*args)
-        count[0] += 1
+    def pressed(self, tasks, changes, n_drops=0, **options):
+        answer = real(self, tasks, changes, min(n_drops, 2), **options)  # two drops a call
+        count[0] += n_drops > 0
         if count[0] == at:
             raise KeyboardInterrupt
         return answer
 
-    monkeypatch.setattr(module, "advance", pressed)
+    monkeypatch.setattr(LinearMachines, "advance", pressed)
     with pytest.warns(ConvergenceWarning, match=f"after {2 * at} of 12 units"):
         rfe = SVMRFE(3).fit(X, y)
     assert np.array_equal(rfe.order_[-2 * at :], whole.order_[-2 * at :])
@@ -359,7 +355,7 @@ def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
 def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(monkeypatch, done):
     X, y = data()
     whole = SVMRFE("best").fit(X, y)
-    import tamiz.embedded.rfe.cv as module
+    import tamiz.embedded.rfe.elimination as module
 
     real, count = module._one_fold, [0]
 

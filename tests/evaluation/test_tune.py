@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.evaluation import Tuning, tune
+from tamiz.evaluation.tuning.cells import Board
 from tamiz.evaluation.tuning.result import Cell, choose_cell, find_edges
-from tamiz.evaluation.tuning.run import Board
 from tamiz.search import HoldOut
 from tamiz.svm import SVC, SVR
 from tests.frames import to_polars

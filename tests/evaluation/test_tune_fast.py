@@ -16,13 +16,12 @@ from sklearn.datasets import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from tamiz.evaluation import _tune_fast, _tune_paths, tune
-from tamiz.evaluation.tuning.gram import Base, radial, squared_distances
-from tamiz.evaluation.tuning.metric import make_metric
-from tamiz.evaluation.tuning.plain import Plain
-from tamiz.kernels import RBF, Linear, Polynomial
+from tamiz.evaluation import tune
+from tamiz.evaluation.tuning.cells import Plain, make_metric
+from tamiz.evaluation.tuning.fast import Fast
 from tamiz.svm import SVC, SVR
-from tests.naive.tuning import squared_distances as slow_distances
+from tamiz.svm.path import penalties
+from tamiz.svm.path.gram import GridGrams
 
 WIDE = {"C": [0.1, 1.0, 100.0], "gamma": [0.01, 1.0]}
 RNG = np.random.default_rng(0)
@@ -167,9 +166,9 @@ def test_memory_is_bounded():
     )
     cells = [{"C": 1.0, "gamma": 0.1}]
     fits = 150**2 * 8 * 5 / 2**20  # four matrices together, one of each thread
-    assert not _tune_fast.Fast(one, X, cells, 0.9 * fits, 1).groups
-    assert _tune_fast.Fast(one, X, cells, 1.1 * fits, 4).workers == 1
-    assert _tune_fast.Fast(one, X, cells, 2.0 * fits, 4).workers == 4
+    assert not Fast(one, X, cells, 0.9 * fits, 1).groups
+    assert Fast(one, X, cells, 1.1 * fits, 4).workers == 1
+    assert Fast(one, X, cells, 2.0 * fits, 4).workers == 4
     assert tune(X, y, SVC(), {"C": [1.0]}, cv=3, memory_mb=0).notes["fast_cells"] == 0
 
 
@@ -190,7 +189,7 @@ def test_doubt_is_left_to_the_estimator(monkeypatch):
     asked = []
     score = Plain.score
     monkeypatch.setattr(Plain, "score", lambda self, *a: asked.append(a) or score(self, *a))
-    monkeypatch.setattr(_tune_paths, "_CLOSE", np.inf)
+    monkeypatch.setattr(penalties, "CLOSE", np.inf)
     quick = tune(X, y, SVC(), {"C": [1.0, 10.0]}, cv=3, refit=False)
     assert len(asked) == 6
     monkeypatch.undo()
@@ -200,13 +199,15 @@ def test_doubt_is_left_to_the_estimator(monkeypatch):
 def test_single_precision_gives_way_where_it_is_too_coarse(monkeypatch):
     X, y = large()
     types = []
-    gram = Base.gram
+    gram = GridGrams.gram
     monkeypatch.setattr(
-        Base, "gram", lambda self, k, dtype: types.append(np.dtype(dtype)) or gram(self, k, dtype)
+        GridGrams,
+        "gram",
+        lambda self, k, dtype: types.append(np.dtype(dtype)) or gram(self, k, dtype),
     )
     kept = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
     assert types == [np.float32]
-    monkeypatch.setattr(_tune_paths, "_SINGLE_ERROR", 1e-5)
+    monkeypatch.setattr(penalties, "_SINGLE_ERROR", 1e-5)
     types.clear()
     changed = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
     assert types == [np.float32, np.float64]
@@ -226,32 +227,3 @@ def test_kernel_values_beyond_float64_fail_as_the_machine_fails():
     with pytest.warns(RuntimeWarning, match="degree=400.*failed on 3 of 3"):
         found = tune(X, y, SVC(), grid, cv=3)
     assert np.isfinite(found.cells[0].error) and np.isnan(found.cells[1].error)
-
-
-# ------------------------------------------------------------------------------ kernel matrices
-
-
-@pytest.mark.parametrize("single", [False, True])
-def test_distances_are_those_of_all_pairs(single):
-    X = RNG.normal(size=(150, 5)) + 1e4
-    found = squared_distances(X, single)
-    np.testing.assert_allclose(found, slow_distances(X), rtol=2e-7 if single else 1e-9, atol=1e-8)
-    assert np.array_equal(found, found.T) and not found.diagonal().any()
-
-
-def test_matrices_are_those_of_the_kernels():
-    X = RNG.normal(size=(130, 4))
-    base = Base(X, single=False)
-    for kernel in (RBF(gamma=0.3), Linear(), Polynomial(degree=3, gamma=0.2, coef0=1.0)):
-        np.testing.assert_allclose(base.gram(kernel, np.float64), kernel(X), rtol=1e-9)
-    coarse = Base(X, single=True).gram(RBF(gamma=0.3), np.float32)
-    assert coarse.dtype == np.float32
-    assert np.abs(coarse - RBF(gamma=0.3)(X)).max() < 3e-7
-
-
-def test_far_samples_have_kernel_value_zero():
-    distances = np.array([[0.0, 1e30], [1e30, 0.0]])
-    for dtype in (np.float32, np.float64):
-        with np.errstate(under="ignore"):
-            found = radial(distances, 10.0, np.dtype(dtype))
-        assert found.tolist() == [[1.0, 0.0], [0.0, 1.0]]

@@ -11,8 +11,7 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from tamiz.evaluation.tuning.plot import _is_log, _levels
-from tamiz.evaluation.tuning.result import Cell, Tuning
+from tamiz.evaluation.tuning.result import Cell, Tuning, _is_log, _levels
 
 
 @pytest.fixture(autouse=True)

@@ -13,13 +13,13 @@ from sklearn.pipeline import make_pipeline
 
 from tamiz.data import load
 from tamiz.evaluation import tune
-from tamiz.evaluation.tuning.metric import make_metric
-from tamiz.evaluation.tuning.paths import ClassifierPath, Doubt
-from tamiz.evaluation.tuning.plain import Plain
+from tamiz.evaluation.tuning.cells import Plain, make_metric
 from tamiz.evaluation.tuning.strings import LookedUp, TextFast
 from tamiz.kernels import GapWeighted
 from tamiz.kernels.strings.texts import Texts
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM
+from tamiz.svm.path.penalties import ClassifierPath
+from tamiz.svm.path.problem import Doubt
 from tests.tuned_strings import (
     CELLS,
     FOLDS,

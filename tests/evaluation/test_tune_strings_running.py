@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from tamiz.evaluation import tune
-from tamiz.evaluation.tuning.plain import Plain
+from tamiz.evaluation.tuning.cells import Plain
 from tamiz.kernels import GapWeighted
 from tamiz.kernels.strings import kernel as blocks
 from tamiz.svm import SVC

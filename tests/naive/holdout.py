@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from tamiz.embedded.holdout.elimination import stream
-from tamiz.embedded.holdout.errors import random_split
+from tamiz.embedded.holdout.judges import random_split
 
 TIE = 1e-9  # values closer to each other than this are equal
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -15,14 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import RBF, Polynomial, Sigmoid
-from tamiz.kernels.lazy_rows import RowSource
-from tamiz.search.fast import judge_for
+from tamiz.search.fast import FastSVC, judge_for
 from tamiz.search.judges import CrossValidation
 from tamiz.search.splits import HoldOut, make_splits
-from tamiz.search.svc.bases import Gram
-from tamiz.search.svc.judge import FastSVC
-from tamiz.search.svc.solve import settle
 from tamiz.svm import SVC
+from tamiz.svm.path.exact import fit
 from tests.naive import search as naive
 
 SCALERS = {"none": [], "standard": [StandardScaler()], "minmax": [MinMaxScaler()]}
@@ -134,9 +130,7 @@ def test_leave_one_out_refits_support_vectors_only(monkeypatch):
     X[:, 0] += 2 * y
     fast, plain = both(SVC(gamma=0.3), X, y, "loo")
     solved = []
-    monkeypatch.setattr(
-        "tamiz.search.svc.judge.settle", lambda *args: (solved.append(1), settle(*args))[1]
-    )
+    monkeypatch.setattr("tamiz.search.fast.fit", lambda *args: (solved.append(1), fit(*args))[1])
     S = np.array([0, 1, 3])
     found = fast.score(S)
     n_support = len(SVC(gamma=0.3).fit(X[:, S], y).support_)
@@ -302,56 +296,7 @@ def test_one_feature_on_real_data_is_solved_to_the_end():
     assert not calls
 
 
-# ---------------------------------------------------------------------- compiled pieces
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 40])
-def test_rows_of_the_kernel_matrix(n):
-    rng = np.random.default_rng(n)
-    A, B = rng.normal(size=(3, n)), rng.normal(size=(2, n))
-    signs = np.array([1.0, -1.0, 1.0])
-    D = np.square(B[:, :, None] - B[:, None]).sum(axis=0)
-    P = B.T @ B
-    more = np.einsum("c,cij->ij", signs, np.square(A[:, :, None] - A[:, None]))
-    products = P + (A.T * signs) @ A
-    wanted = {
-        True: np.exp(np.minimum(-0.5 * (D + more), 0.0)),
-        False: (1.0 + 0.5 * products) ** 3,
-    }
-    for radial, base in ((True, D), (False, P)):
-        gram = Gram(RowSource(base, A, signs, radial, 0.5, 1.0, 3), np.full((n, n), np.nan))
-        np.testing.assert_allclose(gram.diag, wanted[radial].diagonal(), rtol=1e-9, atol=1e-12)
-        some = np.arange(0, n, 2)
-        gram.rows(some)
-        np.testing.assert_allclose(gram.K[some], wanted[radial][some], rtol=1e-9, atol=1e-12)
-        assert np.isnan(gram.K[1::2]).all()  # nobody asked
-        part = gram.part(some)
-        part.rows(np.arange(len(some)))
-        np.testing.assert_array_equal(part.K, gram.K[np.ix_(some, some)])
-
-
-def test_solutions_are_those_of_the_estimator():
-    for seed in range(6):
-        X, y = make(seed, n=80, kind="ties" if seed % 2 else "normal")
-        signs = np.where(y == 1, 1.0, -1.0)
-        C = 10.0 ** (seed - 3)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            machine = SVC(gamma=0.4, C=C).fit(X, y)
-        K = np.ascontiguousarray(machine.kernel_(X))
-        lower, upper = np.minimum(0.0, C * signs), np.maximum(0.0, C * signs)
-        D = np.square(X[:, None] - X[None]).sum(axis=2)
-        source = RowSource(D, np.empty((0, len(X))), np.empty(0), True, 0.4, 0.0, 1)
-        gram = Gram(source, np.full_like(D, np.nan))
-        found = settle(gram, np.zeros(len(K)), -signs, lower, upper)
-        assert (found.b >= lower).all() and (found.b <= upper).all()
-        assert abs(found.b.sum()) <= 1e-10 * np.abs(found.b).sum()
-        objective = 0.5 * found.b @ (found.g - signs)
-        assert -objective == pytest.approx(machine.dual_objective_, rel=1e-9)
-        np.testing.assert_allclose(found.g, K @ found.b - signs, atol=1e-9 * (1 + C))
-        if found.certain:
-            values = found.g + signs - found.multiplier
-            np.testing.assert_allclose(values, machine.decision_function(X), atol=1e-7)
+# ---------------------------------------------------------------------- splits
 
 
 def test_samples_in_neither_part_of_a_split():

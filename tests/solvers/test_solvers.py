@@ -26,7 +26,8 @@ from tamiz.solvers import (
     solve_smo,
     working_sets,
 )
-from tamiz.solvers.newton import newton
+from tamiz.solvers.descent import newton
+from tamiz.solvers.pairs import BoxPoint
 from tamiz.solvers.working_sets import RowCache, WorkingBlock
 
 SOLVERS = [solve_smo, solve_decomposition, solve_chunking]
@@ -133,7 +134,7 @@ class TestNewton:
         g = K @ b + p
         total = b.sum()
         lower, upper = np.zeros(8), np.ones(8)
-        assert newton(K, 1, b, g, lower, upper, max_free=10, max_cuts=20) >= 1
+        assert newton(K, 1, BoxPoint(b, g, lower, upper), max_free=10, max_cuts=20) >= 1
         assert b[7] == 0.0
         assert b.sum() == pytest.approx(total)
         np.testing.assert_allclose(g, K @ b + p, atol=1e-9)
@@ -150,7 +151,7 @@ class TestNewton:
             before = 0.5 * b @ K @ b + p @ b
             total = b.sum()
             g = K @ b + p
-            newton(K, 1, b, g, np.zeros(n), np.ones(n), max_free=50, max_cuts=100)
+            newton(K, 1, BoxPoint(b, g, np.zeros(n), np.ones(n)), max_free=50, max_cuts=100)
             assert (b >= 0).all()
             assert (b <= 1).all()
             assert b.sum() == pytest.approx(total)
@@ -160,7 +161,7 @@ class TestNewton:
     def test_indefinite_matrix_is_left_alone(self):
         K = np.array([[1.0, 3.0], [3.0, 1.0]])
         b, g = np.array([0.5, 0.5]), np.array([1.0, -1.0])
-        newton(K, 1, b, g, np.zeros(2), np.ones(2), max_free=5, max_cuts=5)
+        newton(K, 1, BoxPoint(b, g, np.zeros(2), np.ones(2)), max_free=5, max_cuts=5)
         np.testing.assert_array_equal(b, [0.5, 0.5])
 
     def test_ends_the_creeping_of_pair_steps(self, monkeypatch):

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.runtime.checkpoint import identity
@@ -28,7 +28,6 @@ from tamiz.runtime.journal import Journal
 from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units, check_features, check_units
-from tamiz.search._last_machine import LastMachine, takes_gaps
 from tamiz.search._plots import plot_sizes
 from tamiz.search._records import exceeds
 from tamiz.search._tables import (
@@ -43,11 +42,11 @@ from tamiz.search._tables import (
 )
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
-from tamiz.search.judges import Judge, fit_arguments, last_step
+from tamiz.search.judges import Judge, fit_arguments, last_step, make_scorer
 from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
-from tamiz.selector import Selector
 from tamiz.svm import SVC
+from tamiz.svm.last_machine import LastMachineSelector, machine_has
 from tamiz.validation import (
     check_classes,
     check_frame,
@@ -84,7 +83,7 @@ class Outcome:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-class SearchSelector(LastMachine, MetaEstimatorMixin, Selector):
+class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
     """Base of the searches; a subclass defines ``_search``."""
 
     _parameter_constraints: dict[str, list[Any]] = SEARCH_CONSTRAINTS
@@ -92,6 +91,36 @@ class SearchSelector(LastMachine, MetaEstimatorMixin, Selector):
     @abstractmethod
     def _search(self, evaluator: Evaluator, outcome: Outcome, rng: np.random.Generator) -> None:
         """Look for the best subset, keeping ``outcome`` up to date."""
+
+    # ------------------------------------------------------------------ predicting
+
+    def _machine_to_be(self) -> Any:
+        if self.criterion is not None:
+            raise AttributeError(
+                "there is no estimator to predict with: the search uses a criterion. Put the "
+                "selector into a Pipeline with the estimator of your choice."
+            )
+        return SVC if self.estimator is None else self.estimator
+
+    @machine_has("score")
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the estimator fitted to the selected features.
+
+        It is the (first) metric of ``scoring``, as in the search.
+        """
+        scorer, metrics = make_scorer(self._last_machine(), self.scoring)
+        found = scorer(self.estimator_, self._reduced(X), y)
+        return float(found[metrics[0]] if isinstance(found, dict) else found)
+
+    def _reduced(self, X: Any) -> Any:
+        if self._in_frames:  # what its cells hold is left to the estimator
+            if check_frame(self, X, reset=False) is None:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            return columns_of(X, np.flatnonzero(self.support_))
+        sparse = get_tags(self.estimator_).input_tags.sparse
+        missing = takes_missing(self.estimator_)
+        X = check_X(self, X, reset=False, accept_sparse=sparse, allow_nan=missing)
+        return X[:, np.flatnonzero(self.support_)]
 
     # ------------------------------------------------------------------ fitting
 
@@ -227,7 +256,7 @@ class SearchSelector(LastMachine, MetaEstimatorMixin, Selector):
                 X,
                 reset=True,
                 accept_sparse=tags.sparse and not plain,
-                allow_nan=takes_gaps(estimator) and not plain,
+                allow_nan=takes_missing(estimator) and not plain,
                 min_samples=2,
             )
         if y is None:
@@ -463,3 +492,10 @@ def _best_known(selector: SearchSelector, evaluator: Evaluator) -> np.ndarray:
         if ahead or (fits == best_fits and better(evaluation.value, n, best_value, best_size)):
             best, best_value, best_size, best_fits = subset, evaluation.value, n, fits
     return np.zeros(evaluator.n_units, dtype=bool) if best is None else best
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether an estimator takes NaN; of a pipeline, whether its first step does."""
+    every = [step for _, step in getattr(estimator, "steps", ())]
+    steps = [step for step in every if step is not None and not isinstance(step, str)]
+    return takes_missing(steps[0]) if steps else bool(get_tags(estimator).input_tags.allow_nan)

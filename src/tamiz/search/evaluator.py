@@ -22,8 +22,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
 from tamiz.runtime.workers import Shared, crew_of
 from tamiz.search._evaluations import Evaluations
-from tamiz.search._judging import FarJudge, judged, judged_far
-from tamiz.search.judges import Judge
+from tamiz.search.judges import FarJudge, Judge, judged, judged_far
 
 #: Subsets that take more than this of the memory for copies are judged by threads: their fits are
 #: long enough to share the interpreter, and processes would need the table a second time.

@@ -6,14 +6,16 @@ searches; what is remembered, written down and shared among workers is the evalu
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import check_scoring
+from sklearn.utils.metaestimators import available_if
 
 from tamiz.search._tables import Fitting, is_frame, names_columns, part_of, unusual
 from tamiz.search.splits import Split
@@ -56,7 +58,7 @@ class Judge(ABC):
         return 0.0  # most judges make no copies worth counting
 
     def approach(self, features: np.ndarray | None, n_subsets: int = 1) -> None:
-        """Be told that so many neighbours of a subset will be asked for; changes no score.
+        """Get ready for so many neighbours of a subset; changes no score.
 
         None tells that the next subsets are neighbours of none.
         """
@@ -144,7 +146,8 @@ class CrossValidation(Judge):
             )
         return (
             f"Of the columns judged, {found}: the estimator has to take that. Let it be a pipeline "
-            "that encodes text and fills gaps, for instance with sklearn.compose.ColumnTransformer."
+            "that encodes text and fills missing values, for instance with "
+            "sklearn.compose.ColumnTransformer."
         )
 
     def measure(self, machine: Any, X: Any, test: np.ndarray) -> list[float]:
@@ -189,9 +192,135 @@ def last_step(estimator: Any) -> Any:
 
 
 def fit_arguments(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, np.ndarray]:
-    """How the weights are handed to ``fit``: through a pipeline to its last step."""
+    """How the weights are passed to ``fit``: through a pipeline to its last step."""
     if sample_weight is None:
         return {}
     steps = getattr(estimator, "steps", None)
     name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
     return {name: sample_weight}
+
+
+# ---------------------------------------------------------------------- known predictions
+
+
+class Predicted(ClassifierMixin, BaseEstimator):
+    """Predictions that are there already, in the form that scorers ask for.
+
+    Parameters
+    ----------
+    classes : array
+        Labels.
+    predictions : array of shape (n_samples,)
+        Predicted labels.
+    decisions : array
+        Decision values: positive for the second of two classes, or one column for each class.
+    proportions : array of shape (n_samples, n_classes), optional
+        Estimated probabilities, if there are some.
+
+    Attributes
+    ----------
+    asked : bool
+        Whether somebody looked at the decision values.
+    """
+
+    def __init__(self, classes: Any, predictions: Any, decisions: Any, proportions: Any = None):
+        self.classes = classes
+        self.predictions = predictions
+        self.decisions = decisions
+        self.proportions = proportions
+        self.classes_ = classes
+        self.asked = False
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predictions."""
+        return self.predictions
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The decision values."""
+        self.asked = True
+        return self.decisions
+
+    @available_if(lambda self: self.proportions is not None)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The estimated probabilities."""
+        return self.proportions
+
+
+class PredictedNumbers(RegressorMixin, BaseEstimator):
+    """Predictions of a numeric target that are there already.
+
+    Parameters
+    ----------
+    predictions : array of shape (n_samples,)
+        The predicted numbers.
+    """
+
+    asked = False
+
+    def __init__(self, predictions: Any):
+        self.predictions = predictions
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predictions."""
+        return self.predictions
+
+
+# ---------------------------------------------------------------------- on a worker
+
+
+class FarJudge:
+    """A judge that is sent to a cluster once, and approaches there what its jobs say.
+
+    Parameters
+    ----------
+    judge : Judge
+        Of which every worker gets a copy.
+    """
+
+    def __init__(self, judge: Judge):
+        self.judge = judge
+        self._near: bytes | None = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"judge": self.judge}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["judge"])  # type: ignore[misc]
+
+    def approach(self, features: np.ndarray | None, n_subsets: int) -> None:
+        """Once for each new neighbourhood, whoever of the worker's threads comes first."""
+        near = b"" if features is None else bytes(str(n_subsets), "ascii") + features.tobytes()
+        with self._lock:
+            if near != self._near:
+                self.judge.approach(features, n_subsets)
+                self._near = near
+
+
+def judged_far(
+    far: FarJudge,
+    features: np.ndarray,
+    splits: slice,
+    failures: str,
+    approach: tuple[np.ndarray | None, int],
+) -> Any:
+    """What :func:`judged` returns, on a worker of a cluster."""
+    far.approach(*approach)
+    return judged(far.judge, features, splits, failures)
+
+
+def judged(judge: Judge, features: np.ndarray, splits: slice, failures: str) -> Any:
+    """Scores of a subset, or the text of the failure."""
+    try:
+        return judge.score(features, splits)
+    except (MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        if failures == "raise":
+            shown = ", ".join(map(str, features[:10])) + (", …" if len(features) > 10 else "")
+            error.add_note(
+                f"This happened while the features at the positions {shown} were judged. With "
+                "error_score='worst' such subsets count as the worst instead of ending the search."
+            )
+            raise
+        return f"{type(error).__name__}: {error}"

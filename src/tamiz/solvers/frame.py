@@ -10,7 +10,8 @@ import numpy as np
 from tamiz.qp.optimality import kkt_violation, optimality
 from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.polish import polish
+from tamiz.solvers.descent import MAX_VARIABLES, finish
+from tamiz.solvers.pairs import BoxPoint
 from tamiz.solvers.result import QPResult, Status
 
 #: Rounds of solving and verifying in float64 before giving up on entries in float32.
@@ -102,13 +103,24 @@ def run_solver(
                 state.exact = False
                 solve(state, tol, limit, progress, **options)
             if polished and state.status is Status.CONVERGED:
-                polish(state)
+                _polish(state)
         except KeyboardInterrupt:
             state.status = Status.INTERRUPTED
             state.fresh = False
     if not state.fresh or (state.may_deceive(tol) and not state.exact):
         state.refresh()
     return _result(problem, state, tol)
+
+
+def _polish(state: State) -> None:
+    """Drive the KKT violation of a small problem that converged to rounding level."""
+    free = state.free
+    base, copies = free.Q.repeated()
+    if 0 < free.Q.n <= MAX_VARIABLES:
+        K = np.ascontiguousarray(base.dense(), dtype=np.float64)
+        best, steps = finish(K, copies, BoxPoint(*state.point, free.lower, free.upper), free.p)
+        state.point = best.b, best.g
+        state.iterations += steps
 
 
 def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:

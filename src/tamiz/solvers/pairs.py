@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.extending import intrinsic
@@ -21,17 +23,27 @@ _FAR = 1e37
 _LEAST_CURVATURE = 1e-12
 
 
+class BoxPoint(NamedTuple):
+    """A point of the sign-free problem inside its box; ``b`` and ``g`` change in place."""
+
+    b: np.ndarray
+    g: np.ndarray  # the gradient Kb + p
+    lower: np.ndarray
+    upper: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def run_pairs(K, diag, copies, g, b, lower, upper, tol, max_steps, rows=None, ready=None):  # type: ignore[no-untyped-def]
-    """Take up to ``max_steps`` pair steps; ``b`` and its gradient ``g`` change in place.
+def run_pairs(K, diag, copies, point, tol, max_steps, rows=None, ready=None):  # type: ignore[no-untyped-def]
+    """Take up to ``max_steps`` pair steps from a :class:`BoxPoint`.
 
     ``K`` is the matrix of the samples and ``diag`` its diagonal; variables are ``copies`` blocks of
     as many entries. Returns a code, the number of steps, and the least and greatest gradient that
     bound the violation.
 
     With ``rows`` (a ``RowSource`` of :mod:`tamiz.kernels.lazy_rows`) the rows of ``K`` are filled
-    when they are needed, and ``ready`` tells which are.
+    when they are needed, and ``ready`` says which are.
     """
+    b, g, lower, upper = point
     n = K.shape[0]
     size = copies * n
     block = _SHORT if n <= _MANY else _LONG

@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.qp.matrices import add_rows, take_block
-from tamiz.qp.problem import QuadraticProblem
+from tamiz.qp.matrices import DenseQ, add_rows, take_block
+from tamiz.qp.problem import QuadraticProblem, SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
-from tamiz.solvers.frame import State, run_solver
-from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING
-from tamiz.solvers.result import QPResult
+from tamiz.solvers.frame import State, iteration_limit, run_solver
+from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING, BoxPoint
+from tamiz.solvers.result import QPResult, Status
 
 _SHRINK_MIN = 256
 _MAX_UNSHRINKS = 5
@@ -67,7 +67,7 @@ def solve_smo(
         Leave out variables that stay at a bound.
     polished : bool, default=False
         Drive the violation to rounding level where the problem is small (see
-        :mod:`tamiz.solvers.polish`).
+        :func:`tamiz.solvers.descent.finish`).
     verbose : bool or int, default=0
         Show progress.
 
@@ -78,6 +78,19 @@ def solve_smo(
     base, _ = problem.Q.unsigned(problem.y).repeated()
     base.dense()  # first, so that the gradient of a warm start comes from it
     return run_solver(problem, _smo, tol, max_iter, start, verbose, polished, shrinking=shrinking)
+
+
+def descend(K: np.ndarray, point: BoxPoint, p: np.ndarray, tol: float) -> tuple[BoxPoint, Status]:
+    """Go on from a feasible point with its gradient to the tolerance; a new point, and its status.
+
+    The equality is ``sum(b) = 0``; ``p`` is the linear term.
+    """
+    b, g, lower, upper = point
+    problem = SignFreeProblem(DenseQ(K), p, 0.0, lower, upper)
+    state = State(problem, b, lambda _: g - p)
+    state.point = state.point[0], g
+    _smo(state, tol, iteration_limit(-1, len(b)), Progress("", 0), shrinking=True)
+    return BoxPoint(*state.point, lower, upper), state.status
 
 
 def _smo(state: State, tol: float, limit: int, progress: Progress, *, shrinking: bool) -> None:
@@ -109,51 +122,50 @@ def _minimise(
     """
     free, n = state.free, len(K)
     kept = np.arange(n)  # samples still in play
-    part, lower, upper = K, free.lower, free.upper
-    descent = Descent(part, copies)
-    b, g = (array.copy() for array in state.point)
-    whole = b  # the point over all variables, up to date wherever nothing is in play any more
+    part, descent = K, Descent(K, copies)
+    b, g = state.point
+    point = BoxPoint(b.copy(), g.copy(), free.lower, free.upper)
+    whole = point.b  # the point over all variables, up to date wherever nothing is in play any more
     try:
         while True:
-            steps = min(limit - state.iterations, slice_steps(len(b)), max(1000, len(b)))
+            steps = min(
+                limit - state.iterations, slice_steps(len(point.b)), max(1000, len(point.b))
+            )
             if steps <= 0:
                 return RUNNING, len(kept) < n
-            code, done, low, high = descent.run(b, g, lower, upper, tol, steps)
+            code, done, low, high = descent.run(point, tol, steps)
             state.iterations += done
             progress.update(f"{state.iterations:,} steps, KKT violation {high - low:.2g}")
             if code != RUNNING:
                 return code, len(kept) < n
             if not shrinking or len(kept) < _SHRINK_MIN:
                 continue
-            play: Any = _in_play(b, g, lower, upper, low, high).reshape(copies, -1).any(axis=0)
+            play: Any = _in_play(point, low, high).reshape(copies, -1).any(axis=0)
             # Copying the rest costs its size squared; what it saves, if as many steps are still to
             # come as were taken, is the steps times the samples left out.
             if state.iterations * (len(play) - play.sum()) < 2 * play.sum() ** 2:
                 continue
             if len(kept) == n:
-                state.point = b, g
-                whole = b.copy()
+                state.point = point.b, point.g
+                whole = point.b.copy()
             else:
-                whole[_variables(kept, copies, n)] = b
+                whole[_variables(kept, copies, n)] = point.b
             stay = np.flatnonzero(play)
             local = _variables(stay, copies, len(play))
             index = _variables(kept[stay], copies, n)
             smaller = take_block(part, stay)
             # In one assignment, so that an interruption finds all of it or none.
-            kept, part, descent, b, g, lower, upper = (
+            kept, part, descent, point = (
                 kept[stay],
                 smaller,
                 Descent(smaller, copies),
-                b[local],
-                g[local],
-                free.lower[index],
-                free.upper[index],
+                BoxPoint(point.b[local], point.g[local], free.lower[index], free.upper[index]),
             )
     finally:
         if len(kept) == n:
-            state.point = b, g
+            state.point = point.b, point.g
         else:
-            whole[_variables(kept, copies, n)] = b
+            whole[_variables(kept, copies, n)] = point.b
             change = (whole - state.point[0]).reshape(copies, n).sum(axis=0)
             moved = np.flatnonzero(change)
             step = np.zeros(n)
@@ -166,15 +178,9 @@ def _variables(samples: np.ndarray, copies: int, n: int) -> np.ndarray:
     return (samples + n * np.arange(copies)[:, None]).ravel()
 
 
-def _in_play(
-    b: np.ndarray,
-    g: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    low: float,
-    high: float,
-) -> np.ndarray:
+def _in_play(point: BoxPoint, low: float, high: float) -> np.ndarray:
     """Variables that may still move: not those at a bound with a gradient beyond all others."""
+    b, g, lower, upper = point
     at_lower = (b <= lower) & (g > high)
     at_upper = (b >= upper) & (g < low)
     return ~(at_lower | at_upper)

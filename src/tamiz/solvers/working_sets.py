@@ -24,7 +24,7 @@ from tamiz.qp.matrices import QMatrix, add_rows, copy_block
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import State
-from tamiz.solvers.pairs import CODES, RUNNING, STALLED, UNBOUNDED
+from tamiz.solvers.pairs import CODES, RUNNING, STALLED, UNBOUNDED, BoxPoint
 from tamiz.solvers.result import Status
 
 #: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
@@ -189,12 +189,12 @@ def _minimise_block(
     """Minimise over the working set; return the code and the change of ``b``."""
     b, g = state.point
     lower, upper = state.free.lower[variables], state.free.upper[variables]
-    local_b, local_g = b[variables], g[variables]
+    point = BoxPoint(b[variables], g[variables], lower, upper)
     inner_tol = max(0.5 * tol, 0.05 * violation)
     descent = Descent(block, copies)
     while True:
         steps = min(slice_steps(len(variables)), limit - state.iterations)
-        code, done, _, _ = descent.run(local_b, local_g, lower, upper, inner_tol, steps)
+        code, done, _, _ = descent.run(point, inner_tol, steps)
         state.iterations += done
         if code != RUNNING or state.iterations >= limit:
-            return code, local_b - b[variables]
+            return code, point.b - b[variables]

@@ -48,6 +48,27 @@ def tasks(codes: np.ndarray, n_classes: int, scheme: str) -> Iterator[Task]:
         yield Task(samples, np.where(codes[samples] == j, 1.0, -1.0))
 
 
+class Decision(NamedTuple):
+    """What the machines say together about some samples."""
+
+    winner: np.ndarray  # codes of the classes
+    values: np.ndarray  # of two classes the decision values, else a score for each class
+    distance: np.ndarray  # what a value must change by, at least, for another winner
+
+
+def decide(values: np.ndarray, n_classes: int, scheme: str) -> Decision:
+    """The common decision from the values of all machines, (samples, machines)."""
+    if n_classes == 2:
+        values = values[:, 0]
+        return Decision((values > 0).astype(np.intp), values, np.abs(values))
+    scores = class_scores(values, n_classes, scheme)
+    two = np.partition(scores, -2, axis=1)[:, -2:]
+    distance = two[:, 1] - two[:, 0]
+    if scheme == "ovo":
+        distance = np.minimum(distance, np.abs(values).min(axis=1))
+    return Decision(scores.argmax(axis=1), scores, distance)
+
+
 def class_scores(decisions: np.ndarray, n_classes: int, scheme: str) -> np.ndarray:
     """One score per class from the values of all machines, (samples, classes).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -36,7 +37,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     @abstractmethod
     def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray: ...
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, solution: Sequence[BinaryFit] | None = None
+    ) -> None:
+        """Fit, or take over the ``solution`` of every binary problem if it is known."""
         self._validate_params()
         X = self._check_table(X, reset=True)
         n = X.shape[0]
@@ -50,16 +54,26 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.kernel_ = self._resolve_kernel(Xa, weight)
         C = self._upper_bounds(codes, weight)
         plan = list(tasks(codes, len(labels.classes), self.multiclass))
-        K = self._gram_matrix(Xa, float(C.max(initial=0.0)))
         fits: list[BinaryFit] = []
-        for k, task in enumerate(plan):
-            start = None if starts is None else starts[k][active[task.samples]]
-            interrupted = bool(fits) and fits[-1].status is Status.INTERRUPTED
-            fits.append(self._fit_task(K, task, C, start, interrupted))
+        if solution is None:
+            K = self._gram_matrix(Xa, float(C.max(initial=0.0)))
+            for k, task in enumerate(plan):
+                start = None if starts is None else starts[k][active[task.samples]]
+                interrupted = bool(fits) and fits[-1].status is Status.INTERRUPTED
+                fits.append(self._fit_task(K, task, C, start, interrupted))
+        else:
+            fits = list(solution)
+            sizes = [len(fit.alpha) for fit in fits], [len(task.samples) for task in plan]
+            if sizes[0] != sizes[1]:
+                raise ValueError(
+                    f"solution holds machines of {sizes[0]} samples, but these data make machines "
+                    f"of {sizes[1]}."
+                )
         self._scheme = self.multiclass
         self._store(X, n, active, plan, fits)
         self.n_support_ = np.bincount(labels.codes[self.support_], minlength=len(labels.classes))
-        self._report(fit.status for fit in fits)
+        if solution is None:
+            self._report(fit.status for fit in fits)
 
     def _fit_task(
         self,
@@ -342,6 +356,50 @@ class SVC(KernelClassifier):
         with unchanged_on_error(self):
             self._fit(X, y, sample_weight)
         return self
+
+    @classmethod
+    def from_solution(
+        cls,
+        X: Any,
+        y: Any,
+        solution: Sequence[BinaryFit],
+        sample_weight: Any = None,
+        **params: Any,
+    ) -> SVC:
+        """Return a fitted machine whose dual problems were solved by other means.
+
+        All that ``fit`` does besides solving is done here: checks of the data, the expansion, the
+        attributes. Nothing is solved, and nobody is warned if a solution falls short of ``tol``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training samples that ``solution`` belongs to, as in ``fit``.
+        solution : sequence of BinaryFit
+            The binary machines in the order of :meth:`pairwise_decision_function`, each over those
+            of its samples that have positive weight; :func:`tamiz.svm.multiclass.describe` makes
+            one from the result of a solver.
+        **params
+            Parameters of the machine.
+
+        Returns
+        -------
+        machine : SVC
+
+        Examples
+        --------
+        >>> from tamiz.kernels import Linear
+        >>> from tamiz.qp import KernelQ
+        >>> from tamiz.svm.multiclass import fit_binary
+        >>> import numpy as np
+        >>> X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
+        >>> solved = fit_binary(KernelQ(Linear(), X), 2.0 * y - 1.0, np.ones(2))
+        >>> SVC.from_solution(X, y, [solved], kernel="linear").coef_
+        array([[1.]])
+        """
+        machine = cls(**params)
+        machine._fit(X, y, sample_weight, solution)
+        return machine
 
     def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         labels = Labels(self.classes_, codes)

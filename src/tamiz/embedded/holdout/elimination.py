@@ -1,7 +1,7 @@
 r"""The loop of hold-out elimination (Maldonado and Weber 2009, algorithm 2).
 
 With :math:`A` the units still in, every step draws a new split, trains on the training part, and
-takes out the unit :math:`p` with the least :math:`E_{(-p)}`, the price of the errors on the
+takes out the unit :math:`p` with the least :math:`E_{(-p)}`, the cost of the errors on the
 validation part without it. The text stops when no unit can go without harm,
 
 .. math:: \min_p E_{(-p)} > E(A) \quad\text{(or, in its other variant, } \ge E(A)\text{)}.
@@ -13,14 +13,17 @@ that is taken up from a checkpoint, or runs its splits side by side, takes the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from tamiz.base import PathStep
-from tamiz.embedded.holdout.errors import TIE, random_split
-from tamiz.embedded.holdout.judges import KernelJudge, RefitJudge, Run
+from tamiz.embedded.holdout.judges import TIE, KernelJudge, RefitJudge, Run, random_split
+from tamiz.filters import ChiSquared, KolmogorovSmirnov
 from tamiz.runtime.checkpoint import Checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
@@ -30,12 +33,12 @@ DETAILED = 8000
 
 
 @dataclass
-class Plan:
-    """What an elimination is told."""
+class HoldOutPlan:
+    """What an elimination is given."""
 
     by_class: list[np.ndarray]  # samples of each class
     held_out: np.ndarray  # how many of them are held out
-    prices: np.ndarray  # of an error on a sample of each class
+    costs: np.ndarray  # of an error on a sample of each class
     n_splits: int
     all_tied: bool
     strict: bool  # stop when worse; otherwise when not better
@@ -43,7 +46,7 @@ class Plan:
 
 
 @dataclass
-class Record:
+class HoldOutRecord:
     """What happened; the lists have one entry for each step, ``present`` one more at the end."""
 
     removed: list[list[int]] = field(default_factory=list)  # units, worst first
@@ -74,7 +77,7 @@ class Record:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, np.ndarray]) -> Record:
+    def from_state(cls, state: dict[str, np.ndarray]) -> HoldOutRecord:
         """Read what :meth:`state` wrote."""
         stopped = int(state["stopped"])
         return cls(
@@ -91,17 +94,51 @@ class Record:
         del self.present[done:], self.without[done:], self.tied[done:]
 
 
+@dataclass
+class HoldOutState:
+    """What a run writes down as it goes on."""
+
+    seed: int
+    record: HoldOutRecord
+    saved: Checkpoint | None
+    tuned: str = "[]"  # the table of candidates
+
+    @classmethod
+    def begin(cls, saved: Checkpoint | None, random_state: Any) -> HoldOutState:
+        """A new run, or the one of the checkpoint."""
+        state = None if saved is None else saved.state
+        if state is None:
+            return cls(new_seed(random_state), HoldOutRecord(), saved)
+        record = HoldOutRecord.from_state(state)
+        return cls(int(str(state["seed"])), record, saved, str(state["tuned"]))
+
+    def save(self, now: bool = False) -> None:
+        """Write it to the checkpoint, if there is one."""
+        if self.saved is not None:
+            extra = {"seed": str(self.seed), "tuned": self.tuned}
+            options = {"now": True} if now else {}
+            self.saved.save({**self.record.state(), **extra}, **options)
+
+
+def new_seed(random_state: Any) -> int:
+    """One large integer, of which every step derives its own stream."""
+    draws = check_random_state(random_state).randint(0, 2**31 - 1, size=4)
+    return int(sum(int(draw) << (31 * k) for k, draw in enumerate(draws)))
+
+
 def eliminate(
     judge: KernelJudge | RefitJudge,
     units: Units,
-    plan: Plan,
-    record: Record,
+    plan: HoldOutPlan,
+    record: HoldOutRecord,
     run: Run,
-    checkpoint: Checkpoint | None,
-    extra: dict[str, Any],
     progress: Progress,
+    save: Callable[[], None] = lambda: None,
 ) -> None:
-    """Take units out one by one; ``record`` grows, and is complete unless Ctrl-C was pressed."""
+    """Take units out one by one; ``record`` grows, and is complete unless Ctrl-C was pressed.
+
+    ``save`` is called after each step.
+    """
     record.trim()
     active = record.in_play(len(units.members))
     for steps in record.removed:
@@ -118,8 +155,8 @@ def eliminate(
             splits = [random_split(plan.by_class, plan.held_out, rng) for _ in range(plan.n_splits)]
             seeds = rng.integers(2**31 - 1, size=plan.n_splits).tolist()
             counts = judge.errors(splits, removable, seeds, run)
-            present = float(counts.present @ plan.prices) / plan.n_splits
-            without = counts.without @ plan.prices / plan.n_splits
+            present = float(counts.present @ plan.costs) / plan.n_splits
+            without = counts.without @ plan.costs / plan.n_splits
             if not len(removable):
                 record.present.append(present)
                 record.complete = True
@@ -131,8 +168,7 @@ def eliminate(
                 judge.remove(k)
             active[gone] = False
             _note(record, gone, present, without, tied)
-            if checkpoint is not None:
-                checkpoint.save({**record.state(), **extra})
+            save()
     except KeyboardInterrupt:
         record.trim()
 
@@ -140,7 +176,7 @@ def eliminate(
 def _choose(
     removable: np.ndarray,
     without: np.ndarray,
-    plan: Plan,
+    plan: HoldOutPlan,
     rng: np.random.Generator,
     least: int,
 ) -> tuple[list[int], int]:
@@ -158,7 +194,9 @@ def _stops(lowest: float, present: float, strict: bool) -> bool:
     return lowest > present + margin if strict else lowest >= present - margin
 
 
-def _note(record: Record, gone: list[int], present: float, without: np.ndarray, tied: int) -> None:
+def _note(
+    record: HoldOutRecord, gone: list[int], present: float, without: np.ndarray, tied: int
+) -> None:
     kept = without if len(without) <= DETAILED else without[:0]
     record.present.append(present)
     record.without.append(kept.astype(np.float32))
@@ -178,12 +216,12 @@ def stream(seed: int, *key: int) -> np.random.Generator:
 # ---------------------------------------------------------------------- reading the record
 
 
-def unit_order(record: Record, n_units: int) -> list[int]:
+def unit_order(record: HoldOutRecord, n_units: int) -> list[int]:
     """Units, best first; those that are left are put in order by their last error without them."""
     left = np.flatnonzero(record.in_play(n_units))
     if len(left) > 1 and record.without and len(record.without[-1]):
         before = np.flatnonzero(
-            Record(removed=record.removed[:-1]).in_play(n_units)
+            HoldOutRecord(removed=record.removed[:-1]).in_play(n_units)
         )  # who was in when the last errors were counted
         last = dict(zip(before.tolist(), record.without[-1].tolist(), strict=True))
         left = np.array(sorted(left.tolist(), key=lambda k: (-last[k], k)))
@@ -191,13 +229,13 @@ def unit_order(record: Record, n_units: int) -> list[int]:
     return [*left.tolist(), *reversed(worst_first)]
 
 
-def kept_at_stop(record: Record, n_units: int) -> list[int]:
+def kept_at_stop(record: HoldOutRecord, n_units: int) -> list[int]:
     """Units in play when the rule said stop, or those left if it never did."""
     steps = record.removed if record.stopped is None else record.removed[: record.stopped]
-    return np.flatnonzero(Record(removed=steps).in_play(n_units)).tolist()
+    return np.flatnonzero(HoldOutRecord(removed=steps).in_play(n_units)).tolist()
 
 
-def path_of(record: Record, units: Units, names: np.ndarray) -> list[PathStep]:
+def path_of(record: HoldOutRecord, units: Units, names: np.ndarray) -> list[PathStep]:
     """The elimination as events; ``names`` maps the features of ``units`` to those of X."""
     active = np.ones(len(units.members), dtype=bool)
     first = np.array([features[0] for features in units.members], dtype=np.intp)
@@ -221,3 +259,68 @@ def path_of(record: Record, units: Units, names: np.ndarray) -> list[PathStep]:
         path.append(PathStep("drop", gone_names, n_features, values[step + 1], details))
         active[gone] = False
     return path
+
+
+# ---------------------------------------------------------------------- testing features one by one
+
+
+class Screened(NamedTuple):
+    """What a test of the features one by one leaves."""
+
+    kept: np.ndarray  # the features that enter the elimination
+    units: Units  # of these, numbered among them
+    failed: list[np.ndarray]  # the units that fail, best first
+
+
+def prefilter_pvalues(
+    prefilter: Any, X: np.ndarray, codes: np.ndarray, categorical: np.ndarray
+) -> np.ndarray:
+    """A p-value for each feature.
+
+    The text recommends the chi-squared test for categorical and Kolmogorov-Smirnov for continuous
+    features. With more than two classes the latter compares each class with the rest; the least of
+    the p-values counts, times the number of classes (Bonferroni).
+
+    Parameters
+    ----------
+    prefilter : {"auto", "chi2", "ks"} or filter
+        Which test; a filter of :mod:`tamiz.filters` must give ``pvalues_``.
+    X, codes : arrays of shape (n, p) and (n,)
+        Samples and classes.
+    categorical : boolean array of shape (p,)
+        Features whose values are categories.
+    """
+    if not isinstance(prefilter, str):
+        fitted = clone(prefilter).fit(X, codes)
+        values = getattr(fitted, "pvalues_", None)
+        if values is None:
+            raise ValueError(
+                f"prefilter={prefilter!r} gives no p-values for these data (pvalues_); use "
+                "'auto', 'chi2', 'ks', or a filter that does, such as WelchT()."
+            )
+        return np.where(np.isnan(values), 1.0, values)
+    by_chi2 = {"auto": categorical, "chi2": np.ones_like(categorical)}.get(
+        prefilter, np.zeros_like(categorical)
+    )
+    values = np.ones(X.shape[1])
+    if by_chi2.any():
+        columns = np.flatnonzero(by_chi2)
+        test = ChiSquared(categorical_features=categorical[columns])
+        values[columns] = test.fit(X[:, columns], codes).pvalues_
+    if not by_chi2.all():
+        columns = np.flatnonzero(~by_chi2)
+        values[columns] = _smirnov(np.ascontiguousarray(X[:, columns]), codes)
+    return np.where(np.isnan(values), 1.0, values)
+
+
+def _smirnov(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    n_classes = int(codes.max()) + 1
+    if n_classes == 2:
+        return KolmogorovSmirnov().fit(X, codes).pvalues_
+    each = [KolmogorovSmirnov().fit(X, codes == k).pvalues_ for k in range(n_classes)]
+    return np.minimum(1.0, n_classes * np.min(each, axis=0))
+
+
+def unit_pvalues(values: np.ndarray, units: Units) -> np.ndarray:
+    """A p-value for each unit: the least of its features, times their number."""
+    return np.array([min(1.0, len(f) * float(values[f].min())) for f in units.members])

@@ -22,7 +22,7 @@ from tamiz.kernels.features import leave_out
 from tamiz.qp.matrices import take_block
 from tamiz.runtime.parallel import run_tiles
 
-#: The table is cleared when this share of its columns has left.
+#: The table is cleared when this fraction of its columns has left.
 _CLEAR = 0.125
 #: Exponentials that take longer than waking another thread, even on a machine that is busy.
 WORTH_A_THREAD = 400_000

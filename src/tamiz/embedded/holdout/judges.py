@@ -7,27 +7,37 @@ fitted anew without the feature.
 On discrete data many decision values are exactly zero, and rounding would give them a sign. Values
 closer to zero than rounding can tell (and sums of values closer to each other) count as equal: the
 sample goes to the earlier class, whichever way the value was computed.
+
+The text states the criterion as the sum over the validation samples of \\|y - sgn(f)\\|, which is 2
+for every error; here an error counts once. Errors are counted by class, in integers, and weighed by
+their costs afterwards: equal counts then have exactly the same cost, so that ties are found
+whatever the costs are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from itertools import combinations
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble._base import _set_random_states
 
-from tamiz.embedded.holdout.errors import Split, count_wrong
 from tamiz.embedded.holdout.gram import fading_gram
-from tamiz.embedded.holdout.machine import train
 from tamiz.kernels import Kernel
 from tamiz.runtime.units import Units
+from tamiz.runtime.workers import Crew, Shared
 from tamiz.svm.multiclass import tasks
-from tamiz.validation import TOO_LARGE
+from tamiz.svm.path.penalties import fit_once
+from tamiz.validation import TOO_LARGE, Labels
 from tamiz.validation.unscaled import inner_fit
 
+#: Errors closer than this, relatively, are equal: costs need not be integers.
+TIE = 1e-9
 #: Decision values below this, relative to the numbers they are a sum of, are zero.
 ROUNDING = 1e-11
 #: Values of all classes held at once: validation samples are dealt with in blocks of this size.
@@ -36,14 +46,102 @@ BLOCK = 2**22
 Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
-class Counts(NamedTuple):
+# ---------------------------------------------------------------------- splits and errors
+
+
+class HoldOutSplit(NamedTuple):
+    """A random division of the samples; each part is ordered by class."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    starts: np.ndarray  # where each class begins in ``validation``
+
+
+def validation_counts(labels: Labels, fraction: float) -> np.ndarray:
+    """How many samples of each class are held out, with one at least on either side."""
+    counts = np.bincount(labels.codes, minlength=len(labels.classes))
+    if counts.min() < 2:
+        k = int(counts.argmin())
+        raise ValueError(
+            f"The class {labels.classes.tolist()[k]!r} has {counts[k]} sample; HoldOutSVM needs at "
+            "least two of every class, one to train with and one to validate with. Leave the "
+            "class out, or join it with another one."
+        )
+    return np.clip(np.rint(fraction * counts).astype(np.intp), 1, counts - 1)
+
+
+def random_split(
+    by_class: list[np.ndarray], held_out: np.ndarray, rng: np.random.Generator
+) -> HoldOutSplit:
+    """Hold out the given number of samples of each class at random."""
+    mixed = [rng.permutation(samples) for samples in by_class]
+    train = [samples[count:] for samples, count in zip(mixed, held_out, strict=True)]
+    validation = [samples[:count] for samples, count in zip(mixed, held_out, strict=True)]
+    starts = np.cumsum(held_out) - held_out
+    return HoldOutSplit(np.concatenate(train), np.concatenate(validation), starts)
+
+
+def count_wrong(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Number of errors of each class; ``wrong`` has one row for each validation sample."""
+    return np.add.reduceat(wrong, starts, axis=0, dtype=np.int64)
+
+
+def error_costs(costs: Any, balanced: bool, labels: Labels, held_out: np.ndarray) -> np.ndarray:
+    """The cost of an error on a validation sample of each class.
+
+    ``costs`` is a pair (false positive, false negative) for two classes, of which the second is
+    the positive one, or a mapping from class to the cost of missing one of its samples.
+    """
+    cost = np.ones(len(held_out))
+    if costs is not None:
+        cost = _class_costs(costs, labels)
+    return cost / (len(held_out) * held_out) if balanced else cost
+
+
+def _class_costs(costs: Any, labels: Labels) -> np.ndarray:
+    known = labels.classes.tolist()
+    if isinstance(costs, Mapping):
+        missing = [label for label in known if label not in costs]
+        strange = [label for label in costs if label not in known]
+        if missing or strange:
+            what = f"lacks {missing[0]!r}" if missing else f"names {strange[0]!r}"
+            raise ValueError(
+                f"costs {what}; as a mapping it holds the cost of missing a sample for each class "
+                f"of y and for nothing else ({', '.join(map(repr, known))})."
+            )
+        values = [costs[label] for label in known]
+    else:
+        values = list(np.atleast_1d(np.asarray(costs, dtype=object)))
+        if len(values) != 2:
+            raise ValueError(
+                f"costs={costs!r} is not understood; use a pair (false positive, false negative), "
+                "or a mapping from each class to the cost of missing one of its samples."
+            )
+        if len(known) != 2:
+            raise ValueError(
+                f"costs={costs!r} is a pair, but y has {len(known)} classes; use a mapping from "
+                "each class to the cost of missing one of its samples."
+            )
+    for value in values:
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
+            raise ValueError(f"costs holds {value!r}; costs are finite numbers and not negative.")
+    if not any(values):
+        raise ValueError("costs are all zero, so that no error counts; one must be positive.")
+    # a false positive is a missed sample of the first class, a false negative one of the second
+    return np.array(values, dtype=np.float64)
+
+
+# ---------------------------------------------------------------------- judges
+
+
+class ErrorCounts(NamedTuple):
     """Errors by class, summed over the splits of a step."""
 
     present: np.ndarray  # (n_classes,), with everything that is still in
     without: np.ndarray  # (n_units, n_classes), with each unit taken out
 
 
-class Machine(NamedTuple):
+class KeptMachine(NamedTuple):
     """One trained machine: support vectors, multipliers with sign, intercept, and what is zero."""
 
     support: np.ndarray
@@ -68,7 +166,7 @@ class KernelJudge:
     kernel : Kernel
         All its parameters numbers.
     C : array of shape (n,)
-        Price of slack of each sample.
+        Penalty C of each sample.
     tol : float
         Tolerance of the solver.
     """
@@ -109,16 +207,18 @@ class KernelJudge:
         self.gram.refresh()
 
     def errors(
-        self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run
-    ) -> Counts:
+        self, splits: Sequence[HoldOutSplit], units: np.ndarray, seeds: Sequence[int], run: Run
+    ) -> ErrorCounts:
         """Errors with all that is in, and without each of ``units``."""
         self.refresh()
         parts = run(self._errors, [(split, units) for split in splits])
         self.n_fits += sum(part[2] for part in parts)
         self.n_early += sum(part[3] for part in parts)
-        return Counts(sum(part[0] for part in parts), sum(part[1] for part in parts))
+        return ErrorCounts(sum(part[0] for part in parts), sum(part[1] for part in parts))
 
-    def _errors(self, split: Split, units: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
+    def _errors(
+        self, split: HoldOutSplit, units: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, int, int]:
         machines, early = self._machines(split)
         truth = self.codes[split.validation]
         grouped = self.grouped[units]
@@ -136,7 +236,7 @@ class KernelJudge:
         counts = count_wrong(wrong, split.starts)
         return counts[:, nothing], counts[:, columns].T, len(machines), early
 
-    def _machines(self, split: Split) -> tuple[list[Machine], int]:
+    def _machines(self, split: HoldOutSplit) -> tuple[list[KeptMachine], int]:
         """Machines trained on the training part, and how many stopped before the tolerance."""
         machines, early = [], 0
         for task in tasks(self.codes[split.train], self.n_classes, self.scheme):
@@ -144,15 +244,15 @@ class KernelJudge:
             # From nothing each time: a new split shares too little with the last one for its
             # multipliers to save work (measured).
             K = self.gram.block(rows)
-            coef, intercept, converged = train(K, task.signs, self.C[rows], self.tol)
+            coef, intercept, converged = fit_once(K, task.signs, self.C[rows], self.tol)
             early += not converged
             inside = coef.nonzero()[0]
             size = abs(intercept) + self.gram.size * float(np.abs(coef).sum())
-            machines.append(Machine(rows[inside], coef[inside], intercept, ROUNDING * size))
+            machines.append(KeptMachine(rows[inside], coef[inside], intercept, ROUNDING * size))
         return machines, early
 
     def _values(
-        self, machine: Machine, rows: np.ndarray, groups: np.ndarray, single: bool
+        self, machine: KeptMachine, rows: np.ndarray, groups: np.ndarray, single: bool
     ) -> np.ndarray:
         """Values without each feature and without nothing, and behind them without each group."""
         sums = rows, machine.support, machine.coef
@@ -164,7 +264,7 @@ class KernelJudge:
         return alone
 
     def _winners(
-        self, machines: list[Machine], rows: np.ndarray, groups: np.ndarray, single: bool
+        self, machines: list[KeptMachine], rows: np.ndarray, groups: np.ndarray, single: bool
     ) -> np.ndarray:
         """The class that all machines together speak for, one row for each of ``rows``.
 
@@ -230,8 +330,8 @@ class RefitJudge:
         """Nothing to do: every fit starts anew."""
 
     def errors(
-        self, splits: Sequence[Split], units: np.ndarray, seeds: Sequence[int], run: Run
-    ) -> Counts:
+        self, splits: Sequence[HoldOutSplit], units: np.ndarray, seeds: Sequence[int], run: Run
+    ) -> ErrorCounts:
         """Errors with all that is in, and without each of ``units``."""
         nothing = np.array([], dtype=np.intp)
         jobs = [
@@ -242,9 +342,9 @@ class RefitJudge:
         self.n_fits += len(jobs)
         counts = np.array(run(self._errors, jobs)).reshape(len(splits), -1, self.n_classes)
         total = counts.sum(axis=0)
-        return Counts(total[0], total[1:])
+        return ErrorCounts(total[0], total[1:])
 
-    def _errors(self, split: Split, without: np.ndarray, seed: int) -> np.ndarray:
+    def _errors(self, split: HoldOutSplit, without: np.ndarray, seed: int) -> np.ndarray:
         columns = self.active.copy()
         columns[without] = False
         machine = clone(self.estimator)
@@ -253,3 +353,70 @@ class RefitJudge:
             machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         return count_wrong(np.asarray(guess != self.labels[split.validation]), split.starts)
+
+
+# ---------------------------------------------------------------------- on a cluster
+
+
+class KeepingUp:
+    """What makes a judge, and on a worker the judge, from which what has left is taken out.
+
+    Workers get the samples once, and make the matrices from them. A job says what has left by the
+    step that it belongs to.
+
+    Parameters
+    ----------
+    make : callable
+        Makes a judge from which nothing has left.
+    """
+
+    def __init__(self, make: Callable[[], Any]):
+        self.make = make
+        self._judge: Any = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"make": self.make}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["make"])  # type: ignore[misc]
+
+    def judge(self, removed: tuple[int, ...]) -> Any:
+        """The judge at the step at which these units have left."""
+        with self._lock:
+            known = [] if self._judge is None else self._judge.removed
+            if self._judge is None or tuple(known) != removed[: len(known)]:
+                self._judge = self.make()
+            for unit in removed[len(self._judge.removed) :]:
+                self._judge.remove(unit)
+            self._judge.refresh()
+            return self._judge
+
+
+class FarRun:
+    """Does the jobs of a step on a cluster.
+
+    Parameters
+    ----------
+    crew : Crew
+        The workers.
+    make : callable
+        Makes the judge.
+    """
+
+    def __init__(self, crew: Crew, make: Callable[[], Any]):
+        self.crew = crew
+        self.shared = Shared(KeepingUp(make))
+
+    def __call__(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+        """Results of a method of the judge."""
+        judge = function.__self__  # type: ignore[attr-defined]
+        removed = tuple(judge.removed)
+        calls = [(function.__name__, removed, job) for job in jobs]
+        with closing(self.crew.results(called, self.shared, calls)) as found:
+            return list(found)
+
+
+def called(there: KeepingUp, name: str, removed: tuple[int, ...], job: tuple[Any, ...]) -> Any:
+    """On a worker: what the method ``name`` of the judge gives."""
+    return getattr(there.judge(removed), name)(*job)

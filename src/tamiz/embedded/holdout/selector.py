@@ -10,6 +10,9 @@ A machine is trained on a random 70 % of the samples, and for every feature :mat
 counts the errors on the other 30 % when :math:`p` is taken out of the kernel and
 :math:`\alpha, b` are kept. The feature with the least goes; the next step draws a new split.
 
+The stages in their order: check, screen one by one if asked to, choose the machine if asked to,
+eliminate, read the record, and fit the last machine.
+
 References
 ----------
 .. [1] S. Maldonado, R. Weber (2009). A wrapper method for feature selection using support vector
@@ -18,28 +21,72 @@ References
 
 from __future__ import annotations
 
+import json
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 
-from tamiz.embedded.holdout.base import HoldOutElimination
-from tamiz.kernels import KERNEL_NAMES, Kernel
-from tamiz.runtime.parallel import N_JOBS
+from tamiz.base import Stopwatch, number_to_select
+from tamiz.embedded.holdout.elimination import (
+    HoldOutPlan,
+    HoldOutRecord,
+    HoldOutState,
+    Screened,
+    eliminate,
+    kept_at_stop,
+    path_of,
+    prefilter_pvalues,
+    unit_order,
+    unit_pvalues,
+)
+from tamiz.embedded.holdout.judges import (
+    FarRun,
+    KernelJudge,
+    RefitJudge,
+    Run,
+    error_costs,
+    validation_counts,
+)
+from tamiz.embedded.holdout.tune import (
+    CandidateGrid,
+    MachineChoice,
+    best,
+    check_grid,
+    resolved,
+    wanted,
+)
+from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
+from tamiz.runtime.checkpoint import open_checkpoint
+from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.units import Units, check_features, check_units
+from tamiz.runtime.workers import crew_of
 from tamiz.svm import SVC
-from tamiz.validation import unchanged_on_error
+from tamiz.svm.last_machine import LastMachineClassifier
+from tamiz.validation import (
+    Labels,
+    check_class_weight,
+    check_classes,
+    check_squares,
+    check_X,
+    unchanged_on_error,
+)
+from tamiz.validation.unscaled import inner_fit, warn_if_unscaled
+
+#: A matrix of kernel values of all samples that takes more megabytes than this is warned of.
+LARGE_MB = 2000.0
 
 
-def _machine_has(name: str) -> Any:
-    def check(self: Any) -> bool:
-        return hasattr(SVC if self.estimator is None else self.estimator, name)
-
-    return check
-
-
-class HoldOutSVM(HoldOutElimination):
+class HoldOutSVM(LastMachineClassifier):
     """Backward elimination by the errors on held-out samples (HO-SVM), with any kernel.
 
     Every step draws a new random split, trains a machine on its larger part, and removes the
@@ -53,7 +100,7 @@ class HoldOutSVM(HoldOutElimination):
         Number or fraction of features to select; by default those in play when the rule
         ``stop`` says so. With groups, as many whole groups as fit.
     C : float, default=1.0
-        Price of slack.
+        Penalty of slack.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function.
     gamma, degree, coef0 : float or str, int, float
@@ -64,7 +111,7 @@ class HoldOutSVM(HoldOutElimination):
         Another judge instead of the support vector machine. It has no multipliers to keep, so it
         is fitted anew without each feature: exact, but with as many fits as features in every step.
     validation_size : float, default=0.3
-        Share of every class that is held out.
+        Fraction of every class that is held out.
     ties : {"random", "all"}, default="random"
         Whether one of several features with the same least error goes, or all of them at once
         (faster and coarser; one feature always stays).
@@ -75,7 +122,7 @@ class HoldOutSVM(HoldOutElimination):
         Number of splits over which the errors of a step are averaged. More of them make the choice
         less a matter of luck.
     costs : pair (false positive, false negative) or dict, optional
-        Prices of the two kinds of error, ``classes_[1]`` being the positive class; or the price of
+        Costs of the two kinds of error, ``classes_[1]`` being the positive class; or the cost of
         missing a sample of each class.
     balanced : bool, default=False
         Mean of the error rates of the classes instead of the number of errors.
@@ -280,35 +327,270 @@ class HoldOutSVM(HoldOutElimination):
             self._fit(X, y)
         return self
 
-    @available_if(_machine_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values of the machine on the selected features.
+    def _machine_to_be(self) -> Any:
+        return SVC if self.estimator is None else self.estimator
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples with all the features that ``fit`` saw.
+    def _fit(self, X: Any, y: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        refuse_no_jobs(self.n_jobs)
+        X = check_X(self, X, reset=True)
+        labels = check_classes(y, X.shape[0])
+        grid = self._check_judge(X)
+        number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])  # refused early
+        names = getattr(self, "feature_names_in_", None)
+        units = check_units(self.feature_groups, self.fixed_features, X.shape[1], names)
+        held_out = validation_counts(labels, self.validation_size)
+        costs = error_costs(self.costs, self.balanced, labels, held_out)
+        saved = open_checkpoint(self, X, labels.codes)
+        if not np.ptp(X, axis=0).any():
+            warnings.warn(
+                "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
+                "ranking is a matter of chance.",
+                UserWarning,
+                stacklevel=3,
+            )
+        state = HoldOutState.begin(saved, self.random_state)
+        record = state.record
+        self.classes_ = labels.classes
+        screened = self._screen(X, labels, units)
+        Xk = np.ascontiguousarray(X[:, screened.kept])
+        with Progress("HoldOutSVM", self.verbose) as progress, ExitStack() as stack:
+            chosen = self._choose_machine(Xk, labels, screened.kept, grid, state, progress)
+            make = self._judge(Xk, labels, screened.units)
+            judge = make()
+            plan = HoldOutPlan(
+                [np.flatnonzero(labels.codes == k) for k in range(len(labels.classes))],
+                held_out,
+                costs,
+                self.splits_per_step,
+                self.ties == "all",
+                self.stop == "worse",
+                state.seed,
+            )
+            if chosen:
+                run = self._runner(stack, make)
+                eliminate(judge, screened.units, plan, record, run, progress, state.save)
+            state.save(now=True)
+        self.status_ = "converged" if record.complete else "interrupted"
+        self._conclude(X, y, screened, record, held_out, judge, watch)
 
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: positive values speak for ``classes_[1]``.
-        """
-        return super().decision_function(X)
+    # ------------------------------------------------------------------ before the elimination
 
-    @available_if(_machine_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return probabilities of the classes, if the judge ``estimator`` gives them.
+    def _check_judge(self, X: np.ndarray) -> CandidateGrid | None:
+        """The candidates to choose from, if any."""
+        if self.estimator is not None:
+            if not is_classifier(self.estimator):
+                raise ValueError(
+                    f"estimator={self.estimator!r} is not a classifier; HoldOutSVM counts errors "
+                    "of classification."
+                )
+            for name, given in (("tune", wanted(self.tune)), ("class_weight", self.class_weight)):
+                if given:
+                    raise ValueError(
+                        f"{name} is for the support vector machine, but estimator= names another "
+                        "judge; leave one of them out (the judge has parameters of its own)."
+                    )
+            return None
+        check_squares(X)
+        warn_if_unscaled(self, X)
+        kernel = self.kernel
+        if kernel.precomputed if isinstance(kernel, Kernel) else kernel == "precomputed":
+            raise ValueError(
+                "kernel='precomputed' knows no features, so that none can be eliminated; use a "
+                "kernel of the samples, such as 'rbf'."
+            )
+        megabytes = 8e-6 * len(X) ** 2
+        if megabytes > LARGE_MB:
+            warnings.warn(
+                f"HoldOutSVM: X has {len(X)} samples, and every matrix of kernel values between "
+                f"them takes {megabytes:.0f} MB; up to three are held at once. Take a random part "
+                "of the samples if memory is short.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return check_grid(self.tune, self.kernel) if wanted(self.tune) else None
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples with all the features that ``fit`` saw.
+    def _screen(self, X: np.ndarray, labels: Labels, units: Units) -> Screened:
+        """Test the features one by one, if that is asked for."""
+        self.__dict__.pop("pvalues_", None)
+        categorical = np.zeros(X.shape[1], dtype=bool)
+        if self.categorical_features is not None:
+            columns = check_features(
+                self.categorical_features,
+                "categorical_features",
+                X.shape[1],
+                getattr(self, "feature_names_in_", None),
+            )
+            categorical[columns] = True
+        if self.prefilter is None:
+            return Screened(np.arange(X.shape[1]), units, [])
+        self.pvalues_ = prefilter_pvalues(self.prefilter, X, labels.codes, categorical)
+        values = unit_pvalues(self.pvalues_, units)
+        passed = values <= self.prefilter_level
+        by_value = np.argsort(values, kind="stable")
+        if not passed.any() and not len(units.fixed):
+            warnings.warn(
+                f"HoldOutSVM: no feature has a p-value of {self.prefilter_level:g} or less; the "
+                "one with the least is kept. Raise prefilter_level, or leave prefilter out.",
+                UserWarning,
+                stacklevel=4,
+            )
+            passed[by_value[0]] = True
+        inside = [units.members[k] for k in np.flatnonzero(passed)]
+        kept = np.sort(np.concatenate([units.fixed, *inside]).astype(np.intp))
+        members = [np.searchsorted(kept, features) for features in inside]
+        local = Units(members, np.searchsorted(kept, units.fixed), len(kept))
+        failed = [units.members[k] for k in by_value if not passed[k]]
+        return Screened(kept, local, failed)
 
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        X = self._reduced(X)
-        return np.asarray(self.estimator_.predict_proba(X))
+    def _choose_machine(
+        self,
+        X: np.ndarray,
+        labels: Labels,
+        kept: np.ndarray,
+        grid: CandidateGrid | None,
+        state: HoldOutState,
+        progress: Progress,
+    ) -> bool:
+        """Set ``C_`` and ``kernel_``; false if Ctrl-C cut the choice short."""
+        for name in ("C_", "kernel_", "tuning_"):
+            self.__dict__.pop(name, None)
+        if self.estimator is not None:
+            return True
+        kernel = self.kernel
+        if not isinstance(kernel, str):
+            kernel = as_kernel(kernel).restrict(kept, self.n_features_in_)
+        names = ("C", "gamma", "degree", "coef0")
+        params: dict[str, Any] = {name: getattr(self, name) for name in names}
+        complete = True
+        if grid is not None:
+            choice = MachineChoice(
+                X,
+                labels,
+                grid,
+                {**params, "kernel": kernel},
+                check_class_weight(self.class_weight, labels),
+                error_costs(self.costs, self.balanced, labels, np.bincount(labels.codes)),
+                self.multiclass,
+                self.tol,
+                state.seed % 2**32,
+                json.loads(state.tuned),
+            )
+            self.tuning_ = choice.table
+
+            def keep() -> None:
+                state.tuned = json.dumps(choice.table)
+                state.save()
+
+            complete = choice.run(progress, keep)
+            params |= best(self.tuning_)
+        self.C_ = float(params["C"])
+        self.kernel_ = resolved(kernel, params, X)
+        return complete
+
+    def _judge(
+        self, X: np.ndarray, labels: Labels, units: Units
+    ) -> Callable[[], KernelJudge | RefitJudge]:
+        """What makes the judge: here, and on every worker of a cluster."""
+        n_classes = len(labels.classes)
+        if self.estimator is not None:
+            names = labels.classes[labels.codes]
+            return partial(RefitJudge, X, units, names, n_classes, self.estimator)
+        C = self.C_ * check_class_weight(self.class_weight, labels)[labels.codes]
+        return partial(
+            KernelJudge,
+            X,
+            units,
+            labels.codes,
+            n_classes,
+            self.multiclass,
+            self.kernel_,
+            C,
+            self.tol,
+        )
+
+    def _runner(self, stack: ExitStack, make: Callable[[], Any]) -> Run:
+        crew = crew_of(self.n_jobs)
+        if crew.far:
+            return FarRun(crew, make)
+        if crew.alone:
+            return lambda function, jobs: [function(*job) for job in jobs]
+        parallel = stack.enter_context(Parallel(n_jobs=self.n_jobs, prefer="threads"))
+        return lambda function, jobs: (
+            parallel(delayed(function)(*job) for job in jobs)
+            if len(jobs) > 1
+            else [function(*job) for job in jobs]
+        )
+
+    # ------------------------------------------------------------------ after the elimination
+
+    def _conclude(
+        self,
+        X: np.ndarray,
+        y: Any,
+        screened: Screened,
+        record: HoldOutRecord,
+        held_out: np.ndarray,
+        judge: KernelJudge | RefitJudge,
+        watch: Stopwatch,
+    ) -> None:
+        kept, units, failed = screened
+        order = [kept[units.members[k]] for k in unit_order(record, len(units.members))] + failed
+        fixed = kept[units.fixed]
+        path = path_of(record, units, kept)
+        at_stop = len(fixed) + sum(
+            len(units.members[k]) for k in kept_at_stop(record, len(units.members))
+        )
+        known = [step for step in path if step.value is not None]
+        self.errors_ = np.array([step.value for step in known])
+        self.sizes_ = np.array([step.n_features for step in known], dtype=np.intp)
+        self._finish(
+            order=np.concatenate([fixed, *order]),
+            n_selected=self._n_selected(at_stop, len(fixed), order),
+            path=path,
+            seconds=watch.seconds,
+            notes={
+                "status": self.status_,
+                "n_at_stop": at_stop,
+                "stopped_by_rule": record.stopped is not None,
+                "n_validation": int(held_out.sum()),
+                "n_prefiltered": sum(len(features) for features in failed),
+                "n_fits": judge.n_fits,
+            },
+        )
+        self._tell(judge)
+        selected = np.flatnonzero(self.support_)
+        if self.estimator is None:
+            kernel = self.kernel_.restrict(np.flatnonzero(self.support_[kept]), len(kept))
+            self._fit_last_machine(X[:, selected], y, C=self.C_, kernel=kernel)
+        else:
+            with inner_fit():
+                self.estimator_ = clone(self.estimator).fit(X[:, selected], y)
+        self.selection_.seconds = watch.seconds
+
+    def _n_selected(self, at_stop: int, n_fixed: int, order: list[np.ndarray]) -> int:
+        number = number_to_select(
+            self.n_features_to_select, n_fixed + sum(map(len, order)), at_stop
+        )
+        ends = n_fixed + np.cumsum([0, *(len(features) for features in order)])
+        first = 0 if n_fixed else 1
+        return int(max(ends[first], ends[ends <= number].max(initial=0)))
+
+    def _tell(self, judge: KernelJudge | RefitJudge) -> None:
+        """Say what a user should know; the warnings point at the line that calls ``fit``."""
+        if self.status_ == "interrupted":
+            text = "the features not yet removed are ranked by the errors of the last step."
+            if len(self.selection_.path) == 1:
+                text = "no feature was removed yet, so that all are kept in no particular order."
+                if wanted(self.tune):
+                    text += f" {len(self.tuning_)} candidates of tune were tried."
+            text = f"HoldOutSVM: interrupted; {text}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        if judge.n_early:
+            text = (
+                f"HoldOutSVM: {judge.n_early} of {judge.n_fits} machines stopped before the "
+                "tolerance was reached; scale the features (sklearn.preprocessing.StandardScaler), "
+                "or lower C."
+            )
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)

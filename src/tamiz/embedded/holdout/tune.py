@@ -10,6 +10,7 @@ interrupted goes on with the next kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import product
 from numbers import Real
 from typing import Any
@@ -18,11 +19,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from tamiz.kernels import Kernel, as_kernel
-from tamiz.qp import DenseQ
-from tamiz.qp.matrices import take_block
 from tamiz.runtime.progress import Progress
-from tamiz.solvers import Status
-from tamiz.svm.multiclass import class_scores, fit_binary, tasks
+from tamiz.svm.multiclass import decide, tasks
+from tamiz.svm.path.penalties import PatientBinary
+from tamiz.svm.path.problem import BinaryDual
 from tamiz.validation import TOO_LARGE, Labels
 
 PAPER_C = (0.1, 0.5, 1, *range(10, 101, 10), 200, 300, 400, 500, 1000)
@@ -39,8 +39,8 @@ _TAKES = {
 }
 
 
-Grid = dict[str, list[Any]]
-Table = list[dict[str, Any]]
+CandidateGrid = dict[str, list[Any]]
+CandidateTable = list[dict[str, Any]]
 
 
 def wanted(tune: Any) -> bool:
@@ -48,14 +48,14 @@ def wanted(tune: Any) -> bool:
     return bool(tune) if isinstance(tune, (bool, np.bool_)) else tune is not None
 
 
-def check_grid(tune: Any, kernel: Any) -> Grid:
+def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
     """The candidates of each parameter: the grids of the paper, or those of a mapping.
 
     What comes out are numbers of Python, whatever they were.
     """
     takes = {"C"} | _TAKES.get(kernel if isinstance(kernel, str) else "", set())
     if isinstance(tune, (bool, np.bool_)) and tune:
-        paper: Grid = {"C": [float(C) for C in PAPER_C]}
+        paper: CandidateGrid = {"C": [float(C) for C in PAPER_C]}
         if kernel == "rbf":
             paper["gamma"] = [1.0 / (2.0 * width**2) for width in PAPER_WIDTHS]
         elif kernel == "poly":
@@ -66,7 +66,7 @@ def check_grid(tune: Any, kernel: Any) -> Grid:
             f"tune={tune!r} is not understood; use True for the grids of the paper, or a mapping "
             "such as {'C': [1, 10, 100], 'gamma': [0.1, 1]}."
         )
-    grid: Grid = {}
+    grid: CandidateGrid = {}
     for name, values in tune.items():
         if name not in takes:
             raise ValueError(
@@ -93,30 +93,18 @@ def _candidate(name: str, value: Any) -> Any:
     if fine and name == "degree":
         fine = float(value) == int(value)
     if not fine:
-        kind = {"coef0": "a number", "degree": "a whole number of at least 1"}
+        kind = {"coef0": "a number", "degree": "an integer of at least 1"}
         raise ValueError(
             f"tune[{name!r}] holds {value!r}, which must be {kind.get(name, 'a positive number')}."
         )
     return int(value) if name == "degree" else float(value)
 
 
-def tune_machine(
-    X: np.ndarray,
-    labels: Labels,
-    grid: Grid,
-    fixed: Mapping[str, Any],
-    by_class: np.ndarray,
-    class_prices: np.ndarray,
-    scheme: str,
-    tol: float,
-    seed: int,
-    table: Table,
-    progress: Progress,
-    keep: Callable[[], None] = lambda: None,
-) -> bool:
-    """Cross-validate all combinations of ``grid``, stratified; false if Ctrl-C was pressed.
+@dataclass
+class MachineChoice:
+    """Cross-validation of all combinations of a grid, stratified.
 
-    Parameters
+    Attributes
     ----------
     X, labels : array, Labels
         Samples and classes.
@@ -126,94 +114,88 @@ def tune_machine(
         ``kernel`` and the values of the parameters that are not chosen.
     by_class : array of shape (n_classes,)
         Factors of C.
-    class_prices : array of shape (n_classes,)
-        Price of an error on a sample of each class.
-    scheme, tol, seed, progress
+    costs : array of shape (n_classes,)
+        Cost of an error on a sample of each class.
+    scheme, tol, seed
         As the elimination has them.
     table : list of dict
         The error of every candidate; those found in it are not looked at again.
-    keep : callable
-        Called whenever the table has grown.
     """
-    n_folds = min(FOLDS, int(np.bincount(labels.codes).min()))
-    if n_folds < 2:  # one sample of a class cannot be in two parts
-        raise ValueError("tune needs at least two samples of every class.")
-    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(X, labels.codes))
-    prices = [float(C) for C in grid.get("C", [fixed["C"]])]
-    names = [name for name in grid if name != "C"]
-    combinations = list(product(*(grid[name] for name in names)))
-    try:
-        for number in range(len(table) // len(prices), len(combinations)):
-            chosen = dict(zip(names, combinations[number], strict=True))
-            options = {k: fixed[k] for k in ("gamma", "degree", "coef0")} | chosen
-            kernel = as_kernel(fixed["kernel"], **options).resolve(X)
-            with np.errstate(over="ignore", invalid="ignore"):
-                K = kernel(X)
-            if not np.isfinite(K).all():
-                raise ValueError(TOO_LARGE)
-            total = np.zeros(len(prices))
-            for train, test in folds:
-                progress.update(f"choosing parameters, {number} of {len(combinations)} kernels")
-                total += _fold_errors(
-                    K, train, test, labels, prices, by_class, class_prices, scheme, tol
-                )
-            table += [
-                {**chosen, "C": C, "error": float(error)}
-                for C, error in zip(prices, total, strict=True)
-            ]
-            keep()
-    except KeyboardInterrupt:
-        return False
-    return True
+
+    X: np.ndarray
+    labels: Labels
+    grid: CandidateGrid
+    fixed: Mapping[str, Any]
+    by_class: np.ndarray
+    costs: np.ndarray
+    scheme: str
+    tol: float
+    seed: int
+    table: CandidateTable
+
+    def run(self, progress: Progress, keep: Callable[[], None]) -> bool:
+        """Fill the table; ``keep`` is called whenever it has grown. False if Ctrl-C was pressed."""
+        codes, grid, fixed = self.labels.codes, self.grid, self.fixed
+        n_folds = min(FOLDS, int(np.bincount(codes).min()))
+        if n_folds < 2:  # one sample of a class cannot be in two parts
+            raise ValueError("tune needs at least two samples of every class.")
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=self.seed)
+        folds = list(splitter.split(self.X, codes))
+        penalties = [float(C) for C in grid.get("C", [fixed["C"]])]
+        names = [name for name in grid if name != "C"]
+        combinations = list(product(*(grid[name] for name in names)))
+        try:
+            for number in range(len(self.table) // len(penalties), len(combinations)):
+                chosen = dict(zip(names, combinations[number], strict=True))
+                K = self._gram(chosen)
+                total = np.zeros(len(penalties))
+                for train, test in folds:
+                    progress.update(f"choosing parameters, {number} of {len(combinations)} kernels")
+                    total += self._fold_errors(K, train, test, penalties)
+                self.table += [
+                    {**chosen, "C": C, "error": float(error)}
+                    for C, error in zip(penalties, total, strict=True)
+                ]
+                keep()
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _gram(self, chosen: Mapping[str, Any]) -> np.ndarray:
+        options = {**{k: self.fixed[k] for k in ("gamma", "degree", "coef0")}, **chosen}
+        kernel = as_kernel(self.fixed["kernel"], **options).resolve(self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = kernel(self.X)
+        if not np.isfinite(K).all():
+            raise ValueError(TOO_LARGE)
+        return K
+
+    def _fold_errors(
+        self, K: np.ndarray, train: np.ndarray, test: np.ndarray, penalties: list[float]
+    ) -> np.ndarray:
+        """Cost of the errors of one fold for each C, along C."""
+        n_classes = len(self.labels.classes)
+        codes, truth = self.labels.codes[train], self.labels.codes[test]
+        machines = []
+        for task in tasks(codes, n_classes, self.scheme):
+            factor = self.by_class[codes[task.samples]]
+            dual = BinaryDual(train[task.samples], task.signs, factor)
+            machines.append(PatientBinary(dual, test, self.tol))
+            machines[-1].attach(K)
+        errors = np.empty(len(penalties))
+        for c in np.argsort(penalties, kind="stable"):
+            values = np.column_stack([machine.values(penalties[c]) for machine in machines])
+            winner = decide(values, n_classes, self.scheme).winner
+            errors[c] = self.costs[truth] @ (winner != truth)
+        return errors
 
 
-def best(table: Table) -> dict[str, Any]:
+def best(table: CandidateTable) -> dict[str, Any]:
     """The parameters with the least error, of equals those named first; none from no table."""
     if not table:
         return {}
     first = min(table, key=lambda entry: entry["error"])
     return {name: value for name, value in first.items() if name != "error"}
-
-
-def _fold_errors(
-    K: np.ndarray,
-    train: np.ndarray,
-    test: np.ndarray,
-    labels: Labels,
-    prices: list[float],
-    by_class: np.ndarray,
-    class_prices: np.ndarray,
-    scheme: str,
-    tol: float,
-) -> np.ndarray:
-    """Price of the errors of one fold for each C."""
-    n_classes = len(labels.classes)
-    codes, truth = labels.codes[train], labels.codes[test]
-    plan = list(tasks(codes, n_classes, scheme))
-    decisions = np.empty((len(prices), len(test), len(plan)))
-    for m, task in enumerate(plan):
-        rows = train[task.samples]
-        Q, across = DenseQ(take_block(K, rows)), K[np.ix_(test, rows)]
-        start: np.ndarray | None = None
-        before = 1.0
-        for c in np.argsort(prices, kind="stable"):
-            C = prices[c]
-            # what is at its bound is expected to stay there
-            first = None if start is None else start * (C / before)
-            upper = C * by_class[codes[task.samples]]
-            fit = fit_binary(Q, task.signs, upper, first, tol=tol)
-            if fit.status is Status.INTERRUPTED:
-                raise KeyboardInterrupt
-            start, before = fit.alpha, C
-            decisions[c, :, m] = across @ (fit.alpha * task.signs) + fit.intercept
-    errors = np.empty(len(prices))
-    for c in range(len(prices)):
-        if n_classes == 2:
-            winner: Any = decisions[c, :, 0] > 0
-        else:
-            winner = class_scores(decisions[c], n_classes, scheme).argmax(axis=1)
-        errors[c] = class_prices[truth] @ (winner != truth)
-    return errors
 
 
 def resolved(kernel: Any, params: Mapping[str, Any], X: np.ndarray) -> Kernel:

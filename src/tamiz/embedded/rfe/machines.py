@@ -1,4 +1,25 @@
-"""The binary machines of an elimination, kept at their optimum while features leave."""
+r"""The machines of an elimination: what is asked of them, on linear kernels and on any.
+
+*Linear.* Leaving feature ``j`` out with ``alpha`` fixed changes ``||w||^2`` by ``w_j^2``, a group
+by the sum of its squares. Taking ``x_j`` off the kernel matrix is a change of rank one, which the
+factors of the machines follow. On sparse samples too wide to be made dense, every machine is solved
+again from its last point.
+
+*Any kernel, and the radius-margin bound.* With ``c = y * alpha`` of a trained machine and ``beta``
+of the smallest ball around its samples,
+
+.. math::
+
+    W^2 = \sum_{il} c_i c_l K_{il}, \qquad
+    R^2 = \sum_i \beta_i K_{ii} - \sum_{il} \beta_i \beta_l K_{il}.
+
+Zero order: ``|J - J_(-j)|`` for ``J = W^2`` or ``R^2 W^2``, where ``(-j)`` leaves the features of a
+unit out of ``K`` and keeps ``c`` and ``beta``. First order: ``|dJ / d sigma_j|`` at ``sigma = 1``
+for ``K(sigma * x, sigma * x')``; the derivatives of the trained quantities follow from those of
+``K`` alone, since ``alpha`` and ``beta`` are optimal: ``R^2`` moves with the expression above, and
+``W^2``, a minimum and not a maximum, against it. That is exact for a hard margin.
+Several machines: the sum of their criteria.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +28,45 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.embedded.rfe.compiled import DONE, FLOOR, MORE, Bank, advance
-from tamiz.kernels import Linear
-from tamiz.qp import KernelQ, QMatrix, svc_problem
-from tamiz.qp.optimality import equality_multiplier
+from tamiz.kernels import Kernel, Linear
+from tamiz.kernels.features.base import FeatureGram
+from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
-from tamiz.solvers.descent import Descent, slice_steps
-from tamiz.solvers.pairs import RUNNING
 from tamiz.svm.multiclass import Task
+from tamiz.svm.novelty import squared_spread
+from tamiz.svm.path.following import (
+    DONE,
+    FLOOR,
+    NONE,
+    REFRESH,
+    SECONDS,
+    FeatureRows,
+    FollowingMachines,
+)
 
-#: A factor has room for this many free variables; machines with more go on with pair steps.
-_MOST_FREE = 600
+#: Matrices beyond this many bytes are never kept: the features then stand for those of a linear
+#: kernel, and the support vectors' for others.
+MOST_BYTES = 2**30
 
-#: Changes of a machine, per sample, before pair steps take over.
-_PATIENCE = 20
+#: Machines on part of the samples have tables of their own up to this many bytes, which are quicker
+#: to read; beyond, they pick their samples out of the common one.
+MOST_TABLE_BYTES = 2**26
 
-_SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is noticed
+#: A matrix of the support vectors alone may have this many, for want of another way.
+MOST_SUPPORT_BYTES = 2**32
 
-NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
-
-class Machines(ABC):
-    """One machine per task, and what an elimination asks of them.
+class Machines(FollowingMachines, ABC):
+    """One machine per task, kept at its optimum while features leave.
 
     Parameters
     ----------
-    plan : list of Task
-        The binary problems.
-    C : array of shape (n_samples,)
-        Price of slack of each sample.
-    tol : float
-        Largest KKT violation accepted where an optimum exact to rounding is out of reach.
+    plan, C, tol, rank
+        As in :class:`~tamiz.svm.path.following.FollowingMachines`.
     units : Units
         What can be dropped.
-    rank : int, optional
-        Of the kernel matrices, if they cannot have full rank: no optimum needs more free variables
-        than that and one.
-
-    Attributes
-    ----------
-    excess : float
-        Largest violation met so far of those that could not be brought down to ``tol``, in units
-        of it; zero if all could.
     """
 
     def __init__(
@@ -60,45 +77,10 @@ class Machines(ABC):
         units: Units,
         rank: int | None = None,
     ):
-        self.plan = plan
-        self.tol = tol
+        super().__init__(plan, C, tol, rank)
         self.units = units
-        self.excess = 0.0
-        self._latest: np.ndarray | None = None
         self.alive = np.ones(len(units.members), dtype=bool)
-        sizes = np.array([len(task.samples) for task in plan], dtype=np.intp)
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        # on the way to an optimum there may be a few more
-        room = np.minimum(sizes, _MOST_FREE if rank is None else min(rank + 8, _MOST_FREE))
-        samples = np.concatenate([task.samples for task in plan]).astype(np.intp)
-        signs = np.concatenate([task.signs for task in plan])
-        ends = signs * C[samples]
-        self.bank = Bank(
-            samples=samples,
-            first=first,
-            p=-signs,
-            b=np.zeros(len(samples)),
-            g=-signs,
-            lower=np.minimum(ends, 0.0),
-            upper=np.maximum(ends, 0.0),
-            diag=np.zeros(len(samples)),
-            grams=np.empty(0),
-            gram_at=np.zeros(len(plan), dtype=np.intp),
-            tables=np.empty(0),
-            table_at=np.full(len(plan), -1, dtype=np.intp),
-            factors=np.empty(int(np.sum(room**2))),
-            factor_at=np.concatenate([[0], np.cumsum(room**2)[:-1]]).astype(np.intp),
-            room=room,
-            free=np.zeros(len(samples), dtype=np.intp),
-            info=np.zeros((len(plan), 3), dtype=np.intp),
-            shift=np.zeros((len(plan), 1)),
-        )
-        self.ids = np.empty(0, dtype=np.intp)
-        self.w = EMPTY
-        self.drift = np.zeros(1)
-        self._kept = np.zeros(1, dtype=np.intp)
-
-    # ------------------------------------------------------------------ what subclasses say
+        self._latest: np.ndarray | None = None
 
     @abstractmethod
     def values(self) -> tuple[np.ndarray, float]:
@@ -109,24 +91,26 @@ class Machines(ABC):
         """Take units off and bring the machines to their new optimum."""
 
     @abstractmethod
-    def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
-        """Begin without the units ``gone``, from the dual variables ``b``."""
-
-    @abstractmethod
     def decisions(self, Z: Any) -> np.ndarray:
         """Decision values of every machine at new samples, (samples, machines)."""
 
+    def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
+        """Begin without the units ``gone``, from the dual variables ``b``."""
+        if b is not None:
+            self.bank.b[:] = b
+        self.drop(gone)
+
     def drop_singles(self, limit: int) -> bool:
-        """Drop up to ``limit`` units one by one; :meth:`told` says which.
+        """Drop up to ``limit`` units one by one; :meth:`dropped` says which.
 
         False: nothing faster than single calls of :meth:`values` and :meth:`drop` is known.
         """
         return False
 
-    def told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def dropped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What :meth:`drop_singles` dropped: units, their criteria, and the objective before each.
 
-        Told once, and true also after an interruption.
+        Reported once, and true also after an interruption.
         """
         return np.empty(0, dtype=np.intp), NONE, NONE
 
@@ -140,107 +124,10 @@ class Machines(ABC):
         """The last criteria known; units gone have any."""
         return self._latest
 
-    # ------------------------------------------------------------------ what they share
-
     def features(self) -> np.ndarray:
         """Indices of the features in play, ascending."""
         parts = [self.units.members[k] for k in np.flatnonzero(self.alive)]
         return np.sort(np.concatenate([*parts, self.units.fixed])).astype(np.intp)
-
-    def intercepts(self) -> np.ndarray:
-        """The constant of each machine."""
-        bank = self.bank
-        parts = [slice(s, e) for s, e in zip(bank.first[:-1], bank.first[1:], strict=True)]
-        return -np.array(
-            [equality_multiplier(bank.b[s], bank.g[s], bank.lower[s], bank.upper[s]) for s in parts]
-        )
-
-    def coef(self, t: int, n: int) -> np.ndarray:
-        """``y * alpha`` of machine ``t`` over all samples."""
-        whole = np.zeros(n)
-        part = slice(self.bank.first[t], self.bank.first[t + 1])
-        whole[self.bank.samples[part]] = self.bank.b[part]
-        return whole
-
-    def _settle(self, X: np.ndarray = EMPTY, width: int = 0) -> None:
-        """Bring every machine to its optimum."""
-        for t in range(len(self.plan)):
-            self._settle_one(t, X, width)
-
-    def _settle_one(self, t: int, X: np.ndarray, width: int, attempts: int = 3) -> None:
-        size = int(self.bank.first[t + 1] - self.bank.first[t])
-        cost = 1e-6 + 1e-9 * size * (size if width == 0 else width)
-        changes = max(20, int(_SECONDS / cost))
-        for attempt in range(attempts):
-            if attempt:
-                self.bank.info[t, 1] = 0
-                self._pair_steps(t, X, width)
-            spent = 0
-            while True:
-                code, violation = self._advance(X, width, NONE, (t, t + 1), changes)
-                spent += changes
-                if code != MORE or spent > _PATIENCE * size + 1000:
-                    break
-            if code == DONE or violation <= self.tol:
-                return
-        self._note(violation / max(self.tol, FLOOR))
-
-    def _advance(
-        self, X: np.ndarray, width: int, value: np.ndarray, tasks: tuple[int, int], changes: int
-    ) -> tuple[int, float]:
-        """:func:`advance` without drops."""
-        return advance(
-            self.bank,
-            X,
-            self.ids,
-            np.array([width]),
-            self.w,
-            value,
-            self.tol,
-            changes,
-            self.drift,
-            np.array(tasks),
-            0,
-            EMPTY,
-            self._kept,
-        )
-
-    def _note(self, excess: float) -> None:
-        if excess > max(1.0, self.excess):
-            self.excess = excess
-
-    def _pair_steps(self, t: int, X: np.ndarray, width: int) -> None:
-        """Solve a machine for which single changes lead nowhere: too many, or K is indefinite."""
-        bank = self.bank
-        part = slice(bank.first[t], bank.first[t + 1])
-        size = part.stop - part.start
-        if not len(bank.grams):
-            rows = np.ascontiguousarray(X[np.ix_(self.ids[:width], bank.samples[part])].T)
-            self._solve_outside(t, KernelQ(Linear(), rows))
-            return
-        K = bank.grams[bank.gram_at[t] : bank.gram_at[t] + size * size].reshape(size, size)
-        descent = Descent(K, 1)
-        arrays = bank.b[part], bank.g[part], bank.lower[part], bank.upper[part]
-        for _ in range(max(200, 10**7 // slice_steps(size))):
-            code, *_ = descent.run(*arrays, self.tol, slice_steps(size))
-            if code != RUNNING:
-                break
-
-    def _solve_outside(self, t: int, K: QMatrix) -> float:
-        """Solve a machine whose matrix is not kept; the violation reached, in units of ``tol``."""
-        bank = self.bank
-        part = slice(bank.first[t], bank.first[t + 1])
-        signs = self.plan[t].signs
-        price = np.maximum(bank.upper[part], -bank.lower[part])
-        start = bank.b[part] * signs
-        problem = svc_problem(K, signs, price)
-        result = solve(problem, start=start, tol=self.tol, polished=True)
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        assert result.gradient is not None
-        bank.b[part] = result.a * signs
-        bank.g[part] = result.gradient * signs
-        return (result.violation or 0.0) / max(self.tol, FLOOR)
 
 
 def least_first(units: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -254,3 +141,411 @@ def least_first(units: np.ndarray, values: np.ndarray, count: int) -> tuple[np.n
         order = np.lexsort((-units, values))
     order = order[:count]
     return units[order], values[order]
+
+
+# ---------------------------------------------------------------------- linear kernel
+
+
+class LinearMachines(Machines):
+    """Machines on dense samples.
+
+    With more features than samples the kernel matrices are kept, else the features alone, from
+    which a product is quicker and, where numbers are large, more exact.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        plan: list[Task],
+        C: np.ndarray,
+        tol: float,
+        units: Units,
+        factor: float,
+    ):
+        n, p = X.shape
+        sizes = np.array([len(task.samples) for task in plan])
+        shared = bool((sizes == n).all())
+        squares = sizes[:1] ** 2 if shared else sizes**2
+        wide = p > int(sizes.max()) and 8 * int(squares.sum()) <= MOST_BYTES
+        super().__init__(plan, C, tol, units, rank=None if wide else p)
+        self.factor = factor  # of w_j^2: 1 for the change, 2 for the gradient
+        self.rows = FeatureRows(
+            X=np.array(X.T, order="C"),
+            ids=np.arange(p),
+            width=np.array([p]),
+            w=np.zeros((len(plan), p)),
+            value=np.zeros(p),
+        )
+        self.log = self.log._replace(dropped=np.zeros((len(units.members), 2)))
+        self._sizes = sizes
+        self._distinct = [0] if shared else list(range(len(plan)))
+        if wide:
+            at = np.concatenate([[0], np.cumsum(squares)[:-1]]).astype(np.intp)
+            self.bank = self.bank._replace(
+                grams=np.empty(int(squares.sum())),
+                gram_at=np.zeros(len(plan), dtype=np.intp) if shared else at,
+            )
+        else:
+            self._use_tables()
+        self._reported = 0
+        self._started = False
+
+    def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
+        self.alive[gone] = False
+        self._compact(gone)
+        if b is not None:
+            self.bank.b[:] = b
+        self._refresh()
+        self._settle_all()
+        self._started = True
+
+    def values(self) -> tuple[np.ndarray, float]:
+        by_feature = np.full(self.units.n_features, np.nan)
+        ids, value = self._in_play()
+        by_feature[ids] = value
+        values = by_feature if self.units.single else self.units.totals(np.nan_to_num(by_feature))
+        values = np.where(self.alive, self.factor * values, np.nan)
+        return values, float(value.sum())
+
+    def drop(self, gone: np.ndarray) -> None:
+        self.alive[gone] = False
+        out = self._compact(gone)
+        bank = self.bank
+        if len(bank.grams) and len(out) < self.rows.width[0] and not self._narrow():
+            before = float(bank.diag.max(initial=0.0))
+            for t in self._distinct:
+                part = self._samples(t, out)
+                self.gram(t)[:] -= part.T @ part
+            self._read_diag()
+            self.log.drift[0] += np.finfo(np.float64).eps * before * min(len(out), 8)
+            self.forget_factors()
+            if self.log.drift[0] > 1e-12 * float(bank.diag.max(initial=0.0)):
+                self._refresh()
+        else:
+            self._refresh()
+        self._settle_all()
+
+    def drop_singles(self, limit: int) -> bool:
+        if not self.units.single:
+            return False
+        width, n = int(self.rows.width[0]), self.rows.X.shape[1]
+        per_drop = 5e-6 + 1e-9 * (len(self.bank.grams) + (len(self.bank.b) + 2 * n) * width)
+        count = min(limit, max(1, int(SECONDS / per_drop)))
+        if len(self.bank.grams):
+            count = min(count, max(1, width - int(self._sizes.min()) // 2))
+        changes = 20 * n + 1000 if per_drop < 1e-4 else max(20, int(SECONDS / per_drop))
+        code, _ = self.advance((0, 0), changes, count)
+        if code == REFRESH or self._narrow():
+            self._refresh()
+        if code != DONE:
+            self._settle_all()
+        return True
+
+    def dropped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        start, stop = self._reported, int(self.log.n_drops[0])
+        width = int(self.rows.width[0])
+        gone = self.rows.ids[width : width + stop - start][::-1].copy()
+        self.alive[gone] = False
+        self._reported = stop
+        criterion, total = self.log.dropped[start:stop].T
+        return gone, self.factor * criterion, total
+
+    def least(self, count: int) -> tuple[np.ndarray, np.ndarray, float]:
+        if not self.units.single:
+            return super().least(count)
+        ids, value = self._in_play()
+        units, values = least_first(ids, value, count)
+        return units, self.factor * values, float(value.sum())
+
+    def latest(self) -> np.ndarray | None:
+        return self.values()[0] if self._started else None
+
+    def decisions(self, Z: Any) -> np.ndarray:
+        ids, _ = self._in_play()
+        return Z[:, ids] @ self.rows.w[:, : len(ids)].T + self.intercepts()
+
+    # ------------------------------------------------------------------ helpers
+
+    def _in_play(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features in play, and their criteria."""
+        width = int(self.rows.width[0])
+        return self.rows.ids[:width], self.rows.value[:width]
+
+    def _samples(self, t: int, table: np.ndarray) -> np.ndarray:
+        """The samples of machine ``t``, features in rows."""
+        samples = self.plan[t].samples
+        return table if len(samples) == table.shape[1] else table[:, samples]
+
+    def _compact(self, gone: np.ndarray) -> np.ndarray:
+        """Put the features of units that leave behind those in play; returns their rows."""
+        rows, members = self.rows, self.units.members
+        if not len(gone):
+            return np.empty((0, rows.X.shape[1]))
+        features = gone if self.units.single else np.concatenate([members[k] for k in gone])
+        leaving = np.zeros(self.units.n_features, dtype=bool)
+        leaving[features] = True
+        width = int(rows.width[0])
+        ids = rows.ids[:width].copy()
+        stay = np.flatnonzero(~leaving[ids])
+        left = len(stay)
+        rows.ids[:left], rows.ids[left:width] = ids[stay], features
+        rows.value[:left] = rows.value[stay]  # out of date until the machines settle
+        rows.width[0] = left
+        return rows.X[features]
+
+    def _narrow(self) -> bool:
+        """Whether there are so few features left that kernel matrices only cost accuracy."""
+        return len(self.bank.grams) > 0 and 2 * int(self.rows.width[0]) <= int(self._sizes.min())
+
+    def _use_tables(self) -> None:
+        """From now on let the features stand for the kernel matrices."""
+        at = np.full(len(self.plan), -1, dtype=np.intp)
+        length, total = len(self.rows.X), int(self._sizes.sum())
+        tables = np.empty(0)
+        if len(self._distinct) == len(self.plan) > 1 and 8 * length * total <= MOST_TABLE_BYTES:
+            at = length * np.concatenate([[0], np.cumsum(self._sizes)[:-1]])
+            tables = np.concatenate([self.rows.X[:, task.samples].ravel() for task in self.plan])
+        self.bank = self.bank._replace(
+            grams=np.empty(0), tables=tables, table_at=at.astype(np.intp)
+        )
+
+    def _refresh(self) -> None:
+        """Compute the matrices anew from the features in play."""
+        if self._narrow():
+            self._use_tables()
+        ids, X = self._in_play()[0], self.rows.X
+        active = X if len(ids) == len(X) else X[ids]
+        if len(self.bank.grams):
+            for t in self._distinct:
+                part = self._samples(t, active)
+                np.matmul(part.T, part, out=self.gram(t))
+            self._read_diag()
+        else:
+            self.bank.diag[:] = np.einsum("ij,ij->j", active, active)[self.bank.samples]
+        self.forget_factors()
+        self.log.drift[0] = 0.0
+
+    def _read_diag(self) -> None:
+        for t in range(len(self.plan)):
+            self.bank.diag[self.part(t)] = self.gram(t).diagonal()
+
+    def _settle_all(self) -> None:
+        width, size = int(self.rows.width[0]), int(self._sizes.max())
+        changes = max(20, int(SECONDS / (1e-6 + 1e-9 * size * min(width, size))))
+        code, _ = self.advance((0, len(self.plan)), changes)
+        if code != DONE:
+            self.settle()
+            self.advance((0, 0), 0)
+
+
+class SparseMachines(Machines):
+    """Linear machines on the columns in play of a CSR matrix, each solved from the last point."""
+
+    def __init__(
+        self,
+        X: Any,
+        plan: list[Task],
+        C: np.ndarray,
+        tol: float,
+        units: Units,
+        factor: float,
+    ):
+        super().__init__(plan, C, tol, units)
+        self.X = X
+        self.factor = factor
+
+    def drop(self, gone: np.ndarray) -> None:
+        self.alive[gone] = False
+        self._features = self.features()
+        self._columns = self.X[:, self._features]
+        for t, task in enumerate(self.plan):
+            self.note(self.solve_outside(t, KernelQ(Linear(), self._columns[task.samples])))
+        n = self.X.shape[0]
+        coef = np.stack([self.coef(t, n) for t in range(len(self.plan))])
+        self._w = np.asarray((self._columns.T @ coef.T).T)
+
+    def values(self) -> tuple[np.ndarray, float]:
+        squares = np.zeros(self.units.n_features)
+        squares[self._features] = np.square(self._w).sum(axis=0)
+        values = self.factor * self.units.totals(squares)
+        return np.where(self.alive, values, np.nan), float(squares.sum())
+
+    def decisions(self, Z: Any) -> np.ndarray:
+        return np.asarray(Z[:, self._features] @ self._w.T) + self.intercepts()
+
+
+# ---------------------------------------------------------------------- any kernel
+
+
+class KernelMachines(Machines):
+    """Machines on dense samples with a kernel that knows features.
+
+    The kernel matrix of all samples is kept if it fits, else only that of the support vectors,
+    from which the criteria follow, is made.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        plan: list[Task],
+        C: np.ndarray,
+        tol: float,
+        units: Units,
+        kernel: Kernel,
+        criterion: str,
+        order: str,
+    ):
+        super().__init__(plan, C, tol, units)
+        self.X = X
+        self.kernel = kernel
+        self.criterion = criterion
+        self.order = order
+        self.scale = np.ones(units.n_features)
+        self.tracker: FeatureGram | None = None
+        if 8 * X.shape[0] ** 2 <= MOST_BYTES:
+            self.tracker = kernel.track(X)
+        self._whole = all(len(task.samples) == X.shape[0] for task in plan)
+        self._beta: list[np.ndarray | None] = [None] * len(plan)
+
+    def drop(self, gone: np.ndarray) -> None:
+        self.alive[gone] = False
+        for k in gone:
+            for j in self.units.members[k]:
+                self.scale[j] = 0.0
+                if self.tracker is not None:
+                    self.tracker.remove(int(j))
+        if self.tracker is None:
+            for t in range(len(self.plan)):
+                self.note(self.solve_outside(t, self._matrix(t)))
+            return
+        K = self.tracker.K
+        self.bank.diag[:] = K.diagonal()[self.bank.samples]
+        self.forget_factors()
+        at = np.zeros(len(self.plan), dtype=np.intp)
+        for t, task in enumerate(self.plan):
+            # one machine's part at a time: all of them would be twice the whole
+            part = K if self._whole else take_block(K, task.samples)
+            self.bank = self.bank._replace(grams=part.ravel(), gram_at=at)
+            self.settle_one(t)
+
+    def decisions(self, Z: Any) -> np.ndarray:
+        n = self.X.shape[0]
+        coef = np.stack([self.coef(t, n) for t in range(len(self.plan))], axis=1)
+        rows = np.flatnonzero(coef.any(axis=1))
+        if not len(rows):
+            return np.tile(self.intercepts(), (Z.shape[0], 1))
+        prepared = self.kernel.prepare(self.X[rows] * self.scale)
+        values = prepared.decision(Z * self.scale, np.ascontiguousarray(coef[rows]))
+        return np.asarray(values, dtype=np.float64) + self.intercepts()
+
+    # ------------------------------------------------------------------ criteria
+
+    def values(self) -> tuple[np.ndarray, float]:
+        total = np.zeros(len(self.units.members))
+        objective = 0.0
+        for t in range(len(self.plan)):
+            coef = self.coef(t, self.X.shape[0])
+            beta = self._ball(t) if self.criterion == "radius_margin" else None
+            if self.order == "zero":
+                values, now = self._changes(coef, beta)
+            else:
+                values, now = self._gradients(coef, beta)
+            total += np.abs(values)
+            objective += now
+        return np.where(self.alive, total, np.nan), objective
+
+    def _changes(self, coef: np.ndarray, beta: np.ndarray | None) -> tuple[np.ndarray, float]:
+        tracker, rows = self._tracked(coef, beta)
+        c = coef[rows]
+        square, without = self._forms(tracker, c, None)
+        if beta is None:
+            return square - without, square
+        radius, radius_without = self._forms(tracker, beta[rows], beta[rows])
+        return radius * square - radius_without * without, radius * square
+
+    def _forms(
+        self, tracker: FeatureGram, c: np.ndarray, diag_weight: np.ndarray | None
+    ) -> tuple[float, np.ndarray]:
+        """``c'Kc``, or ``w' diag K - c'Kc``, as it is and with each unit left out."""
+        sign = 1.0 if diag_weight is None else -1.0
+        now = sign * float(c @ (tracker.K @ c))
+        if diag_weight is not None:
+            now += float(diag_weight @ tracker.K.diagonal())
+        without = np.zeros(len(self.units.members))
+        alive = np.flatnonzero(self.alive)
+        single = alive[self.units.sizes[alive] == 1] if len(alive) else alive
+        features = np.array([self.units.members[k][0] for k in single], dtype=np.intp)
+        if len(single):
+            without[single] = sign * tracker.leave_one_out_norms(c)[features]
+            if diag_weight is not None:
+                without[single] += tracker.leave_one_out_diag(diag_weight)[features]
+        for k in alive[self.units.sizes[alive] > 1] if len(alive) else alive:
+            without[k] = self._without(tracker, c, diag_weight, sign, self.units.members[k])
+        return now, without
+
+    def _without(
+        self,
+        tracker: FeatureGram,
+        c: np.ndarray,
+        diag_weight: np.ndarray | None,
+        sign: float,
+        members: np.ndarray,
+    ) -> float:
+        """The form with several features left out at once."""
+        support = np.flatnonzero(c if diag_weight is None else (c != 0) | (diag_weight != 0))
+        scaled = tracker.X[support] * self.scale
+        scaled[:, members] = 0.0
+        K = self.kernel(scaled)
+        value = sign * float(c[support] @ (K @ c[support]))
+        if diag_weight is not None:
+            value += float(diag_weight[support] @ K.diagonal())
+        return value
+
+    def _gradients(self, coef: np.ndarray, beta: np.ndarray | None) -> tuple[np.ndarray, float]:
+        tracker, rows = self._tracked(coef, beta)
+        c = coef[rows]
+        square = float(c @ (tracker.K @ c))
+        slope = tracker.gradient(c)
+        if beta is None:
+            return self.units.totals(slope), square
+        d = beta[rows]
+        radius = float(d @ tracker.K.diagonal() - d @ (tracker.K @ d))
+        radius_slope = tracker.diag_gradient(d) - tracker.gradient(d)
+        total = square * radius_slope - radius * slope
+        return self.units.totals(total), radius * square
+
+    def _tracked(
+        self, coef: np.ndarray, beta: np.ndarray | None
+    ) -> tuple[FeatureGram, np.ndarray | slice]:
+        """A tracker of at least the samples with a coefficient, and which samples it holds."""
+        if self.tracker is not None:
+            return self.tracker, slice(None)
+        used = coef != 0 if beta is None else (coef != 0) | (beta != 0)
+        rows = np.flatnonzero(used)
+        if 8 * len(rows) ** 2 > MOST_SUPPORT_BYTES:
+            raise MemoryError(
+                f"SVMRFE: kernel={self.kernel!r} has {len(rows):,} support vectors, whose matrix "
+                f"would take {8e-9 * len(rows) ** 2:.1f} GB, more than is allowed for. Use fewer "
+                "samples, kernel='linear', or another C with fewer support vectors."
+            )
+        return self.kernel.track(self.X[rows], self.scale), rows
+
+    def _ball(self, t: int) -> np.ndarray:
+        """``beta`` of the smallest ball around the samples of machine ``t``, over all samples."""
+        matrix = self._matrix(t)
+        tol = 1e-4 * self.tol * squared_spread(matrix)
+        result = solve(svdd_problem(matrix, np.inf), start=self._beta[t], tol=tol, polished=True)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.note((result.violation or 0.0) / (1e4 * tol + FLOOR))
+        self._beta[t] = result.a
+        whole = np.zeros(self.X.shape[0])
+        whole[self.plan[t].samples] = result.a
+        return whole
+
+    def _matrix(self, t: int) -> QMatrix:
+        samples = self.plan[t].samples
+        if self.tracker is None:
+            return KernelQ(self.kernel, self.X[samples] * self.scale)
+        K = self.tracker.K
+        return DenseQ(K if len(samples) == len(K) else take_block(K, samples))

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from tamiz.base import Stopwatch, choose_size, number_to_select
-from tamiz.embedded._last_machine import LastMachineSelector
-from tamiz.embedded.rfe.cv import Split, errors_by_size, pack, sizes_of, splits_of, unpack
-from tamiz.embedded.rfe.last import described, fit_last
-from tamiz.embedded.rfe.run import Elimination
-from tamiz.embedded.rfe.setup import Samples, Setup, units_of
-from tamiz.embedded.rfe.stream import fit_rfe_stream
-from tamiz.embedded.sparse.streaming import Precision
-from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
+from tamiz.embedded.rfe.elimination import (
+    Elimination,
+    RFESetup,
+    Split,
+    WeighedSamples,
+    errors_by_size,
+    pack,
+    sizes_of,
+    splits_of,
+    units_of,
+    unpack,
+)
+from tamiz.embedded.rfe.machines import Machines
+from tamiz.embedded.sparse.streaming import (
+    OutOfPassesError,
+    Precision,
+    StreamedMachines,
+    pairs_or_rest,
+)
+from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
 from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units
-from tamiz.svm import SVC
-from tamiz.svm.multiclass import BinaryFit
+from tamiz.svm.last_machine import LastMachineClassifier
+from tamiz.svm.stream.machine import Stream, StreamedMachine, in_features
 from tamiz.validation import (
     check_classes,
     check_sample_weight,
@@ -39,7 +51,7 @@ _BY_CV = ("best", "1se")
 _SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
 
 
-class SVMRFE(LastMachineSelector):
+class SVMRFE(LastMachineClassifier):
     r"""Recursive feature elimination by a support vector machine (SVM-RFE).
 
     Train, drop the feature that the machine misses least, train again, until one is left. With a
@@ -56,13 +68,13 @@ class SVMRFE(LastMachineSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto", "best", "1se" or None, default=None
-        How many to keep: a number, a share of all, half of them ("auto", ``None``), or by
+        How many to keep: a number, a fraction of all, half of them ("auto", ``None``), or by
         cross-validation the number with least error ("best"; ties: fewer), or the least number
         whose error is within one standard error of that ("1se"). The ranking is always complete.
         With ``feature_groups``, the largest set met on the way with at most that many features;
         if the last group left is larger, that group, and a warning.
     C : float, default=1.0
-        Price of slack.
+        Penalty of slack.
     kernel : str, Kernel or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function
         ``f(X, Z)``.
@@ -74,8 +86,8 @@ class SVMRFE(LastMachineSelector):
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
     step : int, float or "half", default=1
-        How many leave at a time: a number, a share of those still in play (scikit-learn: of all),
-        or half of those in play.
+        How many leave at a time: a number, a fraction of those still in play (scikit-learn: of
+        all), or half of those in play.
     criterion : {"margin", "radius_margin"}, default="margin"
         What a removal should change least, :math:`\|w\|^2` or :math:`R^2\|w\|^2`.
     order : {"zero", "first"}, default="zero"
@@ -121,8 +133,8 @@ class SVMRFE(LastMachineSelector):
     classes_ : array
         Class labels, sorted.
     cv_errors_ : array of shape (n_splits, n_sizes)
-        Share of wrong predictions of each fold at each size; "best" and "1se" only. After Ctrl-C,
-        of the folds that were done.
+        Fraction of wrong predictions of each fold at each size; "best" and "1se" only. After
+        Ctrl-C, of the folds that were done.
     cv_sizes_ : array of shape (n_sizes,)
         The sizes: numbers of features, or of units and fixed features if there are groups.
     n_passes_ : int
@@ -156,6 +168,11 @@ class SVMRFE(LastMachineSelector):
     >>> round(rfe.score(X, y), 3)
     0.965
     """
+
+    kernel_: Kernel
+    status_: str
+    cv_errors_: np.ndarray
+    cv_sizes_: np.ndarray
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
@@ -274,9 +291,9 @@ class SVMRFE(LastMachineSelector):
 
         The same elimination as in ``fit``. Each machine is solved in a few passes over the rows,
         from the weights and the certificate of the one before, up to a certified gap; the order of
-        the rows and the cut into batches do not matter. ``step="half"`` or a share needs far fewer
-        passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it, a
-        sample of rows (32 MB), and a square table as wide as the features for each machine.
+        the rows and the cut into batches do not matter. ``step="half"`` or a fraction needs far
+        fewer passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it,
+        a sample of rows (32 MB), and a square table as wide as the features for each machine.
 
         Not available: other kernels, ``criterion="radius_margin"``, "best" and "1se" for
         ``n_features_to_select``, ``checkpoint``.
@@ -292,7 +309,7 @@ class SVMRFE(LastMachineSelector):
             not shifted). The weights of ``estimator_`` are for the features as they are in the
             table.
         gap : float, default=1e-4
-            Largest duality gap of each machine, as a share of its objective.
+            Largest duality gap of each machine, as a fraction of its objective.
         max_passes : int, default=10000
             Limit on passes over the rows.
         keep_bytes : int, optional
@@ -324,7 +341,7 @@ class SVMRFE(LastMachineSelector):
         with unchanged_on_error(self), one_blas_thread():
             precision = Precision.of(gap, max_passes)
             options = {**options, "keep_bytes": keep_bytes}
-            fit_rfe_stream(self, source, target, standardize, precision, options)
+            _fit_stream(self, source, target, standardize, precision, options)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -336,12 +353,7 @@ class SVMRFE(LastMachineSelector):
         X = check_X(self, X, reset=True, accept_sparse=self._takes_sparse())
         check_squares(X)
         if not (X.max(axis=0) - X.min(axis=0)).max() > 0:
-            warnings.warn(
-                "SVMRFE: every feature of X is constant, so that nothing can be learned; the "
-                "ranking means nothing.",
-                UserWarning,
-                stacklevel=3,
-            )
+            _warn_of_constants(" of X")
         warn_if_unscaled(self, X)
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
@@ -349,13 +361,10 @@ class SVMRFE(LastMachineSelector):
         units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)
         n_wanted = self._number_wanted(units)
         used = np.flatnonzero(weight)
-        data = Samples(X, labels, weight)
+        data = WeighedSamples(X, labels, weight)
         data = data if len(used) == len(weight) else data.part(used)
-        setup = Setup(
-            kernel=kernel,
-            units=units,
-            **{name: getattr(self, name) for name in _SHARED},
-        )
+        shared = {name: getattr(self, name) for name in _SHARED}
+        setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
         store = open_checkpoint(self, X, labels.codes, weight)
         if self.n_features_to_select in _BY_CV:
@@ -364,39 +373,39 @@ class SVMRFE(LastMachineSelector):
             else:
                 splits = splits_of(self.cv, X, y, labels, used, self.random_state)
         self.classes_ = labels.classes
-        self.status_, self._stopped = "converged", ""
-        for name in ("cv_errors_", "cv_sizes_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self._forget_earlier_fit()
         with Progress("SVMRFE", self.verbose) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)
             excess = run.machines.excess
             n_units = run.n_kept if splits is None and run.wanted is not None else None
             if splits is not None and self.status_ == "converged":
                 excess = max(excess, self._judge(setup, data, splits, progress, store, run))
-                if hasattr(self, "cv_errors_"):
-                    sizes = self.cv_sizes_ - len(units.fixed)
-                    n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
-        if n_units is None:
+        if hasattr(self, "cv_errors_"):
+            sizes = self.cv_sizes_ - len(units.fixed)
+            n_units = choose_size(self.cv_errors_, sizes, str(self.n_features_to_select))
+        elif n_units is None:
             n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
         solved = None
         if run.wanted is not None and run.slopes is not None and n_units == run.n_kept:
-            solved = described(run.machines, run.wanted, run.slopes)
-        self._fit_last(X, y, sample_weight, support, solved)
+            solved = run.machines.solution(run.wanted, run.slopes)
+        features = np.flatnonzero(support)
+        kernel = self.kernel_.restrict(features, len(support))
+        self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
         if excess and self.status_ == "converged":
             self.status_ = "stalled"
         notes: dict[str, Any] = {"status": self.status_}
         if hasattr(self, "cv_errors_"):
             notes |= {"cv_errors": self.cv_errors_, "cv_sizes": self.cv_sizes_}
-        self._finish(
-            order=order,
-            support=support,
-            path=run.path(),
-            seconds=watch.seconds,
-            notes=notes,
-        )
+        path, seconds = run.path(), watch.seconds
+        self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _forget_earlier_fit(self) -> None:
+        self.status_, self._stopped = "converged", ""
+        for name in ("cv_errors_", "cv_sizes_"):
+            self.__dict__.pop(name, None)
 
     def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
         """Say what did not go as asked."""
@@ -443,8 +452,8 @@ class SVMRFE(LastMachineSelector):
 
     def _eliminate(
         self,
-        setup: Setup,
-        data: Samples,
+        setup: RFESetup,
+        data: WeighedSamples,
         n_wanted: int,
         splits: list[Split] | None,
         progress: Progress,
@@ -472,8 +481,8 @@ class SVMRFE(LastMachineSelector):
 
     def _judge(
         self,
-        setup: Setup,
-        data: Samples,
+        setup: RFESetup,
+        data: WeighedSamples,
         splits: list[Split],
         progress: Progress,
         store: Checkpoint | None,
@@ -507,24 +516,6 @@ class SVMRFE(LastMachineSelector):
             self.cv_sizes_ = np.array(sizes_of(setup)) + len(setup.units.fixed)
         return excess
 
-    def _fit_last(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        support: np.ndarray,
-        solved: list[BinaryFit] | None,
-    ) -> None:
-        features = np.flatnonzero(support)
-        svc = SVC(
-            C=self.C,
-            kernel=self.kernel_.restrict(features, len(support)),
-            multiclass=self.multiclass,
-            tol=self.tol,
-            class_weight=self.class_weight,
-        )
-        self.estimator_ = fit_last(svc, X[:, features], y, sample_weight, solved)
-
     def _refuse_kernel(self, kernel: Kernel) -> None:
         if kernel.precomputed:
             raise ValueError(
@@ -541,3 +532,118 @@ class SVMRFE(LastMachineSelector):
         # scikit-learn's checks train on two features, both of them needed, and half are kept
         tags.classifier_tags.poor_score = True
         return tags
+
+
+# ---------------------------------------------------------------------- streams
+
+
+def _fit_stream(
+    rfe: Any, source: Any, target: Any, standardize: bool, precision: Precision, options: Any
+) -> None:
+    """Rank the features of a stream, and set the fitted attributes of ``rfe``.
+
+    The elimination is that of memory, with machines that are solved in passes.
+    """
+    watch = Stopwatch()
+    rfe._validate_params()
+    _refuse_for_stream(rfe)
+    with Progress("SVMRFE", rfe.verbose) as progress:
+        stream = Stream(rfe, source, target, options)
+        names = getattr(rfe, "feature_names_in_", None)
+        units = units_of(rfe.feature_groups, rfe.fixed_features, stream.n_features, names)
+        n_wanted = rfe._number_wanted(units)
+        tasks = pairs_or_rest(stream, rfe.class_weight, rfe.C, rfe.multiclass)
+        rows = stream.rows(tasks, progress)
+        varies = stream.spread()[1] > 0
+        if not varies.any():
+            _warn_of_constants()
+        size = np.ones(stream.n_features) if standardize else rows.units.scale
+        factor = 1.0 if rfe.order == "zero" else 2.0
+        machines = StreamedMachines(rows, units, factor, size, varies, precision)
+        run = Elimination(cast(Machines, machines), units, rfe.step, n_wanted)
+        rfe._forget_earlier_fit()
+        stopped = rfe.__dict__.pop("_stopped")
+        try:
+            run.run(progress)
+        except (KeyboardInterrupt, OutOfPassesError) as error:
+            if machines.latest() is None:
+                raise
+            used_up = isinstance(error, OutOfPassesError)
+            rfe.status_ = "max_iter" if used_up else "interrupted"
+            why = f"all {precision.max_passes} passes were made" if used_up else "interrupted"
+            stopped = (
+                f"{why} after {run.n_gone} of {len(units.members)} units had been dropped; the "
+                "others are ranked by the last criterion."
+            )
+    n_units = run.n_kept if run.wanted is not None else run.units_within(n_wanted)
+    order = run.order()
+    support = run.support(n_units, order)
+    bank = machines.bank
+    if run.wanted is not None and run.slopes is not None:
+        bank = bank._replace(b=run.wanted, g=run.slopes)
+    rfe.classes_ = stream.classes
+    rfe.kernel_ = Linear()
+    rfe.estimator_ = _streamed_machine(rfe, bank, rows, support)
+    rfe.n_passes_ = rows.passes + 1
+    if machines.excess and rfe.status_ == "converged":
+        rfe.status_ = "stalled"
+    rfe._finish(
+        order=order,
+        support=support,
+        path=run.path(),
+        seconds=watch.seconds,
+        notes={"status": rfe.status_, "n_passes": rfe.n_passes_},
+    )
+    if machines.excess:
+        stopped = stopped or (
+            f"a machine on the way came to {machines.excess:.2g} times gap={precision.gap:g} "
+            "only; the order may be wrong from there on. Set standardize=True, or lower C."
+        )
+    rfe._warn(stopped, 0.0, n_wanted)
+
+
+def _streamed_machine(rfe: Any, bank: Any, rows: Any, support: np.ndarray) -> StreamedMachine:
+    """The linear machines on the selected features, with their evidence."""
+    beta = in_features(bank.b, rows.units)
+    machine = StreamedMachine(rfe.multiclass)
+    machine.classes_ = rfe.classes_
+    machine.n_features_in_ = int(support.sum())
+    names = getattr(rfe, "feature_names_in_", None)
+    if names is not None:
+        machine.feature_names_in_ = np.asarray(names)[support]
+    machine.coef_, machine.intercept_ = beta[:, :-1][:, support], beta[:, -1]
+    machine.objective_, machine.duality_gap_ = bank.g.T
+    return machine
+
+
+def _warn_of_constants(where: str = "") -> None:
+    """Called from what ``fit`` or ``fit_stream`` calls."""
+    warnings.warn(
+        f"SVMRFE: every feature{where} is constant, so that nothing can be learned; the ranking "
+        "means nothing.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _refuse_for_stream(rfe: Any) -> None:
+    """What needs all rows at once."""
+    if not rfe._takes_sparse():
+        raise ValueError(
+            f"fit_stream is for the linear kernel; kernel={rfe.kernel!r} needs all rows at "
+            "once. Use kernel='linear', or fit on a sample of the rows."
+        )
+    if rfe.criterion != "margin":
+        raise ValueError(
+            f"fit_stream knows criterion='margin' only; {rfe.criterion!r} needs all rows at once."
+        )
+    if rfe.n_features_to_select in ("best", "1se"):
+        raise ValueError(
+            f"n_features_to_select={rfe.n_features_to_select!r} needs cross-validation, which "
+            "fit_stream does not make; give a number or a fraction."
+        )
+    if rfe.checkpoint is not None:
+        raise ValueError(
+            "checkpoint is not available in fit_stream; set checkpoint=None. After Ctrl-C what "
+            "was reached is kept."
+        )

@@ -14,13 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.embedded._last_machine import LastMachineSelector
 from tamiz.embedded.scaling.machines import Objective, Sample
 from tamiz.embedded.scaling.path import ALIVE, ScalingPlan, ScalingState, begin, run
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import number_to_drop
+from tamiz.svm.last_machine import LastMachineClassifier
 from tamiz.svm.svc import SVC
 from tamiz.validation import (
     check_class_weight,
@@ -72,7 +72,7 @@ class Task(NamedTuple):
     kernel: Kernel  # of the machine, on features times their factors
 
 
-class ScalingSelector(LastMachineSelector):
+class ScalingSelector(LastMachineClassifier):
     """Base of the selectors by scaling factors.
 
     A subclass says with :meth:`_task` what is minimised, where, and which stage is chosen.

@@ -233,7 +233,7 @@ class _Bank(NamedTuple):
 
 
 class StreamedMachines:
-    """What an elimination asks of its machines (``_rfe_machines.Machines``), on a stream."""
+    """What an elimination asks of its machines (``rfe.machines.Machines``), on a stream."""
 
     def __init__(
         self,
@@ -322,7 +322,7 @@ class StreamedMachines:
         """Nothing is faster than one by one."""
         return False
 
-    def told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def dropped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nothing was dropped by :meth:`drop_singles`."""
         return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
 

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tamiz.evaluation.judges.metric import Predicted
 from tamiz.evaluation.judges.named import resolved
-from tamiz.evaluation.tuning.gram import radial
-from tamiz.evaluation.tuning.paths import TolerantBinary, class_scores, tasks
 from tamiz.qp.matrices import take_block
-from tamiz.search.judges import last_step
+from tamiz.search.judges import Predicted, last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
 from tamiz.svm import SVC, LinearMachine
+from tamiz.svm.multiclass import decide, tasks
+from tamiz.svm.path.gram import radial
+from tamiz.svm.path.penalties import TolerantBinary
+from tamiz.svm.path.problem import BinaryDual
 from tamiz.tree import CARTClassifier
 from tamiz.tree.binned import (
     Bins,
@@ -181,25 +182,22 @@ def _penalties(
     for task in tasks(part.codes, len(part.classes), scheme):
         own = K if len(task.samples) == len(K) else take_block(K, task.samples)
         nobody = np.empty(0, dtype=np.intp)
-        weight = part.weight[task.samples]
-        binary = TolerantBinary(np.arange(len(own)), task.signs, weight, nobody, tol)
+        dual = BinaryDual(np.arange(len(own)), task.signs, part.weight[task.samples])
+        binary = TolerantBinary(dual, nobody, tol)
         binary.attach(np.ascontiguousarray(own))
         binaries.append((binary, task.samples))
     for C, c in wanted:
         columns = []
         for binary, samples in binaries:
-            binary.values(C)
+            binary.solve(C)
             used = np.flatnonzero(binary.b)
             columns.append(Kx[:, samples[used]] @ binary.b[used] - binary.constant)
         yield c, np.column_stack(columns)
 
 
 def _decided(classes: np.ndarray, values: np.ndarray, scheme: str) -> Predicted:
-    if len(classes) == 2:
-        decisions = values[:, 0]
-        return Predicted(classes, classes[(decisions > 0).astype(np.intp)], decisions)
-    decisions = class_scores(values, len(classes), scheme)
-    return Predicted(classes, classes[decisions.argmax(axis=1)], decisions)
+    winner, decisions, _ = decide(values, len(classes), scheme)
+    return Predicted(classes, classes[winner], decisions)
 
 
 # --------------------------------------------------------------------------------- forests

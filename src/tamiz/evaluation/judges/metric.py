@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import get_scorer
-from sklearn.utils.metaestimators import available_if
+
+from tamiz.search.judges import Predicted
 
 #: How the names of those scores begin that lie between 0 and 1.
 _SHARES = (
@@ -115,39 +115,3 @@ class ErrorMetric:
         machine = DummyClassifier() if self.classes else DummyRegressor()
         machine.fit(np.zeros((len(y_train), 1)), y_train, weight_train)
         return self(machine, np.zeros((len(y), 1)), y, weight)
-
-
-class Predicted(ClassifierMixin, BaseEstimator):
-    """Predictions that are there already, in the form that scorers ask for.
-
-    Parameters
-    ----------
-    classes : array
-        Labels.
-    predictions : array of shape (n_samples,)
-        Predicted labels.
-    decisions : array
-        Decision values: positive for the second of two classes, or one column for each class.
-    proportions : array of shape (n_samples, n_classes), optional
-        Estimated probabilities, if there are some.
-    """
-
-    def __init__(self, classes: Any, predictions: Any, decisions: Any, proportions: Any = None):
-        self.classes = classes
-        self.predictions = predictions
-        self.decisions = decisions
-        self.proportions = proportions
-        self.classes_ = classes
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The predictions."""
-        return self.predictions
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The decision values."""
-        return self.decisions
-
-    @available_if(lambda self: self.proportions is not None)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The estimated probabilities."""
-        return self.proportions

@@ -5,7 +5,8 @@ a kernel matrix serves all splits and all C (all C of one split, if the features
 it), and along C every machine starts from the one before. Splits are shared among threads.
 
 It serves ``tamiz.svm.SVC`` and ``SVR`` with a linear, polynomial or radial kernel, alone or behind
-a ``StandardScaler`` or ``MinMaxScaler`` with default parameters, on dense numbers without gaps.
+a ``StandardScaler`` or ``MinMaxScaler`` with default parameters, on dense numbers without missing
+values.
 Everything else, and whatever does not converge, is left to the estimator itself.
 """
 
@@ -21,30 +22,31 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
-from tamiz.evaluation.tuning.gram import Base
-from tamiz.evaluation.tuning.paths import (
-    Answer,
+from tamiz.evaluation.tuning.cells import Outcome, Plain
+from tamiz.qp.matrices import SMALL_GRAM_BYTES
+from tamiz.runtime.parallel import limit_threads
+from tamiz.search.judges import Predicted, PredictedNumbers
+from tamiz.svm import SVC, SVR
+from tamiz.svm.path.gram import GridGrams
+from tamiz.svm.path.penalties import (
     ClassifierPath,
-    Doubt,
-    Path,
+    PathAnswer,
+    PenaltyPath,
     RegressorPath,
     TooCoarse,
 )
-from tamiz.evaluation.tuning.plain import Outcome, Plain
-from tamiz.kernels import as_kernel
-from tamiz.qp.matrices import SMALL_GRAM_BYTES
-from tamiz.runtime.parallel import limit_threads
-from tamiz.search.fast import _is_default
-from tamiz.search.svc.judge import Answers
-from tamiz.svm import SVC, SVR
+from tamiz.svm.path.problem import (
+    Doubt,
+    has_usual_sizes,
+    kernel_of,
+    machine_and_scaler,
+    served_kernel,
+)
 
-_PATHS: dict[type, type[Path]] = {SVC: ClassifierPath, SVR: RegressorPath}
+_PATHS: dict[type, type[PenaltyPath]] = {SVC: ClassifierPath, SVR: RegressorPath}
 #: Parameters that do not change the machine, or that tell cells of a group apart.
-_ASIDE = {"C", "kernel", "gamma", "degree", "coef0", "verbose", "cache_mb"}
-#: Features beyond these sizes are left to the estimator, which has sentences for them.
-_TINY, _HUGE = 1e-60, 1e60
+ASIDE = {"C", "kernel", "gamma", "degree", "coef0", "verbose", "cache_mb"}
 
 Report = Callable[[int, int, Outcome], None]
 
@@ -122,21 +124,21 @@ class Fast:
             return False
         if any(len(np.unique(train)) < len(train) for train, _ in plain.splits):
             return False
-        size, spread = np.abs(X).max(axis=0), np.ptp(X, axis=0)
-        usual = ((size == 0) | (size > _TINY)) & (size < _HUGE) & ((spread == 0) | (spread > _TINY))
-        return bool(usual.all())
+        return has_usual_sizes(X)
 
     def _collect(self) -> None:
         groups: dict[str, Group] = {}
         for number, params in enumerate(self.cells):
             try:
-                machine, scaler = _parts(self.plain.candidate(params))
+                machine, scaler = machine_and_scaler(self.plain.candidate(params), _PATHS)
             except (TypeError, ValueError):
                 continue  # the estimator says it in its own words
-            if machine is None or not _is_usual(machine):
+            if machine is None or not is_steady(machine):
                 continue
-            kernel = _kernel_of(machine)
-            others = {k: v for k, v in machine.get_params().items() if k not in _ASIDE}
+            kernel = served_kernel(machine)
+            if kernel is None:
+                continue
+            others = {k: v for k, v in machine.get_params().items() if k not in ASIDE}
             key = repr((type(machine), type(scaler), kernel, sorted(others.items(), key=str)))
             group = groups.setdefault(key, Group(machine, scaler))
             group.cells.append((float(machine.C), number))
@@ -159,7 +161,7 @@ class Fast:
 
     def _itemsize(self, group: Group, C: float) -> int:
         """Of the kernel values with which the estimator would work."""
-        kernel, tol = _kernel_of(group.machine), group.machine.tol
+        kernel, tol = kernel_of(group.machine), group.machine.tol
         n = max(len(train) for train, _ in self.plain.splits)
         if not kernel.unit_bounded or 8 * n**2 <= SMALL_GRAM_BYTES:
             return 8
@@ -177,7 +179,7 @@ class Fast:
         double = any(self._itemsize(g, C) == 8 for g in self.groups for C, _ in g.cells)
         kept_single = single and not double
         shared = [group for group in self.groups if group.scaler is None]
-        base = Base(self.table, kept_single)
+        base = GridGrams(self.table, kept_single)
         for group in shared:
             self._run_shared(group, base, wanted, report)
         del base
@@ -193,7 +195,7 @@ class Fast:
             self._share(jobs, report)
 
     def _run_shared(
-        self, group: Group, base: Base, wanted: set[tuple[int, int]], report: Report
+        self, group: Group, base: GridGrams, wanted: set[tuple[int, int]], report: Report
     ) -> None:
         """All splits of a group, whose machines see the same features."""
         splits = [
@@ -203,9 +205,9 @@ class Fast:
         ]
         if not splits:
             return
-        kernel = _kernel_of(group.machine)
+        kernel = kernel_of(group.machine)
         base.prepare(kernel)
-        grams = _Grams(base, None if kernel._pending else kernel)
+        grams = SharedGrams(base, None if kernel._pending else kernel)
         if not kernel._pending and kernel.unit_bounded:  # here, where all threads can share it
             grams.get(kernel, self._itemsize(group, group.cells[0][0]))
         self._share([(self._path, group, k, self.table, grams) for k in splits], report)
@@ -221,17 +223,17 @@ class Fast:
         """All groups on one split, whose training part says how the features are scaled."""
         train, _ = self.plain.splits[split]
         table = np.ascontiguousarray(clone(scaler).fit(self.table[train]).transform(self.table))
-        base = Base(table, single)
+        base = GridGrams(table, single)
         found: list[tuple[int, int, Outcome]] = []
         for group in groups:
             if any((cell, split) in wanted for _, cell in group.cells):
-                found += self._path(group, split, table, _Grams(base, None))
+                found += self._path(group, split, table, SharedGrams(base, None))
             if self.stopped:
                 break
         return found
 
     def _path(
-        self, group: Group, split: int, table: Any, grams: _Grams
+        self, group: Group, split: int, table: Any, grams: SharedGrams
     ) -> list[tuple[int, int, Outcome]]:
         """One group on one split, along C."""
         plain = self.plain
@@ -239,7 +241,7 @@ class Fast:
         found: list[tuple[int, int, Outcome]] = []
         try:
             path = _PATHS[type(group.machine)](group.machine, train, test, plain.y, plain.weight)
-            kernel = _kernel_of(group.machine)
+            kernel = kernel_of(group.machine)
             if kernel._pending:
                 kernel = kernel.resolve(table[train], path.weight)
         except (Doubt, ValueError):
@@ -276,15 +278,15 @@ class Fast:
         """What the estimator itself says, where there is a doubt."""
         return self.plain.score(self.cells[cell], split)
 
-    def _measure(self, answer: Answer, test: np.ndarray) -> float:
+    def _measure(self, answer: PathAnswer, test: np.ndarray) -> float:
         plain = self.plain
         truth = plain.y[test]
         weight = None if plain.weight is None else plain.weight[test]
         if plain.metric.plain_accuracy:
             return float(np.average(answer.predictions == truth, weights=weight))
-        answers = Answers(answer.classes, answer.predictions, answer.decisions)
-        if answer.classes is None:
-            answers = _Numbers(answer.predictions)
+        answers: Any = PredictedNumbers(answer.predictions)
+        if answer.classes is not None:
+            answers = Predicted(answer.classes, answer.predictions, answer.decisions)
         try:
             score = plain.metric.measure(answers, np.arange(len(test))[:, None], truth, weight)
         except Exception:
@@ -320,10 +322,10 @@ class Fast:
             pool.shutdown(wait=True)
 
 
-class _Grams:
+class SharedGrams:
     """Kernel matrices: one kept for all splits if the kernel is the same, else made when asked."""
 
-    def __init__(self, base: Base, kept: Any):
+    def __init__(self, base: GridGrams, kept: Any):
         self.base = base
         self.kept = kept
         self.matrices: dict[int, np.ndarray] = {}
@@ -344,64 +346,15 @@ class _Grams:
         return K
 
 
-class _Numbers(Answers):
-    """Predictions of a regression, known beforehand."""
-
-    _estimator_type = "regressor"
-
-    def __init__(self, predictions: np.ndarray):
-        super().__init__(None, predictions, predictions)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "regressor"
-        return tags
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The coefficient of determination, as every regressor of scikit-learn says it."""
-        from sklearn.metrics import r2_score
-
-        return float(r2_score(y, self.predictions, sample_weight=sample_weight))
-
-
 def _alone(function: Callable[..., Any], *arguments: Any) -> Any:
     with limit_threads(1):
         return function(*arguments)
 
 
-def _kernel_of(machine: Any) -> Any:
-    return as_kernel(
-        machine.kernel, gamma=machine.gamma, degree=machine.degree, coef0=machine.coef0
-    )
-
-
 def _is_word(group: Group) -> bool:
-    return bool(_kernel_of(group.machine)._pending)
+    return bool(kernel_of(group.machine)._pending)
 
 
-def _parts(estimator: Any) -> tuple[Any, Any]:
-    """The machine and the scaler before it, or twice None if the estimator is anything else."""
-    if type(estimator) in _PATHS:
-        return estimator, None
-    if type(estimator) is Pipeline and len(estimator.steps) == 2 and estimator.memory is None:
-        scaler, machine = (step for _, step in estimator.steps)
-        if type(machine) in _PATHS and scaler in (None, "passthrough"):
-            return machine, None
-        if type(machine) in _PATHS and _is_default(scaler):
-            return machine, scaler
-    return None, None
-
-
-def _is_usual(machine: Any) -> bool:
-    """Whether parameters are valid, and such that the way to the solution does not matter."""
-    try:
-        machine._validate_params()
-        kernel = _kernel_of(machine)
-    except (TypeError, ValueError):
-        return False
-    return _is_steady(machine) and kernel.pairwise_form is not None
-
-
-def _is_steady(machine: Any) -> bool:
+def is_steady(machine: Any) -> bool:
     """Whether the machine goes on to the solution, from wherever it starts."""
     return machine.max_iter < 0 and not machine.warm_start and machine.solver in ("auto", "smo")

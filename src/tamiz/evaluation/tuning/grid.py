@@ -240,7 +240,7 @@ def shown(cell: Mapping[str, Any]) -> str:
     )
 
 
-def told_apart(cell: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def lasting_text(cell: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """A cell as it prints in any process: functions, also in kernels, by what they do."""
     return [(name, _lasting(value)) for name, value in sorted(cell.items(), key=str)]
 
@@ -249,5 +249,5 @@ def _lasting(value: Any) -> Any:
     if isinstance(value, Kernel):
         own = value.get_params(deep=False)
         if any(_lasting(inner) is not inner for inner in own.values()):
-            return f"{type(value).__name__}({told_apart(own)})"
+            return f"{type(value).__name__}({lasting_text(own)})"
     return _said(value) if callable(value) and not isinstance(value, Kernel) else value

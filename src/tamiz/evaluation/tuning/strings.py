@@ -2,7 +2,7 @@
 
 Values of strings are dear, and each depends on two strings alone: nothing is learnt from samples
 that are held out. So the matrix over all samples is worked out once for each kernel of the grid.
-``SVC`` goes along C as in :mod:`tamiz.evaluation.tuning.paths`; any other machine, and whatever is
+``SVC`` goes along C as in :mod:`tamiz.svm.path.penalties`; any other machine, and whatever is
 in doubt, is fitted by the estimator itself with a kernel that looks its values up.
 """
 
@@ -16,15 +16,15 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
 
-from tamiz.evaluation.tuning.fast import _ASIDE, Fast, Group, Report, _Grams, _is_steady
-from tamiz.evaluation.tuning.paths import Doubt
-from tamiz.evaluation.tuning.plain import Outcome, Plain
+from tamiz.evaluation.tuning.cells import Outcome, Plain
+from tamiz.evaluation.tuning.fast import ASIDE, Fast, Group, Report, SharedGrams, is_steady
 from tamiz.kernels import Kernel, as_kernel
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.kernels.strings.texts import Texts
 from tamiz.search.judges import last_step
 from tamiz.svm import SVC
 from tamiz.svm.kernel_machine import KernelMachine
+from tamiz.svm.path.problem import Doubt
 from tamiz.validation import require_samples
 
 _PLACES = "places"
@@ -99,7 +99,7 @@ def _compares_text(kernel: Any) -> bool:
 # ---------------------------------------------------------------------- values looked up
 
 
-class Known(Kernel):
+class KnownValues(Kernel):
     """A kernel of strings whose values are all known.
 
     Parameters
@@ -161,7 +161,7 @@ class LookedUp(Plain):
         super().__init__(
             plain.estimator, places, plain.y, plain.weight, plain.splits, plain.metric, plain.strict
         )
-        self.kernel = Known(kernel, K, kernel._error_scale(texts, K.diagonal()))
+        self.kernel = KnownValues(kernel, K, kernel._error_scale(texts, K.diagonal()))
 
     def candidate(self, params: Mapping[str, Any]) -> Any:
         estimator = super().candidate(params)
@@ -264,9 +264,9 @@ class TextFast(Fast):
             if not stands_alone(estimator) or not _is_valid(machine):
                 continue  # the estimator says it in its own words
             setting = settings.setdefault(_kernel_key(estimator, params), len(settings))
-            if along and type(machine) is SVC and _is_steady(machine):
+            if along and type(machine) is SVC and is_steady(machine):
                 own = machine.get_params(deep=False).items()
-                others = sorted((name, repr(value)) for name, value in own if name not in _ASIDE)
+                others = sorted((name, repr(value)) for name, value in own if name not in ASIDE)
                 group = groups.setdefault(
                     (setting, *others), TextGroup(machine, None, [], setting, True)
                 )
@@ -304,7 +304,7 @@ class TextFast(Fast):
             self.K, self.looked_up = np.empty((0, 0)), self.plain  # the one before goes first
             try:
                 self.K = self._gram(kernel)
-            except Exception:  # by the strings or by a function of the user: each fit will tell
+            except Exception:  # by the strings or by a function of the user: each fit will say
                 self.groups = [group for group in self.groups if group.setting != setting]
                 continue
             self.looked_up = LookedUp(self.plain, self.texts, kernel, self.K)
@@ -319,7 +319,7 @@ class TextFast(Fast):
         train, _ = self.plain.splits[split]
         if not self.K.diagonal()[train].any():  # for which the machine has a sentence
             return self._run_one(group, split)
-        return self._path(group, split, self.table, _Ready(self.K))
+        return self._path(group, split, self.table, _OneGram(self.K))
 
     def _run_one(self, group: TextGroup, split: int) -> list[tuple[int, int, Outcome]]:
         if self.stopped:
@@ -333,7 +333,7 @@ class TextFast(Fast):
             return super()._ask(cell, split)
 
 
-class _Ready(_Grams):
+class _OneGram(SharedGrams):
     """The matrix that is there, whatever is asked for."""
 
     def __init__(self, K: np.ndarray):
@@ -356,7 +356,7 @@ def _is_valid(machine: Any) -> bool:
 def _kernel_key(estimator: Any, params: Mapping[str, Any]) -> tuple[Any, ...]:
     """The same for cells of the same kernel: the parameters that may have to do with it.
 
-    Objects are told apart as such: cells of a grid hold the same ones, fits get copies.
+    Objects are compared by identity: cells of a grid hold the same ones, fits get copies.
     """
     steps = getattr(estimator, "steps", None)
     prefix = "" if steps is None else f"{steps[-1][0]}__"

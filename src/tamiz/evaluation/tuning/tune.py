@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,13 +13,17 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
 from tamiz.evaluation.checks import check_estimator, check_jobs
+from tamiz.evaluation.tuning.cells import (
+    Board,
+    Plain,
+    make_metric,
+    refuse_for_halving,
+    run_cells,
+    run_halving,
+)
 from tamiz.evaluation.tuning.fast import Fast
 from tamiz.evaluation.tuning.grid import Grid, default_estimator, shown
-from tamiz.evaluation.tuning.halving import refuse_for_halving, run_halving
-from tamiz.evaluation.tuning.metric import make_metric
-from tamiz.evaluation.tuning.plain import Plain
 from tamiz.evaluation.tuning.result import Cell, Tuning, choose_cell, find_edges
-from tamiz.evaluation.tuning.run import Board, run_cells
 from tamiz.evaluation.tuning.strings import (
     TextFast,
     as_column,
@@ -218,20 +222,27 @@ def tune(
         served = 0 if quick is None else len(quick.served)
         notes = {"search": search, "fast_cells": served}
         _warn_of_failures(board, found)
-    return _conclude(found, plain, cells, choose, refit, interrupted, notes, watch, n_jobs, verbose)
+    wanted = _Wanted(choose, refit, n_jobs, verbose)
+    return _conclude(found, plain, cells, wanted, interrupted, notes, watch)
+
+
+class _Wanted(NamedTuple):
+    """What is to be done with the errors."""
+
+    choose: str
+    refit: bool
+    n_jobs: int | None
+    verbose: bool | int
 
 
 def _conclude(
     found: list[Cell],
     plain: Plain,
     cells: Grid,
-    choose: str,
-    refit: bool,
+    wanted: _Wanted,
     interrupted: bool,
     notes: dict[str, Any],
     watch: Stopwatch,
-    n_jobs: int | None,
-    verbose: bool | int,
 ) -> Tuning:
     """Choose, refit, and look whether the grid was wide enough."""
     if all(np.isnan(cell.error) for cell in found):
@@ -240,21 +251,21 @@ def _conclude(
         first = next((cell for cell in found if cell.failure), None)
         why = "" if first is None else f" The cell {shown(first.params)} says: {first.failure}"
         raise ValueError(f"All {len(found)} cells of the grid failed.{why}")
-    chosen = choose_cell(found, choose)
+    chosen = choose_cell(found, wanted.choose)
     edges = find_edges(found, choose_cell(found, "best")) if notes["search"] == "grid" else []
     machine = None
-    if refit and not interrupted:
+    if wanted.refit and not interrupted:
         names = {cells.names.get(k, k): v for k, v in found[chosen].params.items()}
         try:
-            with limit_threads(n_jobs):
-                machine = plain.refit(names, verbose)
+            with limit_threads(wanted.n_jobs):
+                machine = plain.refit(names, wanted.verbose)
         except KeyboardInterrupt:
             interrupted = True  # the errors are all there
     tuning = Tuning(
         cells=found,
         metric=plain.metric.name,
         best_index=chosen,
-        choose=choose,
+        choose=wanted.choose,
         best_estimator=machine,
         names=list(cells.names),
         n_splits=len(plain.splits),
@@ -286,14 +297,14 @@ def _warn_of_failures(board: Board, found: list[Cell]) -> None:
     failed = sorted(board.failures)
     if not failed or len(failed) == len(found):
         return
-    told = [
+    sentences = [
         f"{shown(board.cells[k])} failed on {len(board.failures[k])} of {board.scores.shape[1]} "
         f"splits ({board.failures[k][0]})"
         for k in failed[:3]
     ]
     more = f"; and {len(failed) - 3} more cells" if len(failed) > 3 else ""
     warnings.warn(
-        f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(told)}{more}.",
+        f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(sentences)}{more}.",
         RuntimeWarning,
         stacklevel=3,
     )
@@ -317,7 +328,7 @@ def _check_options(
     if choose not in RULES:
         raise ValueError(f"choose={choose!r} is not known; use 'best' or '1se'.")
     if not isinstance(n_iter, Integral) or isinstance(n_iter, bool) or n_iter < 1:
-        raise ValueError(f"n_iter={n_iter!r} must be a whole number of cells, at least 1.")
+        raise ValueError(f"n_iter={n_iter!r} must be an integer, at least 1.")
     if error_score != "raise" and (
         not isinstance(error_score, Real) or isinstance(error_score, bool)
     ):

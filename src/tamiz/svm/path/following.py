@@ -1,4 +1,4 @@
-r"""Compiled: machines that follow a kernel matrix as it changes, and the linear elimination loop.
+r"""Machines that follow a kernel matrix as features leave it, and the linear elimination loop.
 
 In the sign-free variables ``b = y * alpha`` of :mod:`tamiz.qp.problem`, a machine solves
 
@@ -22,8 +22,8 @@ themselves: a product with it then costs samples times features, and no square o
 samples appears anywhere. In that form ``w = X'b`` is the only place where large terms cancel, and
 where features are not scaled, or C is huge, it is computed as if in twice the precision [3]_.
 
-One function is called from Python, :func:`advance`: each further one would have all those below
-compiled anew. Nor are arrays assigned to slices here, which takes seconds to compile.
+One compiled function is called from Python, :func:`advance`: each further one would have all those
+below compiled anew. Nor are arrays assigned to slices there, which takes seconds to compile.
 
 References
 ----------
@@ -42,6 +42,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tamiz.kernels import Linear
+from tamiz.qp import KernelQ, QMatrix, svc_problem
+from tamiz.qp.optimality import equality_multiplier, optimality
+from tamiz.solvers import QPResult, Status, solve
+from tamiz.solvers.descent import Descent, slice_steps
+from tamiz.solvers.pairs import RUNNING, BoxPoint
+from tamiz.svm.multiclass import BinaryFit, Task, describe
+from tamiz.svm.path.exact import add_multiple, dot
+
 #: What settling a machine reports: at the optimum; on the way; no way on for these steps. And
 #: what a run of drops reports besides: matrices to be computed anew.
 DONE, MORE, STUCK, REFRESH = range(4)
@@ -52,6 +61,13 @@ FLOOR = 1e-12  # no tolerance asks for less
 _RIDGE = 1e-12
 _INDEFINITE = -1e-8
 _DRIFT = 1e-12  # rounding, relative to the largest entry, that may pile up in a matrix
+
+#: A factor has room for this many free variables; machines with more go on with pair steps.
+MOST_FREE = 600
+#: Changes of a machine, per sample, before pair steps take over.
+_PATIENCE = 20
+SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is noticed
+NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
 
 class Bank(NamedTuple):
@@ -77,11 +93,212 @@ class Bank(NamedTuple):
     shift: np.ndarray  # (machines, 1)
 
 
+class FeatureRows(NamedTuple):
+    """The features of a linear kernel, one in each row, and what the machines make of them."""
+
+    X: np.ndarray
+    ids: np.ndarray  # of the features; those in play come first
+    width: np.ndarray  # (1,): how many are
+    w: np.ndarray  # (machines, features): weights of those in play
+    value: np.ndarray  # their criteria; empty: they are not asked for
+
+
+class DropLog(NamedTuple):
+    """What a run of drops leaves behind, also if the caller is interrupted."""
+
+    drift: np.ndarray  # (1,): bound on the rounding in the matrices
+    dropped: np.ndarray  # (drops, 2): criterion of each, and the total before it
+    n_drops: np.ndarray  # (1,)
+
+
 _MISSING, _FOLLOWED, _FRESH = range(3)  # states of a factor
 _NOBODY = -1
 
 
-class Matrix(NamedTuple):
+class FollowingMachines:
+    """Binary machines that are kept at their optimum while their matrix changes.
+
+    Parameters
+    ----------
+    plan : list of Task
+        The binary problems.
+    C : array of shape (n_samples,)
+        Penalty of each sample.
+    tol : float
+        Largest KKT violation accepted where an optimum exact to rounding is out of reach.
+    rank : int, optional
+        Of the kernel matrices, if they cannot have full rank: no optimum needs more free variables
+        than that and one.
+
+    Attributes
+    ----------
+    bank : Bank
+        The machines. Who changes a matrix brings ``grams`` (or ``tables``) and ``diag`` up to date,
+        and marks factors that do not follow (:meth:`forget_factors`).
+    rows : FeatureRows
+        The features, where they stand for the matrices.
+    excess : float
+        Largest violation met so far of those that could not be brought down to ``tol``, in units
+        of it; zero if all could.
+    """
+
+    def __init__(self, plan: list[Task], C: np.ndarray, tol: float, rank: int | None = None):
+        self.plan = plan
+        self.tol = tol
+        self.excess = 0.0
+        sizes = np.array([len(task.samples) for task in plan], dtype=np.intp)
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        # on the way to an optimum there may be a few more
+        room = np.minimum(sizes, MOST_FREE if rank is None else min(rank + 8, MOST_FREE))
+        samples = np.concatenate([task.samples for task in plan]).astype(np.intp)
+        signs = np.concatenate([task.signs for task in plan])
+        ends = signs * C[samples]
+        self.bank = Bank(
+            samples=samples,
+            first=first,
+            p=-signs,
+            b=np.zeros(len(samples)),
+            g=-signs,
+            lower=np.minimum(ends, 0.0),
+            upper=np.maximum(ends, 0.0),
+            diag=np.zeros(len(samples)),
+            grams=np.empty(0),
+            gram_at=np.zeros(len(plan), dtype=np.intp),
+            tables=np.empty(0),
+            table_at=np.full(len(plan), -1, dtype=np.intp),
+            factors=np.empty(int(np.sum(room**2))),
+            factor_at=np.concatenate([[0], np.cumsum(room**2)[:-1]]).astype(np.intp),
+            room=room,
+            free=np.zeros(len(samples), dtype=np.intp),
+            info=np.zeros((len(plan), 3), dtype=np.intp),
+            shift=np.zeros((len(plan), 1)),
+        )
+        self.rows = FeatureRows(
+            EMPTY, np.empty(0, dtype=np.intp), np.zeros(1, dtype=np.intp), EMPTY, NONE
+        )
+        self.log = DropLog(np.zeros(1), EMPTY, np.zeros(1, dtype=np.intp))
+
+    def part(self, t: int) -> slice:
+        """Where machine ``t`` stands in the arrays of the bank."""
+        return slice(int(self.bank.first[t]), int(self.bank.first[t + 1]))
+
+    def gram(self, t: int) -> np.ndarray:
+        """The kernel matrix of machine ``t``, if matrices are kept."""
+        size = int(self.bank.first[t + 1] - self.bank.first[t])
+        at = int(self.bank.gram_at[t])
+        return self.bank.grams[at : at + size * size].reshape(size, size)
+
+    def forget_factors(self) -> None:
+        """Have all factors made anew: the matrices have changed by more than one feature."""
+        self.bank.info[:, 1] = _MISSING
+
+    def intercepts(self) -> np.ndarray:
+        """The constant of each machine."""
+        bank, parts = self.bank, [self.part(t) for t in range(len(self.plan))]
+        return -np.array(
+            [equality_multiplier(bank.b[s], bank.g[s], bank.lower[s], bank.upper[s]) for s in parts]
+        )
+
+    def coef(self, t: int, n: int) -> np.ndarray:
+        """``y * alpha`` of machine ``t`` over all samples."""
+        whole = np.zeros(n)
+        part = self.part(t)
+        whole[self.bank.samples[part]] = self.bank.b[part]
+        return whole
+
+    def settle(self) -> None:
+        """Bring every machine to its optimum."""
+        for t in range(len(self.plan)):
+            self.settle_one(t)
+
+    def settle_one(self, t: int, attempts: int = 3) -> None:
+        """Bring machine ``t`` to its optimum, by other means where single changes lead nowhere."""
+        size, width = self.part(t).stop - self.part(t).start, int(self.rows.width[0])
+        cost = 1e-6 + 1e-9 * size * (size if width == 0 else width)
+        changes = max(20, int(SECONDS / cost))
+        for attempt in range(attempts):
+            if attempt:
+                self.bank.info[t, 1] = _MISSING
+                self._pair_steps(t)
+            spent = 0
+            while True:
+                code, violation = self.advance((t, t + 1), changes, weigh=False)
+                spent += changes
+                if code != MORE or spent > _PATIENCE * size + 1000:
+                    break
+            if code == DONE or violation <= self.tol:
+                return
+        self.note(violation / max(self.tol, FLOOR))
+
+    def advance(
+        self, tasks: tuple[int, int], changes: int, n_drops: int = 0, weigh: bool = True
+    ) -> tuple[int, float]:
+        """:func:`advance` these machines; without ``weigh`` no criteria are worked out."""
+        rows = self.rows if weigh else self.rows._replace(value=NONE)
+        return advance(self.bank, rows, self.log, self.tol, changes, np.array(tasks), n_drops)
+
+    def note(self, excess: float) -> None:
+        """Take down a violation, in units of the tolerance."""
+        if excess > max(1.0, self.excess):
+            self.excess = excess
+
+    def _pair_steps(self, t: int) -> None:
+        """Solve a machine for which single changes lead nowhere: too many, or K is indefinite."""
+        bank, part = self.bank, self.part(t)
+        size = part.stop - part.start
+        if not len(bank.grams):
+            kept = self.rows.ids[: int(self.rows.width[0])]
+            samples = np.ascontiguousarray(self.rows.X[np.ix_(kept, bank.samples[part])].T)
+            self.solve_outside(t, KernelQ(Linear(), samples))
+            return
+        descent = Descent(self.gram(t), 1)
+        point = BoxPoint(bank.b[part], bank.g[part], bank.lower[part], bank.upper[part])
+        for _ in range(max(200, 10**7 // slice_steps(size))):
+            code, *_ = descent.run(point, self.tol, slice_steps(size))
+            if code != RUNNING:
+                break
+
+    def solve_outside(self, t: int, K: QMatrix) -> float:
+        """Solve a machine whose matrix is not kept; the violation reached, in units of ``tol``."""
+        bank, part, signs = self.bank, self.part(t), self.plan[t].signs
+        C = np.maximum(bank.upper[part], -bank.lower[part])
+        start = bank.b[part] * signs
+        result = solve(svc_problem(K, signs, C), start=start, tol=self.tol, polished=True)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        assert result.gradient is not None
+        bank.b[part] = result.a * signs
+        bank.g[part] = result.gradient * signs
+        return (result.violation or 0.0) / max(self.tol, FLOOR)
+
+    def solution(self, b: np.ndarray, g: np.ndarray) -> list[BinaryFit]:
+        """The machines at dual variables ``b``, gradients ``g``, for ``SVC.from_solution``.
+
+        No machine is solved again for that: they are at their optimum, and it is known how near.
+        """
+        bank, fits = self.bank, []
+        for t, task in enumerate(self.plan):
+            part = self.part(t)
+            lower, upper = bank.lower[part], bank.upper[part]
+            violation, multiplier, gap = optimality(b[part], g[part], lower, upper)
+            result = QPResult(
+                a=b[part] * task.signs,
+                gradient=g[part] * task.signs,
+                objective=float(0.5 * b[part] @ (g[part] - task.signs)),
+                gap=gap,
+                violation=violation,
+                multiplier=multiplier,
+                iterations=int(bank.info[t, 2]),
+                status=Status.CONVERGED if violation <= self.tol else Status.STALLED,
+            )
+            fits.append(describe(result, task.signs, np.maximum(upper, -lower)))
+        return fits
+
+
+# ---------------------------------------------------------------------- compiled
+
+
+class MachineMatrix(NamedTuple):
     """The kernel matrix of one machine."""
 
     K: np.ndarray  # as such, or empty
@@ -91,30 +308,28 @@ class Matrix(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def advance(bank, X, ids, width, w, value, tol, changes, drift, tasks, n_drops, log, kept):  # type: ignore[no-untyped-def]
+def advance(bank, rows, log, tol, changes, tasks, n_drops):  # type: ignore[no-untyped-def]
     """Settle machines, weigh features, drop the least and settle again, ``n_drops`` times.
 
-    First the machines ``tasks[0]`` to ``tasks[1]`` are settled. An empty ``value`` ends it there.
-    The features are the rows of ``X``; the first ``width[0]`` of ``ids`` are in play, ``value`` are
-    their criteria. ``log[k]`` gets the criterion of drop ``k`` and the total before it; ``kept``
-    counts the drops, so that nothing is lost if the caller is interrupted. Returns a code and, if
-    one machine was to be settled, the violation it reached. Codes other than DONE: matrices must be
-    computed anew, or machines be settled by other means; the last drop is then done, but weights
-    and criteria are out of date.
+    First the machines ``tasks[0]`` to ``tasks[1]`` are settled; no more than that if criteria are
+    not asked for. Returns a code and, if one machine was to be settled, the violation it reached.
+    Codes other than DONE: matrices must be computed anew, or machines be settled by other means;
+    the last drop is then done, but weights and criteria are out of date.
     """
     part, some = np.empty(len(bank.b)), np.empty(len(bank.b))
     code, violation, drops, start, stop = DONE, 0.0, 0, tasks[0], tasks[1]
     while True:  # each function is called in one place, or it would be compiled once for each
+        kept = rows.ids[: rows.width[0]]
         for t in range(start, stop):
-            settled, violation = _settle(t, bank, X, ids[: width[0]], tol, changes)
+            settled, violation = _settle(t, bank, rows.X, kept, tol, changes)
             if settled != DONE:
                 code = settled
-        if code != DONE or len(value) == 0:
+        if code != DONE or len(rows.value) == 0:
             break
-        _weigh(bank, X, ids[: width[0]], tol, w, value)
+        _weigh(bank, rows.X, kept, tol, rows.w, rows.value)
         if drops == n_drops:
             break
-        code = _drop_least(bank, X, ids, width, value, drift, log, kept, part, some)
+        code = _drop_least(bank, rows, log, part, some)
         if code != DONE:
             break
         drops, start, stop = drops + 1, 0, len(bank.room)
@@ -200,7 +415,7 @@ def _matrix_of(t, bank, X, rows):  # type: ignore[no-untyped-def]
         T = bank.tables[bank.table_at[t] : bank.table_at[t] + len(X) * m].reshape((len(X), m))
     elif m < X.shape[1]:
         at = bank.samples[s : s + m]
-    return Matrix(K, T, rows, at)
+    return MachineMatrix(K, T, rows, at)
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +452,7 @@ def _add_product(Q, index, c, careful, g):  # type: ignore[no-untyped-def]
     if len(Q.K):
         for k in range(len(c)):
             if c[k] != 0.0:
-                _add_multiple(g, c[k], Q.K[k if whole else index[k]])
+                add_multiple(g, c[k], Q.K[k if whole else index[k]])
         return
     gathered = np.empty(len(Q.at))
     for q in range(len(Q.rows)):
@@ -253,22 +468,8 @@ def _add_product(Q, index, c, careful, g):  # type: ignore[no-untyped-def]
         elif careful:
             weight = _careful_dot(row, c)
         else:
-            weight = _dot(row, c)
-        _add_multiple(g, weight, row)
-
-
-@njit(cache=True, nogil=True)
-def _add_multiple(out, c, x):  # type: ignore[no-untyped-def]
-    for q in range(len(out)):
-        out[q] += c * x[q]
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _dot(x, y):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for q in range(len(x)):
-        total += x[q] * y[q]
-    return total
+            weight = dot(row, c)
+        add_multiple(g, weight, row)
 
 
 @njit(cache=True, nogil=True)
@@ -419,7 +620,7 @@ def _factor(Q, diag, U, free, info, shift):  # type: ignore[no-untyped-def]
             _take_four(row[q:f], U[k, q:f], U[k + 1, q:f], U[k + 2, q:f], U[k + 3, q:f])
             k += 4
         while k < q:
-            _add_multiple(row[q:f], -U[k, q], U[k, q:f])
+            add_multiple(row[q:f], -U[k, q], U[k, q:f])
             k += 1
         if row[q] < _INDEFINITE * shift[0] * f:
             return False
@@ -537,34 +738,36 @@ def _solve(U, f, x):  # type: ignore[no-untyped-def]
     """``x = (U'U)^-1 x``, in place."""
     for k in range(f):
         x[k] /= U[k, k]
-        _add_multiple(x[k + 1 : f], -x[k], U[k, k + 1 : f])
+        add_multiple(x[k + 1 : f], -x[k], U[k, k + 1 : f])
     for k in range(f - 1, -1, -1):
-        x[k] = (x[k] - _dot(U[k, k + 1 : f], x[k + 1 : f])) / U[k, k]
+        x[k] = (x[k] - dot(U[k, k + 1 : f], x[k + 1 : f])) / U[k, k]
 
 
 # ---------------------------------------------------------------------- linear elimination
 
 
 @njit(cache=True, nogil=True)
-def _drop_least(bank, X, ids, width, value, drift, log, kept, part, some):  # type: ignore[no-untyped-def]
+def _drop_least(bank, rows, log, part, some):  # type: ignore[no-untyped-def]
     """Take the feature of least criterion off matrices and factors.
 
     REFRESH: rounding has piled up in the matrices.
     """
+    ids, width, value = rows.ids, rows.width, rows.value
     place, total = 0, value[0]
     for q in range(1, width[0]):
         total += value[q]
         if value[q] < value[place] or (value[q] == value[place] and ids[q] > ids[place]):
             place = q
     last = width[0] - 1
-    log[kept[0], 0], log[kept[0], 1] = value[place], total
+    number = log.n_drops[0]
+    log.dropped[number, 0], log.dropped[number, 1] = value[place], total
     gone = ids[place]
-    x = X[gone]
+    x = rows.X[gone]
     for q in range(place, last):  # in order, so that they are read in order
         ids[q], value[q] = ids[q + 1], value[q + 1]
     ids[last] = gone
     width[0] = last
-    kept[0] += 1
+    log.n_drops[0] = number + 1
     most, least = 0.0, np.inf
     for t in range(len(bank.room)):
         s, e = bank.first[t], bank.first[t + 1]
@@ -578,14 +781,14 @@ def _drop_least(bank, X, ids, width, value, drift, log, kept, part, some):  # ty
         if len(bank.grams) and (t == 0 or bank.gram_at[t] != bank.gram_at[t - 1]):
             for i in range(m):
                 start = bank.gram_at[t] + i * m
-                _add_multiple(bank.grams[start : start + m], -part[i], part[:m])
+                add_multiple(bank.grams[start : start + m], -part[i], part[:m])
         most, least = max(most, before), min(least, after)
         for q in range(bank.info[t, 0]):
             some[q] = part[bank.free[s + q]]
         U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
         _downdate(some, U, bank.info[t])
-    drift[0] += _EPS * most
-    return REFRESH if drift[0] > _DRIFT * least else DONE
+    log.drift[0] += _EPS * most
+    return REFRESH if log.drift[0] > _DRIFT * least else DONE
 
 
 @njit(cache=True, nogil=True)
@@ -607,5 +810,5 @@ def _weigh(bank, X, rows, tol, w, value):  # type: ignore[no-untyped-def]
         careful = _is_delicate(bank.b[s:e], _largest(bank.diag[s:e]), tol)
         for q in range(len(rows)):
             x = X[rows[q]]
-            w[t, q] = _careful_dot(x, coef) if careful else _dot(x, coef)
+            w[t, q] = _careful_dot(x, coef) if careful else dot(x, coef)
             value[q] += w[t, q] * w[t, q]

@@ -1,4 +1,4 @@
-r"""The dual of one small machine, solved to rounding with as few calls as possible.
+r"""One small machine solved to rounding with as few calls as possible, from rows made on demand.
 
 .. math::
 
@@ -7,7 +7,7 @@ r"""The dual of one small machine, solved to rounding with as few calls as possi
 
 in the sign-free variables of :mod:`tamiz.qp.problem`. Pair steps (:mod:`tamiz.solvers.pairs`) find
 which variables are free, Newton steps on those give the exact minimum, as in
-:mod:`tamiz.solvers.newton`; here the latter are compiled, because thousands of machines of a few
+:mod:`tamiz.solvers.descent`; here the latter are compiled, because thousands of machines of a few
 hundred samples are fitted in a search and everything around the arithmetic counts. Samples that
 take no part have both bounds at zero: they never move, and their entry of the gradient is the value
 of the machine at them, up to the constant.
@@ -21,8 +21,9 @@ import numpy as np
 from numba import njit
 
 from tamiz.kernels.lazy_rows import fill_row, fill_rows
-from tamiz.search.svc.bases import Gram
-from tamiz.solvers.pairs import UNBOUNDED, run_pairs
+from tamiz.solvers.pairs import UNBOUNDED, BoxPoint, run_pairs
+from tamiz.svm.path.gram import LazyGram
+from tamiz.svm.path.problem import CLOSE, BinaryDual, Doubt, DualBox
 
 #: Pair steps stop here and leave the rest to Newton steps.
 _COARSE = 3e-2
@@ -32,11 +33,13 @@ _ROUNDS = 20
 _MOST_FREE = 400
 _MOST_TURNS = 300
 _RIDGE = 1e-11
-#: A variable is clearly free if it is this share of its range away from both bounds.
+#: A variable is clearly free if it is this fraction of its range away from both bounds.
 _CLEARLY = 1e-7
+#: Machines with fewer samples than this fraction of all get a matrix of their own.
+SMALL_PART = 0.75
 
 
-class Machine(NamedTuple):
+class Settled(NamedTuple):
     """A solution: variables, ``Kb - y``, constant, and whether all this is beyond doubt."""
 
     b: np.ndarray
@@ -46,18 +49,60 @@ class Machine(NamedTuple):
     free: int  # number of variables between their bounds
     weight: float  # sum of all variables without their signs
 
+    def is_sure(self, largest: float) -> bool:
+        """Whether it converged, and rounding of kernel values cannot have moved it much.
 
-def settle(
-    gram: Gram, b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> Machine:
-    """Solve from the feasible point ``b`` with gradient ``g``, both of which change in place."""
+        ``largest`` is the largest entry of the kernel matrix.
+        """
+        return self.certain and 1e-13 * self.weight * largest <= CLOSE
+
+
+def fit(gram: LazyGram, box: DualBox, start: np.ndarray | None = None) -> Settled:
+    """Solve from ``start``, moved to the nearest feasible point, or from zero."""
+    lower, upper, p = box
+    if start is None:
+        return settle(gram, BoxPoint(np.zeros(len(p)), p.copy(), lower, upper))
+    b = without(gram, start, lower, upper)
+    return settle(gram, BoxPoint(b, gradient(gram, b, p), lower, upper))
+
+
+def values_at(
+    dual: BinaryDual, C: float, gram: LazyGram, test: np.ndarray, start: np.ndarray | None
+) -> np.ndarray:
+    """Fit a machine and return its values at the test samples; Doubt if rounding decides them."""
+    samples = dual.samples
+    if len(samples) >= SMALL_PART * len(gram):
+        box = dual.box(len(gram), C)
+        machine = fit(gram, box, start)
+        values = machine.g[test] - box.p[test] - machine.multiplier
+    else:
+        machine = fit(gram.part(samples), dual.alone().box(len(samples), C))
+        used = np.flatnonzero(machine.b)
+        gram.rows(samples[used])
+        values = machine.b[used] @ gram.K[samples[used][:, None], test] - machine.multiplier
+    if not machine.is_sure(gram.largest):
+        raise Doubt
+    return values
+
+
+def settle(gram: LazyGram, point: BoxPoint) -> Settled:
+    """Solve from a feasible point, whose ``b`` and ``g`` change in place."""
+    b, g, lower, upper = point  # one by one: passing a named tuple would take 3 µs longer
     violation, multiplier, size, clear, free = _settle(
         tuple(gram.source), gram.K, gram.ready, gram.diag, b, g, lower, upper
     )
     total, weight = _sums(b)
     if violation <= _FINE * size and abs(total) <= 1e-10 * weight:
-        return Machine(b, g, multiplier, clear, free, weight)
-    return Machine(b, g, np.nan, False, 0, weight)
+        return Settled(b, g, multiplier, clear, free, weight)
+    return Settled(b, g, np.nan, False, 0, weight)
+
+
+def judged(point: BoxPoint) -> Settled:
+    """What a point that was found by other means amounts to."""
+    violation, multiplier, size, clear, free = _judge(*point)
+    _, weight = _sums(point.b)
+    certain = bool(clear and violation <= _FINE * size)
+    return Settled(point.b, point.g, multiplier, certain, free, weight)
 
 
 @njit(cache=True, nogil=True)
@@ -70,7 +115,7 @@ def _sums(b: Any) -> Any:
     return total, weight
 
 
-def without(gram: Gram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def without(gram: LazyGram, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """A feasible point near ``b``, which may exceed bounds where samples are left out.
 
     The samples most like the first of those take over what they held.
@@ -117,7 +162,7 @@ def _fill(b: Any, lower: Any, upper: Any, order: Any) -> None:
                 return
 
 
-def gradient(gram: Gram, b: np.ndarray, p: np.ndarray) -> np.ndarray:
+def gradient(gram: LazyGram, b: np.ndarray, p: np.ndarray) -> np.ndarray:
     """``p + K b``."""
     g = p.copy()
     _add_rows(tuple(gram.source), gram.K, gram.ready, b, g)
@@ -130,7 +175,7 @@ def _add_rows(source: Any, K: Any, ready: Any, b: Any, g: Any) -> None:
         if b[v] != 0.0:
             if ready[v] == 0:
                 fill_row(source, v, K, ready)
-            _add(g, K[v], b[v])
+            add_multiple(g, b[v], K[v])
 
 
 @njit(cache=True, nogil=True)
@@ -138,13 +183,13 @@ def _settle(
     source: Any, K: Any, ready: Any, diag: Any, b: Any, g: Any, lower: Any, upper: Any
 ) -> Any:
     """Pair steps and Newton steps in turn; what :func:`_judge` says in the end."""
-    n = len(b)
+    n, point = len(b), (b, g, lower, upper)
     tol, steps = _COARSE, max(200, n // 2)
     for turn in range(_ROUNDS):
-        code, _, _, _ = run_pairs(K, diag, 1, g, b, lower, upper, tol, steps, source, ready)
+        code, _, _, _ = run_pairs(K, diag, 1, point, tol, steps, source, ready)
         if code == UNBOUNDED:
             break
-        found = newton(source, K, ready, b, g, lower, upper, _MOST_FREE, _MOST_TURNS)
+        found = _newton(source, K, ready, point)
         if found[0] <= _FINE * found[2]:
             return found
         tol, steps = 0.1 * _FINE * found[2], max(50, n // 4) * (1 + turn // 4)
@@ -152,29 +197,20 @@ def _settle(
 
 
 @njit(cache=True, nogil=True)
-def newton(
-    source: Any,
-    K: Any,
-    ready: Any,
-    b: Any,
-    g: Any,
-    lower: Any,
-    upper: Any,
-    most_free: Any,
-    most_turns: Any,
-) -> Any:
+def _newton(source: Any, K: Any, ready: Any, point: Any) -> Any:
     """Active sets: minimise over the free variables, set the worst violator free, repeat.
 
-    Ends when the optimality conditions hold, when a turn gains nothing, or after ``most_turns``.
+    Ends when the optimality conditions hold, when a turn gains nothing, or after a number of turns.
     Returns the violation of the optimality conditions, the multiplier of the equality (mean
     gradient of the free variables, or the middle of the admissible interval), the size of the
     gradient, whether the multiplier is beyond doubt, and the number of free variables.
     """
+    b, g, lower, upper = point
     n = len(b)
     working = np.empty(n + 1, dtype=np.int64)
-    for turn in range(most_turns):
+    for turn in range(_MOST_TURNS):
         violation, multiplier, size, _, count = _judge(b, g, lower, upper)
-        if violation <= _FINE * size or count > most_free:
+        if violation <= _FINE * size or count > _MOST_FREE:
             break
         f, worst, by = 0, -1, 0.0
         for v in range(n):
@@ -191,25 +227,26 @@ def newton(
         if f < 2:
             break
         fill_rows(source, working[:f], K, ready)
-        gain = _minimise(K, b, g, lower, upper, working[:f])
+        gain = _minimise(K, point, working[:f])
         if turn and not gain > 0.0:
             break
     return _judge(b, g, lower, upper)
 
 
 @njit(cache=True, nogil=True)
-def _minimise(K: Any, b: Any, g: Any, lower: Any, upper: Any, free: Any) -> Any:
+def _minimise(K: Any, point: Any, free: Any) -> Any:
     """Go to the minimum over some variables, along the bounds met on the way.
 
     A step that leaves the box is cut at the first bound, that variable is fixed, and the rest is
     solved for again. Returns the decrease of the objective.
     """
+    b, g, lower, upper = point
     f = len(free)
     gain = 0.0
-    point = np.empty(f)
+    place = np.empty(f)
     slope = np.empty(f)
     for k in range(f):
-        point[k] = b[free[k]]
+        place[k] = b[free[k]]
         slope[k] = g[free[k]]
     inside = np.arange(f)
     A = np.empty((f, f))
@@ -219,42 +256,18 @@ def _minimise(K: Any, b: Any, g: Any, lower: Any, upper: Any, free: Any) -> Any:
     for _ in range(f):
         if m < 2:
             break
-        trace = 0.0
-        for r in range(m):
-            row = K[free[inside[r]]]
-            for c in range(r + 1):
-                A[r, c] = row[free[inside[c]]]
-            trace += A[r, r]
-        ridge = _RIDGE * max(trace / m, 1e-300)
-        for r in range(m):
-            A[r, r] += ridge
-            step[r] = -slope[inside[r]]
-            ones[r] = 1.0
-        if not _factorise(A, m):
+        if not _direction(K, free, inside[:m], slope, A, step, ones):
             break
-        _substitute(A, m, step)
-        _substitute(A, m, ones)
-        total, scale = 0.0, 0.0
-        for r in range(m):
-            total += step[r]
-            scale += ones[r]
-        if not scale > 0.0 or not np.isfinite(total / scale):
-            break
-        mean = 0.0
-        for r in range(m):
-            step[r] -= total / scale * ones[r]
-            mean += step[r] / m
         descent = 0.0
         length, first = 1.0, -1
         for r in range(m):
-            step[r] -= mean
             k = inside[r]
             descent += slope[k] * step[r]
             room = np.inf
             if step[r] > 0.0:
-                room = (upper[free[k]] - point[k]) / step[r]
+                room = (upper[free[k]] - place[k]) / step[r]
             elif step[r] < 0.0:
-                room = (lower[free[k]] - point[k]) / step[r]
+                room = (lower[free[k]] - place[k]) / step[r]
             if room < length:
                 length, first = room, r
         if not descent <= 0.0:
@@ -263,7 +276,7 @@ def _minimise(K: Any, b: Any, g: Any, lower: Any, upper: Any, free: Any) -> Any:
         gain -= (length - 0.5 * length * length) * descent
         for r in range(m):
             step[r] *= length
-            point[inside[r]] += step[r]
+            place[inside[r]] += step[r]
         for k in range(f):
             row = K[free[k]]
             total = 0.0
@@ -273,24 +286,59 @@ def _minimise(K: Any, b: Any, g: Any, lower: Any, upper: Any, free: Any) -> Any:
         if first < 0:
             break
         k = inside[first]
-        point[k] = upper[free[k]] if rising else lower[free[k]]
+        place[k] = upper[free[k]] if rising else lower[free[k]]
         for r in range(first, m - 1):
             inside[r] = inside[r + 1]
         m -= 1
     for k in range(f):
         v = free[k]
-        value = min(max(point[k], lower[v]), upper[v])
+        value = min(max(place[k], lower[v]), upper[v])
         change = value - b[v]
         if change != 0.0:
             b[v] = value
-            _add(g, K[v], change)
+            add_multiple(g, change, K[v])
     return gain
 
 
 @njit(cache=True, nogil=True)
-def _add(g: Any, row: Any, factor: Any) -> None:
-    for v in range(len(g)):
-        g[v] += factor * row[v]
+def _direction(K: Any, free: Any, inside: Any, slope: Any, A: Any, step: Any, ones: Any) -> Any:
+    """The Newton step over the variables ``inside``, of sum zero; False if K is indefinite."""
+    m = len(inside)
+    trace = 0.0
+    for r in range(m):
+        row = K[free[inside[r]]]
+        for c in range(r + 1):
+            A[r, c] = row[free[inside[c]]]
+        trace += A[r, r]
+    ridge = _RIDGE * max(trace / m, 1e-300)
+    for r in range(m):
+        A[r, r] += ridge
+        step[r] = -slope[inside[r]]
+        ones[r] = 1.0
+    if not _factorise(A, m):
+        return False
+    _substitute(A, m, step)
+    _substitute(A, m, ones)
+    total, scale = 0.0, 0.0
+    for r in range(m):
+        total += step[r]
+        scale += ones[r]
+    if not scale > 0.0 or not np.isfinite(total / scale):
+        return False
+    mean = 0.0
+    for r in range(m):
+        step[r] -= total / scale * ones[r]
+        mean += step[r] / m
+    for r in range(m):
+        step[r] -= mean
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_multiple(out: Any, c: Any, x: Any) -> None:
+    """``out += c * x``."""
+    for q in range(len(out)):
+        out[q] += c * x[q]
 
 
 @njit(cache=True, nogil=True)
@@ -299,8 +347,8 @@ def _factorise(A: Any, m: Any) -> Any:
     for r in range(m):
         row = A[r]
         for c in range(r):
-            row[c] = (row[c] - _dot(row[:c], A[c, :c])) / A[c, c]
-        pivot = row[r] - _dot(row[:r], row[:r])
+            row[c] = (row[c] - dot(row[:c], A[c, :c])) / A[c, c]
+        pivot = row[r] - dot(row[:r], row[:r])
         if not pivot > 0.0:
             return False
         row[r] = np.sqrt(pivot)
@@ -311,7 +359,7 @@ def _factorise(A: Any, m: Any) -> Any:
 def _substitute(A: Any, m: Any, x: Any) -> None:
     """``x = (LL')^-1 x``."""
     for r in range(m):
-        x[r] = (x[r] - _dot(A[r, :r], x[:r])) / A[r, r]
+        x[r] = (x[r] - dot(A[r, :r], x[:r])) / A[r, r]
     for r in range(m - 1, -1, -1):
         x[r] /= A[r, r]
         for c in range(r):
@@ -319,7 +367,8 @@ def _substitute(A: Any, m: Any, x: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _dot(x: Any, y: Any) -> Any:
+def dot(x: Any, y: Any) -> Any:
+    """The inner product, summed in any order."""
     total = 0.0
     for k in range(len(x)):
         total += x[k] * y[k]

@@ -1,1 +1,0 @@
-"""The fast judge of a search: many nearly equal machines on subsets of features."""
