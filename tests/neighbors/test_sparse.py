@@ -1,4 +1,4 @@
-"""Neighbours in sparse matrices: those of the dense copy to the last bit, without that copy."""
+"""Neighbours in sparse matrices: those of the dense copy, without that copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import tamiz
 from tamiz.data import load
-from tamiz.neighbors import KNNClassifier, _attributes, _search, _thin, choose_k
+from tamiz.neighbors import KNNClassifier, choose_k
 from tests.naive import knn as naive
 
 KINDS = {
@@ -30,9 +30,8 @@ KINDS = {
 
 @pytest.fixture(autouse=True)
 def always_sparse(monkeypatch):
-    """However full a table is; and several chunks of training samples."""
-    monkeypatch.setattr(_attributes, "_FULL", 2.0)
-    monkeypatch.setattr(_thin, "CHUNK", 16)
+    """However full a table is."""
+    monkeypatch.setattr("tamiz.neighbors._attributes._FULL", 2.0)
 
 
 def table(rng, n, p, kind, fill, gaps):
@@ -75,7 +74,7 @@ def assert_same(mine, theirs):
     weights=st.sampled_from(["uniform", "distance"]),
     ties=st.sampled_from(["nearest", "frequent", "abstain"]),
 )
-def test_the_dense_copy_gives_the_same_bits(seed, kind, fill, gaps, metric, scaling, weights, ties):
+def test_sparse_and_dense_answers_are_equal(seed, kind, fill, gaps, metric, scaling, weights, ties):
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(1, 70)), int(rng.integers(1, 30))
     X, Q = table(rng, n, p, kind, fill, gaps), table(rng, 9, p, kind, fill, gaps)
@@ -96,13 +95,13 @@ def test_the_dense_copy_gives_the_same_bits(seed, kind, fill, gaps, metric, scal
             everything(model.fit(stored(X, rng), y), stored(Q, rng))
         return
     model.fit(stored(X, rng), y)
-    assert model._space.thin
+    assert model._space.is_sparse
     assert_same(everything(model, stored(Q, rng)), expected)
     assert_same(everything(model, Q), expected)  # queries may be dense
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "hamming"])
-def test_the_slow_oracle(metric):
+def test_neighbours_equal_those_of_the_naive_search(metric):
     rng = np.random.default_rng(3)
     X, Q = table(rng, 60, 12, "grid", 0.4, 0.05), table(rng, 10, 12, "grid", 0.4, 0.05)
     weight, power = rng.uniform(0.1, 2, 12), 2 if metric == "euclidean" else 1
@@ -119,7 +118,7 @@ def test_the_slow_oracle(metric):
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 @pytest.mark.parametrize("k", [1, 7, 60])
-def test_scikit_learn_gives_the_same(metric, k):
+def test_neighbours_equal_those_of_scikit_learn(metric, k):
     X = sparse.random(500, 300, 0.05, format="csr", random_state=0)
     Q = sparse.random(90, 300, 0.05, format="csr", random_state=1)
     y = np.arange(500) % 3
@@ -150,7 +149,7 @@ def test_sums_that_cancel_hide_no_neighbour(metric):
 
 
 def test_squares_that_are_denormal_numbers_hide_no_neighbour():
-    """They are rounded by as much as they are: no share of them bounds that."""
+    """They are rounded by as much as they are: no fraction of them bounds that."""
     rng = np.random.default_rng(0)
     X, Q = (rng.integers(1, 9, (n, 12)) * 4e-163 for n in (400, 40))
     model = KNNClassifier(5).fit(X, np.arange(400) % 2)
@@ -192,42 +191,21 @@ def test_a_text_table_is_the_dense_one(data_dir, monkeypatch):
         model = KNNClassifier(5, metric=metric)
         expected = model.fit(X[::2], y[::2]).kneighbors(X[1::6])
         model.fit(thin[::2], y[::2])
-        assert model._space.thin
+        assert model._space.is_sparse
         assert_same(model.kneighbors(thin[1::6]), expected)
 
 
 # ------------------------------------------------------------------------------------ promises
 
 
-def test_slices_and_threads_change_nothing(monkeypatch):
+def test_answers_do_not_depend_on_threads_nor_on_the_queries_asked_at_once():
     X = sparse.random(200, 50, 0.1, format="csr", random_state=0)
-    y = np.arange(200) % 2
-    expected = KNNClassifier(4, n_jobs=1).fit(X, y).kneighbors(X)
-    monkeypatch.setattr(_search.SparsePairs, "per_slice", lambda self, k: 7)
-    monkeypatch.setattr("tamiz.neighbors._search.run_tiles", in_pieces)
-    assert_same(KNNClassifier(4).fit(X, y).kneighbors(X), expected)
-
-
-def in_pieces(function, n_items, *args, **_):
-    """What several threads do, one after the other."""
-    for start in range(n_items):
-        function(start, start + 1, *args)
-
-
-def test_ctrl_c_is_heard_between_slices(monkeypatch):
-    X = sparse.random(50, 50, 0.1, format="csr", random_state=0)
-    model, seen = KNNClassifier(4).fit(X, np.arange(50) % 2), []
-
-    def stop(self, Q, sums, rows):
-        seen.append(Q.shape[0])
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(_search.SparsePairs, "per_slice", lambda self, k: 7)
-    monkeypatch.setattr(_search.SparsePairs, "find", stop)
-    with pytest.raises(KeyboardInterrupt):
-        model.predict(X)
-    assert seen == [7, 7]
+    model = KNNClassifier(4, n_jobs=1).fit(X, np.arange(200) % 2)
+    expected = model.kneighbors(X)
+    assert_same(model.set_params(n_jobs=2).kneighbors(X), expected)
+    for begin in range(0, 200, 70):
+        part = slice(begin, begin + 70)
+        assert_same(model.kneighbors(X[part]), [answer[part] for answer in expected])
 
 
 def test_no_dense_copy_is_made(monkeypatch):
@@ -265,15 +243,15 @@ def test_full_tables_become_dense_and_a_mask_of_no_column_changes_nothing(monkey
     rng = np.random.default_rng(0)
     full, y = rng.random((40, 6)), np.arange(40) % 2
     model = KNNClassifier(3).fit(sparse.csr_matrix(full), y)
-    assert not model._space.thin
+    assert not model._space.is_sparse
     assert_same(everything(model, sparse.csr_matrix(full)),
                 everything(KNNClassifier(3).fit(full, y), full))  # fmt: skip
     thin = sparse.csr_matrix(np.where(full < 0.2, full, 0.0))
     for nobody in (None, [], np.zeros(6, dtype=bool)):
         model = KNNClassifier(3, metric="mixed", categorical_features=nobody).fit(thin, y)
-        assert model._space.thin
+        assert model._space.is_sparse
     marked = KNNClassifier(3, metric="mixed", categorical_features=[0]).fit(thin, y)
-    assert not marked._space.thin and marked.categorical_.tolist() == [True] + [False] * 5
+    assert not marked._space.is_sparse and marked.categorical_.tolist() == [True] + [False] * 5
     assert marked.predict(thin).tolist() == marked.predict(thin.toarray()).tolist()
 
 
@@ -293,17 +271,17 @@ def test_saving_and_loading(tmp_path):
     model = KNNClassifier(3, metric="manhattan").fit(X, np.arange(80) % 2)
     tamiz.save(model, tmp_path / "thin.tamiz")
     again = tamiz.load(tmp_path / "thin.tamiz")
-    assert again._space.thin
+    assert again._space.is_sparse
     assert_same(everything(again, X), everything(model, X))
 
 
-def test_indices_go_with_their_samples():
+def test_the_index_goes_with_its_samples():
     X = sparse.random(30, 30, 0.1, format="csr", random_state=0)
     model = KNNClassifier(3).fit(X, np.arange(30) % 2)
     model.predict(X)
-    index = weakref.ref(_search._indices[model._space].base)
+    space = weakref.ref(model._space)
     del model
-    assert index() is None
+    assert space() is None
 
 
 # ------------------------------------------------------------------------------------ sentences
@@ -336,7 +314,7 @@ def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
     with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB .*categorical_features"):
         nominal.fit(X, y)
     model = KNNClassifier(2).fit(X.toarray(), y)
-    with pytest.raises(MemoryError, match="Hand over fewer rows at a time"):
+    with pytest.raises(MemoryError, match="Pass fewer rows at a time"):
         model.predict(X)
     assert len(model.predict(X[:5])) == 5
     assert len(KNNClassifier(2).fit(X, y).predict(X)) == 40
