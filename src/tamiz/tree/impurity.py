@@ -16,12 +16,13 @@ both sides together always have the same sum of.
 
 Equal gains are common. Of cuts whose scores differ by rounding only, the one with the larger
 smaller side is taken, then the first. Of features with equal cuts, the one is taken with the widest
-gap at the cut, counted in values of the training data that lie in it, as a share of all.
+gap at the cut, counted in values of the training data that lie in it, as a fraction of all.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -42,17 +43,25 @@ _GINI, _ENTROPY, _ERROR, _SQUARED = (int(c) for c in Criterion)
 ROW = (1 << 32) - 1
 
 #: Rank of a missing value.
-GAP = (1 << 31) - 1
+MISSING = (1 << 31) - 1
 
 #: Least weight of a side, if nothing else is asked.
 SOMETHING = 1e-300
 
-#: Scores that differ by a smaller share of the impurity are equal.
+#: Scores that differ by a smaller fraction of the impurity are equal.
 ROUNDING = 1e-12
 
 
+class Need(NamedTuple):
+    """What either side of a split must get, and by how much scores differ that are equal."""
+
+    least: int  # samples
+    heavy: float  # weight, above 0
+    slack: float
+
+
 def logarithms(weight: np.ndarray) -> np.ndarray:
-    """``k log k`` for all sums that whole weights can have; empty if weights are not whole."""
+    """``k log k`` for all sums that integer weights can have; empty if weights are not integers."""
     total = float(weight.sum())
     if total > 5e6 or not (weight == np.rint(weight)).all():
         return np.empty(0)
@@ -124,9 +133,9 @@ def shift(target, factor, source):
 @njit(cache=True, nogil=True, error_model="numpy")
 def smallest_side(n, min_samples_leaf, min_balance):
     """Fewest samples on either side of a split of ``n``."""
-    share = min_balance * n - 1e-9
-    least = int(share)
-    if least < share:
+    wanted = min_balance * n - 1e-9
+    least = int(wanted)
+    if least < wanted:
         least += 1
     return max(min_samples_leaf, least)
 
@@ -160,20 +169,19 @@ def preferred(score, balance, gap, best, best_balance, best_gap, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def best_cut(
-    criterion, keys, y, t, g, mean, costs, table, left, right, n_left, n_right, least, heavy, slack
-):
+def best_cut(criterion, keys, samples, mean, left, right, n_left, n_right, need):
     """The best place to cut samples in the order of ``keys``: score, smaller weight, and position.
 
     ``left`` and ``right`` are the totals before the first sample has gone left, and are used up;
-    ``n_left`` and ``n_right`` count the samples among them that are not in ``keys``. At least
-    ``least`` samples and a weight of ``heavy``, which is above 0, must be on either side. Position
-    -1 says that there is no such place.
+    ``n_left`` and ``n_right`` count the samples among them that are not in ``keys``. Position -1
+    says that there is no place that leaves either side what it needs.
     """
+    y, g, costs, table = samples.y, samples.g, samples.costs, samples.table
     if criterion == _GINI:
-        return _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack)
+        return _cut_gini(keys, y, g, left, right, n_left, n_right, need)
     if criterion == _SQUARED:
-        return _cut_squared(keys, t, g, mean, left, right, n_left, n_right, least, heavy, slack)
+        return _cut_squared(keys, samples.t, g, mean, left, right, n_left, n_right, need)
+    least, heavy, slack = need
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     logs_left, logs_right = 0.0, 0.0
@@ -215,7 +223,8 @@ def best_cut(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
+def _cut_gini(keys, y, g, left, right, n_left, n_right, need):
+    least, heavy, slack = need
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, squares_left, squares_right = 0.0, 0.0, 0.0, 0.0
@@ -225,7 +234,7 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
         squares_left += left[k] * left[k]
         squares_right += right[k] * right[k]
     # a small rest of large numbers is mostly rounding: with weights that differ widely the squares
-    # are summed up anew near the end, so that no share comes out above one
+    # are summed up anew near the end, so that no proportion comes out above one
     few = 1e-6 * (weight_left + weight_right)
     for i in range(n):
         key = keys[i]
@@ -259,7 +268,8 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, least, heavy, slack):
+def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, need):
+    least, heavy, slack = need
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, sum_left, sum_right = left[0], right[0], left[1], right[1]

@@ -23,14 +23,14 @@ from tamiz.search.judges import last_step
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
 from tamiz.svm import SVC, LinearMachine
 from tamiz.tree import CARTClassifier
-from tamiz.tree.binned import (
+from tamiz.tree.forest import (
     Bins,
+    ForestClassifier,
     ForestRules,
     features_tried,
     forest_proportions,
     grow_forest,
 )
-from tamiz.tree.forest import ForestClassifier
 
 #: From so many samples on, kernel values are kept in float32.
 _SINGLE_FROM = 600
