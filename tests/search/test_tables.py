@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from tamiz.search import BackwardElimination, ExhaustiveSearch, ForwardSelection
-from tamiz.search._tables import (
+from tamiz.search.judges import (
     Fitting,
     fingerprint,
     holds_numbers,

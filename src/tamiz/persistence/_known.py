@@ -55,8 +55,8 @@ INSIDE = {
     "tamiz.neighbors._space": "Space",
     "tamiz.embedded.rfe.last": "Widened",
     "tamiz.embedded.sparse.l1_path": "L1Path",
-    "tamiz.search._evaluations": "Evaluations",
-    "tamiz.search.evaluator": "FeatureSet",
+    "tamiz.search.evaluator": "Evaluations",
+    "tamiz.search.evaluator": "Evaluations FeatureSet",
     "tamiz.cli.table_model": "TableModel",
     "tamiz.evaluation.tuning.result": "Cell",
     "tamiz.reproduce.base": "Row",
@@ -64,6 +64,7 @@ INSIDE = {
 
 # Key in a file -> key of today, for classes that moved after files had been written.
 MOVED = {
+    "tamiz.search._evaluations.Evaluations": "tamiz.search.evaluator.Evaluations",
     "tamiz.kernels._strings_input.Texts": "tamiz.kernels.strings.texts.Texts",
     "tamiz.svm._streaming.StreamedMachine": "tamiz.svm.stream.machine.StreamedMachine",
     "tamiz.embedded._rfe_last.Widened": "tamiz.embedded.rfe.last.Widened",

@@ -9,8 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamiz.search._tables import columns_of
-from tamiz.search.judges import make_scorer
+from tamiz.search.judges import columns_of, make_scorer
 from tamiz.svm import SVC
 from tamiz.validation import check_frame, check_X
 
