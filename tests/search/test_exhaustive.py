@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from tamiz.search import ExhaustiveSearch
-from tamiz.search.exhaustive import fillings, in_words, count_by_size, subsets_of_size
+from tamiz.search.exhaustive import count_by_size, fillings, in_words, subsets_of_size
 from tamiz.svm import SVC
 from tamiz.validation import check_units
 from tests.frames import to_polars

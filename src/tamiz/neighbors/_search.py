@@ -230,7 +230,7 @@ def find_neighbours(finder: Finder, Q: Any, k: int, verbose: int) -> tuple[Any, 
 
 
 @njit(cache=True, nogil=True)
-def nearest(start, stop, Q, space, length, sums, rows):  # type: ignore[no-untyped-def]
+def nearest(start, stop, Q, space, length, sums, rows):
     """Fill ``sums`` and ``rows`` (queries, k) with the nearest training samples, nearest first."""
     n, k = space.columns.shape[1], rows.shape[1]
     keys, known_each = np.empty(length), np.empty(length)
@@ -249,7 +249,7 @@ def nearest(start, stop, Q, space, length, sums, rows):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _sums(x, space, total, first, m, keys, known_each):  # type: ignore[no-untyped-def]
+def _sums(x, space, total, first, m, keys, known_each):
     """Rounded sums over the attributes for ``m`` training samples from ``first`` on."""
     columns, kinds, weight, gappy = space
     known, missing = 0.0, False
@@ -290,7 +290,7 @@ def _sums(x, space, total, first, m, keys, known_each):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def pair(x, space, total, i):  # type: ignore[no-untyped-def]
+def pair(x, space, total, i):
     """The sum over the attributes for one training sample, as it is."""
     columns, kinds, weight, _gappy = space
     s, known, missing = 0.0, 0.0, False
@@ -312,14 +312,14 @@ def pair(x, space, total, i):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def rounded(s):  # type: ignore[no-untyped-def]
+def rounded(s):
     """``s`` rounded to 36 significant bits (Veltkamp's splitting); as it is near overflow."""
     t = s * 131073.0  # 2^17 + 1
     return t - (t - s) if t < np.inf else s
 
 
 @njit(cache=True, nogil=True)
-def _take(keys, first, m, best, rows, k):  # type: ignore[no-untyped-def]
+def _take(keys, first, m, best, rows, k):
     """Let the samples of a block into the heap of the ``k`` best.
 
     They come in the order of their rows: at equal keys those that are in the heap are nearer.
@@ -340,7 +340,7 @@ def _take(keys, first, m, best, rows, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _rise(best, rows, place, key, row):  # type: ignore[no-untyped-def]
+def _rise(best, rows, place, key, row):
     """Add an entry at the end of a heap."""
     while place > 0:
         parent = (place - 1) // 2
@@ -352,7 +352,7 @@ def _rise(best, rows, place, key, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sink(best, rows, size, key, row):  # type: ignore[no-untyped-def]
+def _sink(best, rows, size, key, row):
     """Put an entry in the place of the root."""
     place = 0
     while True:
@@ -372,7 +372,7 @@ def _sink(best, rows, size, key, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sort(best, rows):  # type: ignore[no-untyped-def]
+def _sort(best, rows):
     """Turn a heap into ascending order."""
     for size in range(len(rows) - 1, 0, -1):
         key, row = best[size], rows[size]
@@ -381,7 +381,7 @@ def _sort(best, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def settle(start, stop, Q, space, found, slack, sums, rows, doubtful):  # type: ignore[no-untyped-def]
+def settle(start, stop, Q, space, found, slack, sums, rows, doubtful):
     """From k + 1 candidates of another search to the k nearest, by the rules of this module.
 
     ``doubtful`` are queries whose k-th and next neighbour are too near to each other to tell that
@@ -459,7 +459,7 @@ def make_index(space: Space, kind: int) -> SparseIndex:
 
 
 @njit(cache=True, nogil=True)
-def _bases(indptr, indices, data, kind, weight):  # type: ignore[no-untyped-def]
+def _bases(indptr, indices, data, kind, weight):
     """The sum of each row to the origin, over what is known, and whether a value is missing."""
     n = len(indptr) - 1
     base, incomplete = np.zeros(n), np.zeros(n, dtype=np.bool_)
@@ -473,7 +473,7 @@ def _bases(indptr, indices, data, kind, weight):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _term(kind, u, v, w):  # type: ignore[no-untyped-def]
+def _term(kind, u, v, w):
     """What an attribute adds."""
     if kind == SQUARE:
         return (u - v) * (u - v)
@@ -483,7 +483,7 @@ def _term(kind, u, v, w):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def nearest_sparse(start, stop, queries, index, kind, weight, sums, rows):  # type: ignore[no-untyped-def]
+def nearest_sparse(start, stop, queries, index, kind, weight, sums, rows):
     """Fill ``sums`` and ``rows`` (queries, k) with the nearest training samples, nearest first."""
     q_ptr, q_idx, q_val = queries
     t_ptr, t_idx, t_val = index.samples
@@ -520,7 +520,7 @@ def nearest_sparse(start, stop, queries, index, kind, weight, sums, rows):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _near(idx, val, index, kind, weight, near):  # type: ignore[no-untyped-def]
+def _near(idx, val, index, kind, weight, near):
     """Fill in the sums by the formula above, less the first term, which is returned.
 
     Training samples with missing values get minus infinity.
@@ -540,7 +540,7 @@ def _near(idx, val, index, kind, weight, near):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _limit(near, base, origin, reach, heap, spare):  # type: ignore[no-untyped-def]
+def _limit(near, base, origin, reach, heap, spare):
     """What the sums in ``near`` of the k nearest samples, less their bounds, cannot exceed."""
     filled, k = 0, len(heap)
     for begin in range(0, len(near), _LOOK):
@@ -558,7 +558,7 @@ def _limit(near, base, origin, reach, heap, spare):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _within(near, base, reach, limit):  # type: ignore[no-untyped-def]
+def _within(near, base, reach, limit):
     """Whether some sums, moved by how wrong they may be, do not exceed a limit."""
     hits = np.int64(0)
     for i in range(len(near)):  # counted to the end: several at a time
@@ -567,7 +567,7 @@ def _within(near, base, reach, limit):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _enter(best, rows, filled, key, row):  # type: ignore[no-untyped-def]
+def _enter(best, rows, filled, key, row):
     """Let a sample into a heap that is not full, or in the place of its root; returns who is in."""
     if filled < len(rows):
         _rise(best, rows, filled, key, row)
@@ -577,7 +577,7 @@ def _enter(best, rows, filled, key, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sparse_pair(kind, weight, total, idx, val, there, held):  # type: ignore[no-untyped-def]
+def _sparse_pair(kind, weight, total, idx, val, there, held):
     """The sum between two sparse rows, in the order of the attributes, over what both know."""
     s, a, b, missing = 0.0, 0, 0, False
     end = len(weight)

@@ -234,7 +234,7 @@ def _spread(X: Any) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _of_dense(X):  # type: ignore[no-untyped-def]
+def _of_dense(X):
     n, p = X.shape
     out, values = np.empty((2, p)), np.empty(n)
     for j in range(p):
@@ -244,7 +244,7 @@ def _of_dense(X):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _of_sparse(n, data, indptr):  # type: ignore[no-untyped-def]
+def _of_sparse(n, data, indptr):
     p = len(indptr) - 1
     out, values = np.empty((2, p)), np.empty(n)
     for j in range(p):
@@ -255,7 +255,7 @@ def _of_sparse(n, data, indptr):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sift(column, values):  # type: ignore[no-untyped-def]
+def _sift(column, values):
     """Put what is neither zero nor missing into ``values``; how many these are, and the zeros."""
     m, zeros = 0, 0
     for v in column:
@@ -268,7 +268,7 @@ def _sift(column, values):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _of_column(values, zeros):  # type: ignore[no-untyped-def]
+def _of_column(values, zeros):
     """Range and deviation of some values and a number of zeros."""
     n = len(values) + zeros
     if n == 0:

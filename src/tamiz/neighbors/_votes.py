@@ -89,7 +89,7 @@ def proportions(
 
 
 @njit(cache=True, nogil=True)
-def _winners(start, stop, rows, votes, codes, counts, ks, rule, out):  # type: ignore[no-untyped-def]
+def _winners(start, stop, rows, votes, codes, counts, ks, rule, out):
     n_classes = len(counts)
     total = np.empty(n_classes)
     came = np.empty(n_classes, dtype=np.intp)  # when a class first voted
@@ -112,7 +112,7 @@ def _winners(start, stop, rows, votes, codes, counts, ks, rule, out):  # type: i
 
 
 @njit(cache=True, nogil=True)
-def _winner(total, came, rule):  # type: ignore[no-untyped-def]
+def _winner(total, came, rule):
     preference = rule.preference
     most = total.max() * (1 - 1e-9)  # sums of reciprocals tie up to rounding
     best, tied = -1, 0

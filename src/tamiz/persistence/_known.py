@@ -17,7 +17,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from tamiz.persistence._errors import ModelFileError
+from tamiz.persistence._container import ModelFileError
 
 # Rooms whose public classes (their __all__) can be saved, exceptions left out.
 ROOMS = (
@@ -55,7 +55,6 @@ INSIDE = {
     "tamiz.neighbors._space": "Space",
     "tamiz.embedded.rfe.last": "Widened",
     "tamiz.embedded.sparse.l1_path": "L1Path",
-    "tamiz.search.evaluator": "Evaluations",
     "tamiz.search.evaluator": "Evaluations FeatureSet",
     "tamiz.cli.table_model": "TableModel",
     "tamiz.evaluation.tuning.result": "Cell",
@@ -146,7 +145,7 @@ TYPES = {
 }
 
 
-class Known:
+class KnownNames:
     """The tables, with what the caller allows besides.
 
     Parameters
@@ -231,7 +230,7 @@ class Known:
                 f"it names the function {_shown(key)}, which is not one that tamiz loads; nothing "
                 "of it was run. If the function is yours, pass allow=[the function] to tamiz.load."
             )
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 def key_of_type(cls: type) -> str | None:
@@ -248,7 +247,7 @@ def type_of(key: Any) -> type:
     found = _listed(TYPES, key)
     if found is None:
         raise ModelFileError(f"it names the type {_shown(key)}, which is not one that tamiz loads.")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def public_classes() -> Iterator[tuple[str, type]]:
@@ -285,7 +284,7 @@ def _listed(table: dict[str, str], key: Any) -> Any:
                     raise ModelFileError(
                         f"it needs {module}.{name}, which the installed version does not have. "
                         "Install the versions that the file was written with "
-                        "(tamiz.persistence.describe tells them)."
+                        "(see tamiz.persistence.describe)."
                     ) from None
     return None
 

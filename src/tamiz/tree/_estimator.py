@@ -419,7 +419,7 @@ class TreeEstimator(BaseEstimator):
             The estimator, with the tree as it was grown.
         """
         self.tree_ = self.full_tree_
-        vars(self).pop("pruning_", None)
+        self.__dict__.pop("pruning_", None)
         return self
 
     def _refuse_strangers(self, y: Any) -> None:
@@ -566,5 +566,5 @@ class TreeEstimator(BaseEstimator):
         return Wording(
             getattr(self, "feature_names_in_", None),
             self.categories_,
-            None if regression else self.classes_.tolist(),  # type: ignore[attr-defined]
+            None if regression else self.classes_.tolist(),
         )

@@ -206,7 +206,7 @@ def new_nodes(capacity: int) -> Nodes:
 @njit(cache=True, nogil=True, error_model="numpy")
 def make(node, begin, end, depth, samples, rules, nodes):
     """Describe a node, and find its best split if it may be split."""
-    keys, costs, n_levels = samples.keys, samples.costs, samples.n_levels
+    keys, y, t, _w, g, costs, table, n_levels = samples
     criterion = rules.criterion
     n = end - begin
     n_totals = 2 if criterion == _SQUARED else len(costs)
@@ -236,7 +236,7 @@ def make(node, begin, end, depth, samples, rules, nodes):
         put(left, nothing)
         put(right, mass)
         score, balance, i = best_cut(
-            criterion, column, samples, mean, left, right, none, none, need
+            criterion, column, y, t, g, mean, costs, table, left, right, none, none, need
         )
         if i >= 0:
             gap = ((column[i + 1] >> 32) - (column[i] >> 32)) / n_levels[j]
@@ -245,7 +245,7 @@ def make(node, begin, end, depth, samples, rules, nodes):
                 feature, at = j, i
     if feature < 0:
         return
-    gain = max(0.0, best - score_of(criterion, mass, costs, samples.table))
+    gain = max(0.0, best - score_of(criterion, mass, costs, table))
     if gain < rules.min_decrease:
         return
     nodes.feature[node] = feature

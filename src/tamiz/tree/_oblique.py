@@ -286,7 +286,21 @@ def _threshold(table, raw, task, samples):
     left, right = np.zeros(len(mass)), np.zeros(len(mass))
     put(right, mass)
     none = n - n  # numba would compile once more for the constant 0
-    score, _, at = best_cut(criterion, ranked, samples, mean, left, right, none, none, need)
+    score, _, at = best_cut(
+        criterion,
+        ranked,
+        samples.y,
+        samples.t,
+        samples.g,
+        mean,
+        samples.costs,
+        samples.table,
+        left,
+        right,
+        none,
+        none,
+        need,
+    )
     if at < 0:
         return -np.inf, 0.0
     low, high = sums[order[at]], sums[order[at + 1]]

@@ -145,7 +145,7 @@ def _absent(column, known, samples, criterion, mean, mass, absent, here):
 def search_numeric(first, last, node, samples, kinds, rules, found):
     """Find the best split of a node on each numeric feature of those from ``first`` to ``last``."""
     begin, end, mass, mean, impurity = node
-    keys, costs, table = samples.keys, samples.costs, samples.table
+    keys, y, t, _w, g, costs, table, _n_levels = samples
     criterion, slack = rules.criterion, ROUNDING * impurity
     least = smallest_side(end - begin, rules.min_samples_leaf, rules.min_balance)
     need = Need(least, rules.min_weight_leaf, slack)
@@ -172,7 +172,7 @@ def search_numeric(first, last, node, samples, kinds, rules, found):
             put(right, mass if way == 1 else here)
             before = score_of(criterion, here if way == 0 else mass, costs, table)
             score, balance, at = best_cut(
-                criterion, values, samples, mean, left, right,
+                criterion, values, y, t, g, mean, costs, table, left, right,
                 n_missing if way == 2 else 0, n_missing if way == 1 else 0, need,
             )  # fmt: skip
             if at < 0:

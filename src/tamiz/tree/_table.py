@@ -80,7 +80,7 @@ def read_table(
     )
     _refuse_other_kinds(columns, mask)
     if not mask.any():
-        return columns.X  # type: ignore[no-any-return]
+        return columns.X
     table = np.array(columns.X, dtype=np.float64)
     for j, known in categories.items():
         code = {value: k for k, value in enumerate(known.tolist())}
@@ -163,8 +163,8 @@ def _listed(features: Any) -> list[Any]:
     """Features that are given by index, name or mask; a mask as indices."""
     listed = [] if features is None else np.asarray(features, dtype=object).ravel().tolist()
     if listed and all(isinstance(value, (bool, np.bool_)) for value in listed):
-        return np.flatnonzero(listed).tolist()  # type: ignore[no-any-return]
-    return listed  # type: ignore[no-any-return]
+        return np.flatnonzero(listed).tolist()
+    return listed
 
 
 def _with(categorical: Any, more: list[int], X: Any, names: list[Any] | None) -> Any:

@@ -60,6 +60,15 @@ class Need(NamedTuple):
     slack: float
 
 
+class Places(NamedTuple):
+    """Where a sequence may be cut: positions, the least weight of a side, and equal scores."""
+
+    first: int
+    last: int
+    heavy: float
+    slack: float
+
+
 def logarithms(weight: np.ndarray) -> np.ndarray:
     """``k log k`` for all sums that integer weights can have; empty if weights are not integers."""
     total = float(weight.sum())
@@ -169,19 +178,27 @@ def preferred(score, balance, gap, best, best_balance, best_gap, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def best_cut(criterion, keys, samples, mean, left, right, n_left, n_right, need):
+def best_cut(criterion, keys, y, t, g, mean, costs, table, left, right, n_left, n_right, need):
     """The best place to cut samples in the order of ``keys``: score, smaller weight, and position.
 
     ``left`` and ``right`` are the totals before the first sample has gone left, and are used up;
     ``n_left`` and ``n_right`` count the samples among them that are not in ``keys``. Position -1
-    says that there is no place that leaves either side what it needs.
+    says that there is no place that leaves either side what it needs. The arrays of the samples
+    come one by one: a tuple of them is copied at each call, and calls are many.
     """
-    y, g, costs, table = samples.y, samples.g, samples.costs, samples.table
+    first, last = need.least - n_left - 1, len(keys) - 1 + n_right - need.least
+    places = Places(first, last, need.heavy, need.slack)
     if criterion == _GINI:
-        return _cut_gini(keys, y, g, left, right, n_left, n_right, need)
+        return _cut_gini(keys, y, g, left, right, places)
     if criterion == _SQUARED:
-        return _cut_squared(keys, samples.t, g, mean, left, right, n_left, n_right, need)
-    least, heavy, slack = need
+        return _cut_squared(keys, t, g, mean, left, right, places)
+    return _cut_other(criterion, keys, y, g, costs, table, left, right, places)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cut_other(criterion, keys, y, g, costs, table, left, right, places):
+    """By entropy or by cost."""
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     logs_left, logs_right = 0.0, 0.0
@@ -204,10 +221,9 @@ def best_cut(criterion, keys, samples, mean, left, right, n_left, n_right, need)
         if criterion == _ENTROPY:
             logs_left += _m_log_m(left[c], table)
             logs_right += _m_log_m(right[c], table)
-        after = n - i - 1 + n_right
-        if after < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and keys[i] >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and keys[i] >> 32 == keys[i + 1] >> 32):
             continue
         if min(weight_left, weight_right) < heavy:
             continue
@@ -223,8 +239,8 @@ def best_cut(criterion, keys, samples, mean, left, right, n_left, n_right, need)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_gini(keys, y, g, left, right, n_left, n_right, need):
-    least, heavy, slack = need
+def _cut_gini(keys, y, g, left, right, places):
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, squares_left, squares_right = 0.0, 0.0, 0.0, 0.0
@@ -247,9 +263,9 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, need):
         right[c] -= m
         weight_left += m
         weight_right -= m
-        if n - i - 1 + n_right < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
             continue
         if weight_right < few:
             weight_right, squares_right = 0.0, 0.0
@@ -268,8 +284,8 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, need):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, need):
-    least, heavy, slack = need
+def _cut_squared(keys, t, g, mean, left, right, places):
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, sum_left, sum_right = left[0], right[0], left[1], right[1]
@@ -282,9 +298,9 @@ def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, need):
         weight_right -= m
         sum_left += d
         sum_right -= d
-        if n - i - 1 + n_right < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
             continue
         if min(weight_left, weight_right) < heavy:
             continue
