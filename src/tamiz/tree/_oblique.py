@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tamiz.tree._fast import describe
 from tamiz.tree._samples import Rules, SortedSamples
 from tamiz.tree._splitting import NodeTotals
 from tamiz.tree.impurity import (
@@ -93,7 +94,7 @@ def find_oblique(
     if not draws[0, 0].any():
         draws[0, 0] = rng.standard_normal(Z.shape[1])
     mass = np.zeros_like(totals.mass)
-    mean = _totals(rules.criterion, rows, samples, mass)
+    mean = describe(rows, samples, rules.criterion, mass)[3]
     need = Need(least, rules.min_weight_leaf, ROUNDING * totals.impurity)
     task = Hyperplane(rows, rules.criterion, mass, mean, need)
     before = score_of(rules.criterion, mass, samples.costs, samples.table)
@@ -133,20 +134,6 @@ def _beginning(
             a[at[0]] = 1.0
             a[-1] = (middle[at[0]] - axis.threshold / unit[at[0]]) / spread[at[0]]
     return a
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _totals(criterion, rows, samples, mass):
-    """Fill the totals of some samples; returns the mean they are about."""
-    mean, weight = 0.0, 0.0
-    if len(samples.t):
-        for row in rows:
-            mean += samples.g[row] * samples.t[row]
-            weight += samples.g[row]
-        mean /= weight
-    for row in rows:
-        add(criterion, mass, row, samples.y, samples.t, samples.g, mean)
-    return mean
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -354,24 +354,12 @@ def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -
     places, heads = np.zeros((2, 256), dtype=np.int64)
     room = (places, np.zeros((256, n_classes)), heads)
     end[0] = m
-    n_nodes = 1
-    node = 0
-    everything = 0.0
+    n_nodes, node = 1, 0
+    everything = float(copies.sum())
     while node < n_nodes:
         a, b = begin[node], end[node]
-        n_here = 0
-        for r in range(a, b):
-            i = rows[r]
-            value[node, y[i]] += copies[i]
-            n_here += copies[i]
-        total = float(n_here)
-        if node == 0:
-            everything = total
-        squares, pure = 0.0, False
-        for k in range(n_classes):
-            squares += value[node, k] ** 2
-            pure = pure or value[node, k] >= total * (1.0 - 1e-12)
-        best, best_feature, best_cut = squares / max(total, 1e-300) * (1.0 + 1e-12), -1, 0
+        n_here, purity, pure = _describe(rows[a:b], copies, y, value[node])
+        best, best_feature, best_cut = purity * (1.0 + 1e-12), -1, 0
         if not pure and n_here >= 2 * min_leaf and b - a > 1:
             tried = 0
             for draw in range(p):
@@ -392,16 +380,15 @@ def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -
                 if score > best:
                     best, best_feature, best_cut = score, j, cut
         if best_feature >= 0:
-            gains[best_feature] += (best - squares / total) / everything
+            gains[best_feature] += (best - purity) / everything
             low = a + _part(rows[a:b], codes[best_feature], best_cut)
             feature[node], threshold[node] = best_feature, best_cut
             left[node], right[node] = n_nodes, n_nodes + 1
             begin[n_nodes], end[n_nodes] = a, low
             begin[n_nodes + 1], end[n_nodes + 1] = low, b
             n_nodes += 2
-        if total > 0.0:
-            for k in range(n_classes):
-                value[node, k] /= total
+        for k in range(n_classes):
+            value[node, k] /= n_here
         node += 1
     return (
         feature[:n_nodes].copy(),
@@ -411,6 +398,22 @@ def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -
         value[:n_nodes].copy(),
         gains,
     )
+
+
+@njit(cache=True, nogil=True)
+def _describe(rows: Any, copies: Any, y: Any, value: Any) -> Any:
+    """Fill in the class counts of a node: samples, purity, and whether there is one class only.
+
+    Purity is the sum of squared class counts over their sum.
+    """
+    n_here, squares, most = 0, 0.0, 0.0
+    for i in rows:
+        value[y[i]] += copies[i]
+        n_here += copies[i]
+    for k in range(len(value)):
+        squares += value[k] ** 2
+        most = max(most, value[k])
+    return n_here, squares / n_here, most == n_here
 
 
 @njit(cache=True, nogil=True)
