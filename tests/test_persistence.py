@@ -370,7 +370,7 @@ def test_data_sets_and_results_of_evaluation(tmp_path):
 
 
 def test_all_listed_private_classes_exist():
-    known = _known.Known()
+    known = _known.KnownNames()
     for module, names in _known.INSIDE.items():
         for name in names.split():
             cls = known.class_of(f"{module}.{name}")
@@ -596,7 +596,7 @@ def test_members_of_large_files(tmp_path, monkeypatch):
     [
         ("os.fsync", errno.ENOSPC, "the disk is full"),
         ("os.replace", errno.EACCES, "access is denied"),
-        ("tamiz.persistence._container.write", errno.EDQUOT, "share of the disk"),
+        ("tamiz.persistence._container.write", errno.EDQUOT, "quota of the disk"),
         ("tempfile.mkstemp", errno.EROFS, "read-only"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_dump_of_joblib_is_told_and_not_run(compress, tmp_path, marker):
     refused(path, "joblib.*does not run code from files")
 
 
-def test_files_of_others_are_told(tmp_path, marker):
+def test_files_of_other_kinds_are_named(tmp_path, marker):
     path = tmp_path / "m"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", "{}")

@@ -174,8 +174,8 @@ def test_lists_with_gaps_and_any_sparse_matrix(noisy):
     [
         ({"ks": [0, 3]}, ValueError, "ks holds 0; .* k can be 1 to 135"),
         ({"ks": [136]}, ValueError, "ks holds 136; the smallest training part has 135"),
-        ({"ks": [1.5]}, ValueError, "whole numbers"),
-        ({"ks": []}, ValueError, "whole numbers"),
+        ({"ks": [1.5]}, ValueError, "must hold integers"),
+        ({"ks": []}, ValueError, "must hold integers"),
         ({"rule": "least"}, ValueError, "rule='least' is not known"),
         ({"cv": 1}, ValueError, "cv=1"),
         ({"test": 1.5}, ValueError, "test=1.5 leaves nothing"),

@@ -1,4 +1,4 @@
-"""Three ways to find neighbours, one answer."""
+"""Three ways to find neighbours (a tree, products of matrices, all pairs), one answer."""
 
 from __future__ import annotations
 
@@ -7,91 +7,103 @@ import weakref
 import numpy as np
 import pytest
 
-from tamiz.neighbors import _search
-from tamiz.neighbors._metrics import METRICS
-from tamiz.neighbors._search import AllPairs, Products, Tree, choose_finder, find_neighbours
-from tamiz.neighbors._space import make_space
-from tamiz.runtime.parallel import limit_threads
+from tamiz.neighbors import KNNClassifier
 
-
-def space_of(X, metric="euclidean", weight=None):
-    weight = np.ones(X.shape[1]) if weight is None else weight
-    nominal = np.zeros(X.shape[1], dtype=bool)
-    return make_space(X, nominal, weight, METRICS[metric], "none")[0]
+N = 1200  # enough for products of matrices; so many queries at once are too few for them:
+FEW = 20
 
 
 def tables(p):
     rng = np.random.default_rng(p)
-    near = rng.standard_normal((400, p))
+    near = rng.standard_normal((N, p))
     return {
         "apart": (near, rng.standard_normal((60, p))),
-        "grid": (rng.integers(3, size=(400, p)) / 10, rng.integers(3, size=(60, p)) / 10),
-        "the same twice": (np.tile(near[:200], (2, 1)), near[:60]),
+        "grid": (rng.integers(3, size=(N, p)) / 10, rng.integers(3, size=(60, p)) / 10),
+        "the same twice": (np.tile(near[: N // 2], (2, 1)), near[:60]),
         "far from zero": (near + 1e6, near[:60] + 1e6),
-        "a long way out": (np.vstack([near, np.full((1, p), 1e9)]), near[:60]),
-        "gaps in queries": (near, np.where(rng.random((60, p)) < 0.05, np.nan, near[:60])),
+        "a long way out": (np.vstack([near[:-1], np.full((1, p), 1e9)]), near[:60]),
+        "missing in queries": (near, np.where(rng.random((60, p)) < 0.05, np.nan, near[:60])),
     }
 
 
+def fitted(X, metric="euclidean", algorithm="auto", **params):
+    weight = np.linspace(0.5, 2, X.shape[1])
+    model = KNNClassifier(metric=metric, algorithm=algorithm, feature_weights=weight, **params)
+    return model.fit(X, np.arange(len(X)) % 2)
+
+
 @pytest.mark.parametrize("name", tables(2))
-@pytest.mark.parametrize(("finder", "p", "metric"), [(Tree, 3, "euclidean"), (Tree, 3, "manhattan"),
-                                                     (Products, 40, "euclidean")])  # fmt: skip
-def test_the_same_neighbours_as_all_pairs(finder, p, metric, name):
-    X, Q = tables(p)[name]
-    space = space_of(X, metric, np.linspace(0.5, 2, p))
-    Q = space.bring(Q)
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_the_tree_finds_what_all_pairs_show(metric, name):
+    X, Q = tables(3)[name]
+    tree, pairs = (fitted(X, metric, algorithm) for algorithm in ("kd_tree", "brute"))
+    for k in (1, 7, N):
+        for mine, theirs in zip(tree.kneighbors(Q, k), pairs.kneighbors(Q, k), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", tables(2))
+def test_products_find_what_all_pairs_show(name):
+    X, Q = tables(40)[name]
+    model = fitted(X)
     for k in (1, 7):
-        proposed = find_neighbours(finder(space, METRICS[metric]), Q, k, 0)
-        expected = find_neighbours(AllPairs(space, METRICS[metric]), Q, k, 0)
-        np.testing.assert_array_equal(proposed[1], expected[1])
-        np.testing.assert_array_equal(proposed[0], expected[0])
+        parts = [model.kneighbors(Q[a : a + FEW], k) for a in range(0, len(Q), FEW)]
+        for mine, theirs in zip(model.kneighbors(Q, k), zip(*parts, strict=True), strict=True):
+            np.testing.assert_array_equal(mine, np.concatenate(theirs))
 
 
-def test_slices_and_threads_change_nothing(monkeypatch):
-    X, Q = tables(40)["grid"]
-    for finder, metric in ((AllPairs, "manhattan"), (Products, "euclidean"), (Tree, "euclidean")):
-        space = space_of(X, metric)
-        whole = find_neighbours(finder(space, METRICS[metric]), Q, 5, 0)
-        monkeypatch.setattr(finder, "per_slice", lambda self, k: 7)
-        with limit_threads(1):
-            sliced = find_neighbours(finder(space, METRICS[metric]), Q, 5, 0)
-        monkeypatch.undo()
-        np.testing.assert_array_equal(whole[1], sliced[1])
-        np.testing.assert_array_equal(whole[0], sliced[0])
+@pytest.mark.parametrize(("p", "metric"), [(3, "euclidean"), (40, "euclidean"), (40, "manhattan")])
+def test_threads_change_nothing(p, metric):
+    X, Q = tables(p)["grid"]
+    one, two = (fitted(X, metric, n_jobs=n_jobs).kneighbors(Q, 5) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one[1], two[1])
+    np.testing.assert_array_equal(one[0], two[0])
 
 
-def test_who_is_asked():
-    rng = np.random.default_rng(0)
-    few, many = space_of(rng.random((2000, 3))), space_of(rng.random((2000, 50)))
-    gappy = space_of(np.where(rng.random((2000, 3)) < 0.1, np.nan, 1.0))
-    euclidean, manhattan = METRICS["euclidean"], METRICS["manhattan"]
-    asked = [
-        (few, euclidean, "auto", 5, Tree),
-        (few, euclidean, "brute", 5, AllPairs),
-        (few, euclidean, "auto", 1999, AllPairs),
-        (few, euclidean, "kd_tree", 2000, AllPairs),  # all of them: nothing to look for
-        (many, euclidean, "auto", 5, Products),
-        (many, manhattan, "auto", 5, AllPairs),
-        (many, manhattan, "kd_tree", 5, Tree),
-        (gappy, euclidean, "kd_tree", 5, AllPairs),
-    ]
-    for space, metric, algorithm, k, expected in asked:
-        assert type(choose_finder(space, metric, algorithm, k)) is expected
-
-
-def test_trees_go_with_their_samples():
-    space = space_of(np.random.default_rng(0).random((50, 2)))
-    find_neighbours(Tree(space, METRICS["euclidean"]), space.columns.T[:3], 2, 0)
-    assert space in _search._trees
-    there = weakref.ref(space)
-    del space
+def test_what_was_made_for_a_search_goes_with_its_samples():
+    X, Q = tables(3)["apart"]
+    model = fitted(X, algorithm="kd_tree")
+    model.kneighbors(Q)
+    there = weakref.ref(model._space)
+    del model
     assert there() is None
 
 
-def test_progress_is_told(monkeypatch, capsys):
-    monkeypatch.setattr("tamiz.neighbors._search.Progress.update",
-                        lambda self, text: print(text))  # fmt: skip
+def test_progress_is_shown_in_slices_and_ctrl_c_is_heard_between_them(monkeypatch):
     X, Q = tables(3)["apart"]
-    monkeypatch.setattr(AllPairs, "per_slice", lambda self, k: 25)
-    find_neighbours(AllPairs(space_of(X), METRICS["euclidean"]), Q, 2, 1)
-    assert capsys.readouterr().out.split("\n")[:3] == [f"{n} of 60 samples" for n in (25, 50, 60)]
+    seen = []
+
+    def update(self, text):
+        seen.append(text)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tamiz.neighbors._search._SLICE", 25 * X.size)
+    monkeypatch.setattr("tamiz.runtime.progress.Progress.update", update)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(X, algorithm="brute", verbose=1).kneighbors(Q)
+    assert seen == ["25 of 60 samples", "50 of 60 samples"]
+
+
+# ------------------------------------------------------------------------------------- scales
+
+
+def test_scales_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(3, 2, (200, 9)) * 10.0 ** np.arange(-4, 5)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 4], X[:, 5], X[:, 6] = 0.0, 0.1, np.nan
+    y, varies = np.arange(200) % 2, ~np.isin(np.arange(9), (4, 5, 6))
+    deviation, width = (KNNClassifier(scaling=s).fit(X, y).scale_ for s in ("zscore", "range"))
+    assert deviation[~varies].tolist() == width[~varies].tolist() == [1.0, 1.0, 1.0]
+    np.testing.assert_allclose(deviation[varies], np.nanstd(X[:, varies], axis=0), rtol=1e-12)
+    expected = np.nanmax(X[:, varies], axis=0) - np.nanmin(X[:, varies], axis=0)
+    np.testing.assert_array_equal(width[varies], expected)
+
+
+def test_the_deviation_of_a_long_column_loses_nothing():
+    x = np.full(200_001, 0.1) + 1e9
+    x[::2] += 1.0
+    scale = KNNClassifier(1, scaling="zscore").fit(x[:, None], np.arange(len(x)) % 2).scale_
+    np.testing.assert_allclose(scale, [x.std()], rtol=1e-9)

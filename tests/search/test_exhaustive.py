@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 from tamiz.search import ExhaustiveSearch
-from tamiz.search.exhaustive import _fillings, _in_words, count_by_size, subsets_of_size
+from tamiz.search.exhaustive import count_by_size, fillings, in_words, subsets_of_size
 from tamiz.svm import SVC
 from tamiz.validation import check_units
 from tests.frames import to_polars
@@ -118,7 +118,7 @@ def test_counting_and_listing_agree_with_loops(seed):
             for chosen in combinations(range(6), k)
             if sum(sizes[i] for i in chosen) == total
         )
-        assert list(_fillings(sizes, total)) == loops
+        assert list(fillings(sizes, total)) == loops
         assert counts[total] == len(loops)
         listed = [tuple(np.flatnonzero(s).tolist()) for s in subsets_of_size(units, total)]
         assert listed == loops
@@ -172,7 +172,7 @@ def test_too_many_subsets_are_refused():
     [(0.1, "1 s"), (100, "100 s"), (600, "10 min"), (1e4, "3 h"), (1e6, "12 days")],
 )
 def test_times_in_words(seconds, text):
-    assert _in_words(seconds) == text
+    assert in_words(seconds) == text
 
 
 def test_the_progress_line_says_how_many(capsys, monkeypatch):

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tamiz.search import GeneticSearch
 from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator
-from tamiz.search.genetic import GeneticDraws, cumulative_shares, roulette
+from tamiz.search.genetic import GeneticDraws, cumulative_fitness, roulette
 from tamiz.search.judges import Merit
 from tamiz.validation import check_units
 from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
@@ -72,14 +72,14 @@ def test_the_worked_example(d8):
 
 
 def test_the_wheel():
-    wheel = cumulative_shares(np.array([1.0, 1.0, 0.0]))
+    wheel = cumulative_fitness(np.array([1.0, 1.0, 0.0]))
     np.testing.assert_allclose(wheel, [0.5, 1.0, 1.0])
     assert [roulette(wheel, r) for r in (0.709, 0.477, 0.381)] == [1, 0, 0]
     assert roulette(wheel, 1.0) == 1  # the third has no share
     # negative scores are shifted, failures have no share, nothing at all is even
-    np.testing.assert_allclose(cumulative_shares(np.array([-3.0, -1.0, -2.0])), [0, 2 / 3, 1])
-    np.testing.assert_allclose(cumulative_shares(np.array([-np.inf, 1.0, 3.0])), [0, 0.25, 1])
-    np.testing.assert_allclose(cumulative_shares(np.array([-np.inf, -np.inf])), [0.5, 1])
+    np.testing.assert_allclose(cumulative_fitness(np.array([-3.0, -1.0, -2.0])), [0, 2 / 3, 1])
+    np.testing.assert_allclose(cumulative_fitness(np.array([-np.inf, 1.0, 3.0])), [0, 0.25, 1])
+    np.testing.assert_allclose(cumulative_fitness(np.array([-np.inf, -np.inf])), [0.5, 1])
 
 
 def moves_of(p, size=None, limit=None):

@@ -60,7 +60,7 @@ def test_hold_out():
         ([(np.arange(3), np.arange(0))], "leaves no samples"),
         ([(np.arange(10), [10, 20])], "split 0 of cv names the sample 20; the 20 samples"),
         ([(np.arange(9), [9]), ([-1, 3], [4])], "split 1 of cv names the sample -1"),
-        ([([0.5, 1.0], [2])], "split 0 of cv holds .*0.5.* whole numbers"),
+        ([([0.5, 1.0], [2])], "split 0 of cv holds .*0.5.* integers"),
         ([([[0, 1]], [2])], r"shape \(1, 2\)"),
         ([(np.ones(19, dtype=bool), [2])], "mask of 19 entries; X has 20"),
         ([(np.zeros(20, dtype=bool), [2])], "leaves no samples"),
@@ -68,7 +68,7 @@ def test_hold_out():
         ([(np.arange(3), np.arange(3, 6), np.arange(6, 9))], "it must be a pair"),
     ],
 )
-def test_nonsense_is_told(cv, sentence):
+def test_nonsense_is_refused(cv, sentence):
     with pytest.raises(ValueError, match=sentence):
         make_splits(cv, X, y, True, 0)
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from tamiz.search import BackwardElimination, ExhaustiveSearch, ForwardSelection
-from tamiz.search._tables import (
+from tamiz.search.judges import (
     Fitting,
     fingerprint,
     holds_numbers,
@@ -182,11 +182,11 @@ def test_an_estimator_that_does_not_take_text_gets_a_sentence(kind):
         ForwardSelection(criterion="cfs").fit(kind(FRAME), Y)
 
 
-def test_gaps_are_left_to_whoever_looks_at_columns_and_refused_early_by_others():
+def test_missing_values_reach_estimators_that_look_at_columns_and_others_refuse_them_early():
     gaps = FRAME[["junk", "age", "income"]]
     with pytest.raises(ValueError, match=r"NaN .first at row 3, column 'age'"):
         ForwardSelection(LogisticRegression()).fit(gaps, Y)
-    with pytest.raises(ValueError, match=r"NaN.*column 'age' has gaps"):
+    with pytest.raises(ValueError, match=r"NaN.*column 'age' has missing values"):
         ForwardSelection(make_pipeline(FunctionTransformer(), LogisticRegression())).fit(gaps, Y)
     filled = make_pipeline(by_name(colour=[]), LogisticRegression())
     assert ForwardSelection(filled, cv=2).fit(gaps, Y).support_.any()
@@ -232,7 +232,7 @@ def test_parts_of_a_frame(kind):
     assert list(part.columns) == ["junk", "colour"]
     assert list(part["colour"]) == COLOUR[rows].tolist()
     assert unusual(kind(FRAME), np.array([0, 3])) is None
-    assert unusual(kind(FRAME), np.array([1, 2])).endswith("column 'age' has gaps")
+    assert unusual(kind(FRAME), np.array([1, 2])).endswith("column 'age' has missing values")
     assert holds_numbers(kind(NUMBERS)) and not holds_numbers(kind(FRAME))
 
 

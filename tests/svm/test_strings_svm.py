@@ -22,8 +22,8 @@ import tamiz
 from tamiz.embedded import SVMRFE, AdaptiveScaling, HoldOutSVM
 from tamiz.kernels import RBF, GapWeighted
 from tamiz.kernels.strings import kernel as blocks
+from tamiz.persistence import ModelFileError
 from tamiz.persistence._compiled import check
-from tamiz.persistence._errors import ModelFileError
 from tamiz.search import ForwardSelection
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM, radius_margin_bound
 

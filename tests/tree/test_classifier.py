@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -16,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import tamiz
 from tamiz.search import ForwardSelection
-from tamiz.tree import CARTClassifier, NominalSplit, NumericSplit
+from tamiz.tree import CARTClassifier, CARTRegressor, NominalSplit, NumericSplit
 from tests.frames import to_polars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -278,3 +279,19 @@ def test_scikit_learn_has_nothing_to_complain_of():
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("model", [CARTClassifier(), CARTRegressor()])
+def test_a_dense_copy_that_does_not_fit_is_refused_before_it_is_made(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random(40, 30, 0.3, format="csr", random_state=0)
+    y = rng.integers(2, size=40)
+    expected = model.fit(X.toarray(), y).predict(X.toarray())
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), expected)
+    monkeypatch.setattr("tamiz.data.memory.free_bytes", lambda: 9000)
+    monkeypatch.setattr(type(X), "toarray", lambda self: pytest.fail("the copy was made"))
+    with pytest.raises(MemoryError, match=r"40 × 30 values.* are free. Select features first"):
+        model.fit(X, y)
+    with pytest.raises(MemoryError, match="Pass fewer rows at a time"):
+        model.predict(X)
+    np.testing.assert_array_equal(model.predict(np.zeros((1, 30))).shape, (1,))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tamiz.tree import drawing
-from tamiz.tree._layout import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
-from tamiz.tree._wording import Wording
+from tamiz.tree.drawing import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
+from tamiz.tree.rules import Wording
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Tree
 from tests.tree.trees import random_tree
 

@@ -7,10 +7,16 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from tamiz.tree._wording import Wording
 from tamiz.tree.findings import find
-from tamiz.tree.importances import impurity_importances
-from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Surrogate, Tree
+from tamiz.tree.rules import Wording
+from tamiz.tree.structure import (
+    NominalSplit,
+    NumericSplit,
+    ObliqueSplit,
+    Surrogate,
+    Tree,
+    impurity_importances,
+)
 from tests.tree.trees import from_sklearn, random_tree
 
 WORDING = Wording(["a", "b", "c", "d"], {}, ["no", "yes"])

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import tamiz
 import tests.naive.forest as naive
 from tamiz.tree import ForestClassifier
-from tamiz.tree.binned import Bins, ForestRules, forest_proportions, grow_forest
+from tamiz.tree.forest import Bins, ForestRules, forest_proportions, grow_forest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

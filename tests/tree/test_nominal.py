@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tamiz.tree import CARTClassifier, CARTRegressor
-from tamiz.tree._nominal import best_subset
-from tamiz.tree.impurity import SOMETHING, Criterion
+from tamiz.tree._splitting import best_subset
+from tamiz.tree.impurity import SOMETHING, Criterion, Need
 from tests.naive.cart import Problem
 
 EMPTY = np.empty(0)
@@ -14,8 +14,9 @@ EMPTY = np.empty(0)
 def divide(criterion, totals, counts, max_exact, least=1):
     goes_left = np.empty(len(counts), dtype=np.int8)
     costs = 1.0 - np.eye(totals.shape[1])
+    need = Need(least, SOMETHING, 1e-12)
     score, balance = best_subset(
-        int(criterion), totals, counts, costs, EMPTY, least, SOMETHING, 1e-12, max_exact, goes_left
+        int(criterion), totals, counts, costs, EMPTY, need, max_exact, goes_left
     )
     return score, balance, goes_left
 
@@ -27,7 +28,7 @@ def random_counts(seed, c, n_classes):
 
 
 @pytest.mark.parametrize("criterion", [Criterion.GINI, Criterion.ENTROPY, Criterion.ERROR])
-def test_with_two_classes_the_order_by_share_is_exact(criterion):
+def test_with_two_classes_the_order_by_proportion_is_exact(criterion):
     for seed in range(15):
         totals, counts = random_counts(seed, 9, 2)
         short = divide(criterion, totals, counts, 2)

@@ -9,9 +9,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from tamiz.tree.prune.links import weakest_links
-from tamiz.tree.prune.losses import class_losses, squared_losses
-from tamiz.tree.prune.pruning import PruningPath, choose, growth_curve, pruning_path
+from tamiz.tree.pruning import PruningPath, choose, growth_curve, pruning_path, weakest_links
+from tamiz.tree.pruning_errors import class_losses, squared_losses
 from tests.naive import tree_pruning as naive
 from tests.tree.trees import from_sklearn, random_tree
 

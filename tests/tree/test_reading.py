@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 import tamiz
 from tamiz.tree import CARTClassifier, CARTRegressor
 from tamiz.tree.findings import Finding
-from tamiz.tree.prune.pruning import PruningPath
+from tamiz.tree.pruning import PruningPath
 from tamiz.tree.rules import Rule
 
 X, Y = load_breast_cancer(return_X_y=True)

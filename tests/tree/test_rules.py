@@ -7,10 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from tamiz.tree._rules_python import python_source
-from tamiz.tree._wording import Wording, percent
 from tamiz.tree.findings import find
-from tamiz.tree.rules import rules_of, rules_text, tree_text
+from tamiz.tree.rules import Wording, percent, python_source, rules_of, rules_text, tree_text
 from tamiz.tree.splits import number
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Surrogate, Tree
 from tests.tree.trees import random_tree

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tamiz.tree import CARTClassifier, NominalSplit, NumericSplit, Surrogate, Tree
+from tamiz.tree import CARTClassifier, NominalSplit, NumericSplit, Surrogate, Tree, pruning_path
 from tests.naive.cart import descend
 from tests.tree.test_growth import mixed
+from tests.tree.trees import random_tree
 
 
 def small_tree(**changes):
@@ -92,3 +93,54 @@ def test_a_tree_that_does_not_fit_together_is_refused(changes):
 def test_a_table_of_other_width_is_refused():
     with pytest.raises(ValueError, match="3 columns"):
         small_tree().apply(np.zeros((1, 2)))
+
+
+def break_child(tree):
+    tree.left[0] = 10**6
+
+
+def break_order(tree):
+    t = int(np.flatnonzero(tree.left >= 0)[-1])
+    tree.left[t] = 0  # a circle
+
+
+def break_twins(tree):
+    tree.right[0] = tree.left[0]
+
+
+def break_parent(tree):
+    tree.parent[3] = 10**6
+
+
+def break_length(tree):
+    tree.error = tree.error[:-1]
+
+
+def break_one_child(tree):
+    tree.right[0] = -1
+
+
+def break_test(tree):
+    tree.splits = (None, *tree.splits[1:])
+
+
+def break_empty(tree):
+    tree.left = tree.left[:0]
+
+
+BREAKS = [break_child, break_order, break_twins, break_parent, break_length, break_one_child,
+          break_test, break_empty]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", BREAKS)
+def test_arrays_that_are_no_tree_are_refused_before_compiled_code_follows_them(damage):
+    tree = random_tree(np.random.default_rng(0), 8)
+    pruning_path(tree)
+    damage(tree)
+    with pytest.raises(ValueError, match="tree"):
+        pruning_path(tree)
+
+
+def test_a_single_leaf_is_a_tree():
+    tree = random_tree(np.random.default_rng(0), 0)
+    assert len(pruning_path(tree)) == 1

@@ -15,7 +15,7 @@ from tamiz.validation import IMPUTE, MissingValuesError, check_frame, refuse_dup
 #: Code of a category that was not there in ``fit``: it differs from all.
 UNSEEN = -1.0
 
-#: Share of values that are not zero from which a sparse table is no smaller than a dense one.
+#: Fraction of values that are not zero from which a sparse table is no smaller than a dense one.
 _FULL = 1 / 3
 #: Dense tables that are there at a time: as read, scaled, by columns; as Python objects if nominal.
 _NUMBERS, _NOMINAL = 3, 6
@@ -66,16 +66,16 @@ def _merge_equal(codes: np.ndarray, levels: list[Any]) -> None:
 
 
 def read_queries(
-    estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any], thin: bool
+    estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any], keep_sparse: bool
 ) -> Columns:
     """Check a table against that of ``fit`` and turn its categories into the codes of then.
 
-    A sparse table stays sparse if that of ``fit`` is (``thin``).
+    A sparse table stays sparse if that of ``fit`` is (``keep_sparse``).
     """
     refuse_duplicate_names(X)
-    if not thin:
+    if not keep_sparse:
         remedy = (
-            "Hand over fewer rows at a time, or fit with a sparse X without nominal columns, which "
+            "Pass fewer rows at a time, or fit with a sparse X without nominal columns, which "
             "needs no copy."
         )
         X = dense_copy(X, remedy, tables=2)
@@ -89,7 +89,7 @@ def read_queries(
     if len(new):
         raise ValueError(
             f"X {columns.called(int(new[0]))} holds text or categories, but held numbers in fit; "
-            "hand over the same kind of column."
+            "pass the same kind of column."
         )
     for j in np.flatnonzero(coded).tolist():
         levels = _as_codes(columns.categories[j], categories[j], columns.called(j))
@@ -108,7 +108,7 @@ def _as_codes(levels: np.ndarray, known: np.ndarray, called: str) -> np.ndarray:
         if isinstance(here, str) != isinstance(there, str):
             warnings.warn(
                 f"No value of {called} of X is a category that fit saw (here {here!r}, there "
-                f"{there!r}); all differ from those. Hand over values of the same kind.",
+                f"{there!r}); all differ from those. Pass values of the same kind.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -120,7 +120,7 @@ def _refuse_other_width(estimator: Any, X: Any, n_features: int) -> None:
     if len(shape) == 2 and shape[1] != n_features:
         raise ValueError(
             f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n_features} "
-            "features as input. Hand over X with the features that fit saw, in the same order."
+            "features as input. Pass X with the features that fit saw, in the same order."
         )
 
 
@@ -143,12 +143,12 @@ def refuse_missing(columns: Columns) -> None:
     table = columns.X
     if sparse.issparse(table):
         table = table.tocoo()
-        gaps = np.isnan(table.data)
-        places = np.column_stack([table.row[gaps], table.col[gaps]])
+        missing = np.isnan(table.data)
+        places = np.column_stack([table.row[missing], table.col[missing]])
         places = places[np.lexsort(places.T[::-1])]
     else:
-        gaps = np.isnan(table)
-        places = np.argwhere(gaps) if gaps.any() else gaps[:0]
+        missing = np.isnan(table)
+        places = np.argwhere(missing) if missing.any() else missing[:0]
     if len(places):
         i, j = places[0].tolist()
         raise MissingValuesError(

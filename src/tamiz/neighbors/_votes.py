@@ -1,4 +1,4 @@
-"""From neighbours to classes: votes, shares and ties, for several numbers of neighbours at once."""
+"""From neighbours to classes: votes and ties, for several numbers of neighbours at once."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ def winners(
     out = np.empty((len(rows), len(ks)), dtype=np.intp)
     run_tiles(
         _winners, len(rows), rows, votes, codes, counts.astype(np.float64), ks.astype(np.intp),
-        rule.preference, rule.abstain, out, min_items=1 + 2**16 // max(1, int(ks[-1])),
+        rule, out, min_items=1 + 2**16 // max(1, int(ks[-1])),
     )  # fmt: skip
     return out
 
 
-def shares(
+def proportions(
     rows: np.ndarray, votes: np.ndarray, codes: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
-    """Share of the votes of each class; of the training samples if nobody votes."""
+    """Proportion of the votes of each class; of the training samples if nobody votes."""
     total = np.empty((len(rows), len(counts)))
     for c in range(len(counts)):
         total[:, c] = np.where(codes[rows] == c, votes, 0.0).sum(axis=1)
@@ -89,7 +89,7 @@ def shares(
 
 
 @njit(cache=True, nogil=True)
-def _winners(start, stop, rows, votes, codes, counts, ks, preference, abstain, out):  # type: ignore[no-untyped-def]
+def _winners(start, stop, rows, votes, codes, counts, ks, rule, out):
     n_classes = len(counts)
     total = np.empty(n_classes)
     came = np.empty(n_classes, dtype=np.intp)  # when a class first voted
@@ -106,13 +106,14 @@ def _winners(start, stop, rows, votes, codes, counts, ks, preference, abstain, o
                     total[c] += votes[q, r]
                 r += 1
             if total.max() > 0:
-                out[q, s] = _winner(total, came, preference, abstain)
+                out[q, s] = _winner(total, came, rule)
             else:
-                out[q, s] = _winner(counts, came, preference, abstain)
+                out[q, s] = _winner(counts, came, rule)
 
 
 @njit(cache=True, nogil=True)
-def _winner(total, came, preference, abstain):  # type: ignore[no-untyped-def]
+def _winner(total, came, rule):
+    preference = rule.preference
     most = total.max() * (1 - 1e-9)  # sums of reciprocals tie up to rounding
     best, tied = -1, 0
     for c in range(len(total)):
@@ -125,4 +126,4 @@ def _winner(total, came, preference, abstain):  # type: ignore[no-untyped-def]
             or (preference[c] == preference[best] and came[c] < came[best])
         ):
             best = c
-    return NOBODY if abstain and tied > 1 else best
+    return NOBODY if rule.abstain and tied > 1 else best

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -12,16 +13,22 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-from tamiz.base import Stopwatch
-from tamiz.neighbors._k_choice import KChoice, refuse_rule
+from tamiz.base import Stopwatch, _plain, choose_size
+from tamiz.display.selection_plot import axes
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits
 from tamiz.validation import as_vector, check_classes
 from tamiz.validation.unscaled import inner_fit
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Numbers of neighbours that are tried if none are given.
 _MOST = 50
+_RULES = ("best", "1se")
+#: Lines of the printed table.
+_SHOWN = 12
 
 
 def choose_k(
@@ -56,9 +63,9 @@ def choose_k(
         An int stands for stratified folds, shuffled by ``random_state``; with ``groups`` for folds
         that keep these together.
     test : (X_test, y_test), float or int, optional
-        Samples that take no part in the choice: a table with its labels, or a share or number of
-        samples that is put aside at random, classes in proportion. With ``groups`` a share of the
-        groups is put aside. What follows is then done with the others.
+        Samples that take no part in the choice: a table with its labels, or a fraction or number of
+        samples that is put aside at random, classes in proportion. With ``groups`` a fraction of
+        the groups is put aside. What follows is then done with the others.
     rule : {"best", "1se"}, default="best"
         The k with least cross-validated error (the largest of those tied), or the largest k whose
         error is within one standard error of the least: more neighbours make a simpler boundary.
@@ -190,8 +197,8 @@ def _put_aside(
         size = int(test) if isinstance(test, Integral) else float(test)
         if not (1 <= size < n if isinstance(size, int) else 0 < size < 1):
             raise ValueError(
-                f"test={test!r} leaves nothing to test with or to choose with; use a share between "
-                f"0 and 1, or a number of samples below {n}."
+                f"test={test!r} leaves nothing to test with or to choose with; use a fraction "
+                f"between 0 and 1, or a number of samples below {n}."
             )
         rest, aside = _hold_out(size, y, groups, random)
         groups = None if groups is None else _rows(groups, rest)
@@ -200,8 +207,8 @@ def _put_aside(
         X_test, y_test = test
     except (TypeError, ValueError):
         raise ValueError(
-            f"test={test!r:.80} is not understood; use (X_test, y_test), a share between 0 and 1, "
-            "or a number of samples."
+            f"test={test!r:.80} is not understood; use (X_test, y_test), a fraction between 0 and "
+            "1, or a number of samples."
         ) from None
     y_test = as_vector(y_test)
     X_test = _as_table(X_test, "X_test")
@@ -213,7 +220,7 @@ def _put_aside(
     if not set(y_test.tolist()) & set(y.tolist()):
         raise ValueError(
             f"No label of test is a class of y (there {y_test[:1].tolist()[0]!r}, ..., here "
-            f"{y[:1].tolist()[0]!r}, ...); hand over labels of the same kind."
+            f"{y[:1].tolist()[0]!r}, ...); pass labels of the same kind."
         )
     return X, y, groups, (X_test, y_test)
 
@@ -229,13 +236,13 @@ def _hold_out(
         except ValueError as error:
             raise ValueError(
                 f"test={size!r} cannot be put aside with the classes in proportion: "
-                f"{str(error).rstrip('.')}. Put more aside, or hand over (X_test, y_test)."
+                f"{str(error).rstrip('.')}. Put more aside, or pass (X_test, y_test)."
             ) from None
         return split
     if isinstance(size, int):
         raise ValueError(
-            f"test={size} samples would part groups; with groups use a share of them (between 0 "
-            "and 1), or hand over (X_test, y_test)."
+            f"test={size} samples would part groups; with groups use a fraction of them (between 0 "
+            "and 1), or pass (X_test, y_test)."
         )
     splitter = GroupShuffleSplit(1, test_size=size, random_state=random)
     [split] = splitter.split(stand_in, y, groups)
@@ -280,9 +287,7 @@ def _check_ks(ks: Any, n: int) -> np.ndarray:
         return np.arange(1, min(_MOST, n) + 1)
     given = np.atleast_1d(np.asarray(ks))
     if given.ndim != 1 or not given.size or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"ks={ks!r:.80} must hold whole numbers of neighbours, for instance range(1, 51)."
-        )
+        raise ValueError(f"ks={ks!r:.80} must hold integers, for instance range(1, 51).")
     if given.min() < 1 or given.max() > n:
         wrong = given.min() if given.min() < 1 else given.max()
         raise ValueError(
@@ -301,10 +306,218 @@ def _errors(
     y_judged: np.ndarray,
     ks: np.ndarray,
 ) -> np.ndarray:
-    """Share of wrong answers for each k."""
+    """Proportion of wrong answers for each k."""
     with inner_fit():
         fitted = clone(model).fit(_rows(X, train), y[train])
     codes = fitted._winners(fitted._bring(X_judged), ks)
     labels = fitted.classes_[np.maximum(codes, 0)]
     wrong = (labels != y_judged[:, None]) | (codes < 0)
     return np.asarray(wrong.mean(axis=0))
+
+
+def refuse_rule(rule: Any) -> None:
+    """Say which rules there are."""
+    if rule not in _RULES:
+        raise ValueError(f'rule={rule!r} is not known; use "best" or "1se".')
+
+
+@dataclass(repr=False, eq=False)
+class KChoice:
+    """Errors for each number of neighbours, and the choice among them.
+
+    Attributes
+    ----------
+    ks : array of shape (n_ks,)
+        Numbers of neighbours, ascending.
+    cv_errors : array of shape (n_splits, n_ks)
+        Error of each fold.
+    train_error : array of shape (n_ks,)
+        Error on the training samples, each of which is its own neighbour.
+    test_error : array of shape (n_ks,) or None
+        Error on the samples put aside.
+    n_train, n_test : int
+        Numbers of samples.
+    rule : {"best", "1se"}
+        How k is chosen.
+    params : dict
+        Parameters of the classifier, other than ``n_neighbors``.
+    interrupted : bool
+        Whether the run was stopped before the last fold.
+    seconds : float
+        Time it took.
+
+    See Also
+    --------
+    choose_k : makes it.
+    """
+
+    ks: np.ndarray
+    cv_errors: np.ndarray
+    train_error: np.ndarray
+    test_error: np.ndarray | None = None
+    n_train: int = 0
+    n_test: int = 0
+    rule: str = "best"
+    params: dict[str, Any] = field(default_factory=dict)
+    interrupted: bool = False
+    seconds: float = 0.0
+
+    @property
+    def cv_error(self) -> np.ndarray:
+        """Mean error over the folds."""
+        return self.cv_errors.mean(axis=0)
+
+    @property
+    def cv_sd(self) -> np.ndarray:
+        """Standard deviation over the folds; NaN with a single one."""
+        if len(self.cv_errors) < 2:
+            return np.full(len(self.ks), np.nan)
+        return self.cv_errors.std(axis=0, ddof=1)
+
+    @property
+    def cv_se(self) -> np.ndarray:
+        """Standard error of the mean over the folds."""
+        return self.cv_sd / np.sqrt(len(self.cv_errors))
+
+    @property
+    def train_se(self) -> np.ndarray:
+        """Standard error of the training error, as that of a proportion."""
+        return _of_proportion(self.train_error, self.n_train)
+
+    @property
+    def test_se(self) -> np.ndarray | None:
+        """Standard error of the test error, as that of a proportion."""
+        return None if self.test_error is None else _of_proportion(self.test_error, self.n_test)
+
+    @property
+    def k(self) -> int:
+        """The number of neighbours chosen by ``rule``."""
+        return self.choose(self.rule)
+
+    def choose(self, rule: str) -> int:
+        """The number of neighbours that a rule chooses.
+
+        Parameters
+        ----------
+        rule : {"best", "1se"}
+            Least cross-validated error, or the largest k within one standard error of it.
+        """
+        refuse_rule(rule)
+        return -choose_size(self.cv_errors, -self.ks, rule)  # more neighbours are simpler
+
+    @property
+    def estimator(self) -> Any:
+        """A classifier with the chosen k, to be fitted."""
+        return KNNClassifier(self.k, **self.params)
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {
+            "train": self.train_error,
+            "train_se": self.train_se,
+            "cv": self.cv_error,
+            "cv_sd": self.cv_sd,
+            "cv_se": self.cv_se,
+        }
+        if self.test_error is not None:
+            columns |= {
+                "test": self.test_error,
+                "test_se": _of_proportion(self.test_error, self.n_test),
+            }
+        return columns
+
+    def to_frame(self) -> pd.DataFrame:
+        """The errors as a pandas table, one line for each k."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+            ) from None
+        return pd.DataFrame(self._columns(), index=pd.Index(self.ks, name="k"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, fit for JSON."""
+        at = int(np.flatnonzero(self.ks == self.k)[0])
+        table = self._columns()
+        plain: dict[str, Any] = _plain(
+            {
+                "k": self.k,
+                "rule": self.rule,
+                "errors": [
+                    {"k": k, **{name: values[i] for name, values in table.items()}}
+                    for i, k in enumerate(self.ks)
+                ],
+                "at_k": {name: values[at] for name, values in table.items()},
+                "n_splits": len(self.cv_errors),
+                "n_train": self.n_train,
+                "n_test": self.n_test,
+                "params": self.params,
+                "interrupted": self.interrupted,
+                "seconds": self.seconds,
+            }
+        )
+        return plain
+
+    def __repr__(self) -> str:
+        at = int(np.flatnonzero(self.ks == self.k)[0])
+        return f"<KChoice: k = {self.k} of {len(self.ks)}, error {self.cv_error[at]:.4f}>"
+
+    def __str__(self) -> str:
+        chosen = self.k
+        shown = self._shown(chosen)
+        head = "     k   training   cross-validated (± sd)"
+        lines = [head + ("     test" if self.test_error is not None else "")]
+        for i in shown:
+            mark = "*" if self.ks[i] == chosen else " "
+            sd = "      " if np.isnan(self.cv_sd[i]) else f"{self.cv_sd[i]:.4f}"
+            line = (
+                f"{mark}{self.ks[i]:5d}     {self.train_error[i]:.4f}"
+                f"          {self.cv_error[i]:.4f} ± {sd}"
+            )
+            if self.test_error is not None:
+                line += f"   {self.test_error[i]:.4f}"
+            lines.append(line.rstrip())
+        if len(shown) < len(self.ks):
+            lines.append(f"  ({len(shown)} of {len(self.ks)} values of k; to_frame() has all)")
+        words = {"best": "least cross-validated error", "1se": "largest within one standard error"}
+        lines.append(f"* k = {chosen}: {words[self.rule]}, {len(self.cv_errors)} folds, ")
+        lines[-1] += f"{self.n_train} samples" + (", stopped early" if self.interrupted else "")
+        return "\n".join(lines)
+
+    def _shown(self, chosen: int) -> list[int]:
+        """Places of the lines of the table: evenly spread, the chosen one among them."""
+        if len(self.ks) <= _SHOWN:
+            return list(range(len(self.ks)))
+        spread = np.linspace(0, len(self.ks) - 1, _SHOWN - 1).round().astype(int).tolist()
+        return sorted({*spread, int(np.flatnonzero(self.ks == chosen)[0])})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the errors over k, with a band of one standard error around the middle one.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        place = axes(ax)
+        se = np.nan_to_num(self.cv_se)
+        place.fill_between(
+            self.ks, self.cv_error - se, self.cv_error + se, color="tab:blue", alpha=0.2, lw=0
+        )
+        place.plot(self.ks, self.cv_error, color="tab:blue", label="cross-validated (± se)")
+        place.plot(self.ks, self.train_error, color="tab:gray", ls="--", label="training")
+        if self.test_error is not None:
+            place.plot(self.ks, self.test_error, color="tab:orange", ls="-.", label="test")
+        place.axvline(self.k, color="black", lw=0.8, ls=":", label=f"k = {self.k} ({self.rule})")
+        place.set_xlabel("number of neighbours k")
+        place.set_ylabel("error")
+        place.legend()
+        return place
+
+
+def _of_proportion(p: np.ndarray, n: int) -> np.ndarray:
+    return np.sqrt(p * (1 - p) / max(1, n))

@@ -19,11 +19,9 @@ from tamiz.neighbors._attributes import (
     refuse_missing,
     refuse_nominal,
 )
-from tamiz.neighbors._metrics import METRICS, MISMATCH
-from tamiz.neighbors._scales import SCALINGS
 from tamiz.neighbors._search import choose_finder, find_neighbours
-from tamiz.neighbors._space import UNFIT, make_space
-from tamiz.neighbors._votes import TIE_RULES, VOTES, shares, winners
+from tamiz.neighbors._space import METRICS, MISMATCH, SCALINGS, UNFIT, make_space
+from tamiz.neighbors._votes import TIE_RULES, VOTES, proportions, winners
 from tamiz.runtime.parallel import N_JOBS, limit_threads, refuse_no_jobs
 from tamiz.validation import check_classes, unchanged_on_error
 from tamiz.validation.unscaled import warn_if_unscaled
@@ -234,9 +232,9 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         self.n_samples_fit_ = n
 
     def _check_number(self, k: Any, n: int, of: str = "training samples") -> None:
-        whole = isinstance(k, Integral) and not isinstance(k, bool)
-        if not whole or k < 1:
-            raise ValueError(f"n_neighbors={k!r} must be a whole number of at least 1.")
+        integer = isinstance(k, Integral) and not isinstance(k, bool)
+        if not integer or k < 1:
+            raise ValueError(f"n_neighbors={k!r} must be an integer of at least 1.")
         if k > n:
             raise ValueError(
                 f"n_neighbors={k} exceeds the number of {of}, n_samples={n} "
@@ -271,7 +269,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     def _bring(self, X: Any) -> Any:
         """Rows of a user's table in the form of the training samples."""
         check_is_fitted(self)
-        columns = read_queries(self, X, self._coded, self._categories, self._space.thin)
+        columns = read_queries(self, X, self._coded, self._categories, self._space.is_sparse)
         if self.missing == "error":
             refuse_missing(columns)
         return self._space.bring(columns.X)
@@ -365,7 +363,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         return int(self.n_neighbors)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of the votes of each class.
+        """Proportion of the votes of each class.
 
         Parameters
         ----------
@@ -374,16 +372,16 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        shares : array of shape (n_queries, n_classes)
+        proportions : array of shape (n_queries, n_classes)
             In the order of ``classes_``. Of tied classes the one that :meth:`predict` takes is
-            ahead by the last bit, so that the largest share is always its.
+            ahead by the last bit, so that the largest proportion is always its.
         """
         Q = self._bring(X)
         k = self._n_votes()
         distances, rows = self._search(Q, k)
         votes = VOTES[self.weights](distances)
-        share = shares(rows, votes, self._checked_codes(), self.class_count_)
+        found = proportions(rows, votes, self._checked_codes(), self.class_count_)
         taken = self._count(rows, votes, np.array([k]))[:, 0]
-        behind = np.flatnonzero((taken >= 0) & (share.argmax(axis=1) != taken))
-        share[behind, taken[behind]] = np.nextafter(share[behind].max(axis=1), 2.0)
-        return share
+        behind = np.flatnonzero((taken >= 0) & (found.argmax(axis=1) != taken))
+        found[behind, taken[behind]] = np.nextafter(found[behind].max(axis=1), 2.0)
+        return found

@@ -11,19 +11,33 @@
 Nothing is ever unpacked to disk. A member is read only if it is in the list of ``tamiz.json``, has
 the size that is said there, and all of them together are within bounds. The checksums find damage;
 they are no signature, and whoever can change the file can change them too.
+
+Arrays are written as .npy, header and values apart, so that neither side needs a second copy.
+Reading trusts nothing: a header is a literal of at most a few kilobytes, its type must not hold
+objects, and the size that it declares must be the size that is there before memory is taken.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
 import zipfile
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 
-from tamiz.persistence import _npy
-from tamiz.persistence._errors import ModelFileError
+
+class ModelFileError(ValueError):
+    """A file is not a model of tamiz, is damaged, or holds what must not be loaded."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model was written by another version; look at its answers before you trust them."""
+
 
 FORMAT = "tamiz model"
 VERSION = 1
@@ -45,7 +59,7 @@ def write(
     text = _to_json(model)
     members: dict[str, tuple[Any, ...]] = {MODEL: (text,)}
     for i, array in enumerate(arrays):
-        members[f"arrays/{i}.npy"] = _npy.pack(array)
+        members[f"arrays/{i}.npy"] = pack(array)
     listed = {
         name: {"size": sum(map(len, parts)), "sha256": _digest(parts)}
         for name, parts in members.items()
@@ -167,9 +181,9 @@ class Container:
 
     def _read_array(self, name: str, listed: dict[str, Any]) -> np.ndarray:
         with self._archive.open(self._infos[name]) as member:
-            hashed = _Hashed(member)
-            array = _npy.unpack(hashed, listed["size"])
-            if hashed.read(1) or hashed.total.hexdigest() != listed["sha256"]:
+            reader = MemberReader(member)
+            array = unpack(reader, listed["size"])
+            if reader.read(1) or reader.total.hexdigest() != listed["sha256"]:
                 raise _damaged(name)
         return array
 
@@ -195,14 +209,146 @@ def _damaged(name: str) -> ModelFileError:
     return ModelFileError(f"it is damaged: the checksum of {name} does not agree.")
 
 
-class _Hashed:
-    """Hashes what is read."""
+class MemberReader:
+    """Counts and hashes what is read of a member."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: IO[bytes]) -> None:
         self._source = source
+        self.n = 0
         self.total = hashlib.sha256()
 
     def read(self, n: int = -1, /) -> bytes:
-        data: bytes = self._source.read(n)
+        data = self._source.read(n)
+        self.n += len(data)
         self.total.update(data)
         return data
+
+
+# -------------------------------------------------------------------------------------- arrays
+
+
+KINDS = "?biufcSUmM"  # bool, integers, real and complex numbers, bytes, text, dates
+CHUNK = 1 << 20
+
+
+def is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether the values of a type are data that a file can hold as they are."""
+    return dtype.kind in KINDS.replace("?", "") and dtype.names is None and not dtype.hasobject
+
+
+def pack(array: np.ndarray) -> tuple[bytes, memoryview]:
+    """The header of the file of an array, and its values in the order that the header says."""
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    described = npy.header_data_from_array_1_0(array)
+    header = io.BytesIO()
+    npy.write_array_header_1_0(header, described)
+    flat = array.reshape(-1, order="F" if described["fortran_order"] else "C")
+    if not array.nbytes:
+        return header.getvalue(), memoryview(b"")
+    return header.getvalue(), flat.view(np.uint8).data  # dates have no buffer of their own
+
+
+def unpack(source: MemberReader, size: int) -> np.ndarray:
+    """Read one array from ``size`` bytes of a file."""
+    try:
+        version = npy.read_magic(source)
+        if version != (1, 0):
+            raise ValueError(f"version {version}")
+        header = npy.read_array_header_1_0(source)
+    except ValueError as error:
+        raise ModelFileError(f"an array in it has no readable header ({error}).") from None
+    shape, fortran, dtype = header
+    if not is_plain(dtype):
+        raise ModelFileError(
+            f"an array in it has the type {dtype.str!r}, which can hold objects; only numbers, "
+            "text and dates are loaded, nothing was run."
+        )
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or count * dtype.itemsize != size - source.n:
+        raise ModelFileError(
+            f"an array in it declares the shape {shape} and type {dtype.str!r}, but has "
+            f"{size - source.n:,} bytes."
+        )
+    array = np.empty(shape, dtype=dtype, order="F" if fortran else "C")
+    if array.nbytes:
+        room = array.reshape(-1, order="F" if fortran else "C").view(np.uint8).data
+        _fill(room, source)
+    return array
+
+
+def _fill(room: memoryview, source: MemberReader) -> None:
+    start = 0
+    while start < len(room):
+        piece = source.read(min(CHUNK, len(room) - start))
+        if not piece:
+            raise ModelFileError("an array in it ends too early.")
+        room[start : start + len(piece)] = piece
+        start += len(piece)
+
+
+# ---------------------------------------------------------------------- files of other kinds
+
+
+_NO_CODE = (
+    "loading it would run code from the file, and tamiz does not run code from files. Load it with "
+    "the tool that wrote it if you trust its origin, and save the model with tamiz.save."
+)
+
+# First bytes -> what begins like this.
+_STARTS = (
+    (b"\x1f\x8b", f"a gzip file, perhaps a compressed joblib dump: {_NO_CODE}"),
+    (b"BZh", f"a bzip2 file, perhaps a compressed joblib dump: {_NO_CODE}"),
+    (b"\xfd7zXZ", f"an xz file, perhaps a compressed joblib dump: {_NO_CODE}"),
+    (b"\x04\x22\x4d\x18", f"an lz4 file, perhaps a compressed joblib dump: {_NO_CODE}"),
+    (b"\x93NUMPY", "a NumPy array; load it with numpy.load."),
+    (b"\x89HDF", "an HDF5 file, which tamiz does not load."),
+    (b"PAR1", "a Parquet table; tamiz.data.load reads data, tamiz.load reads models."),
+    (b'{"', "JSON text, which tamiz.load does not read."),
+)
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+
+
+def what_is(path: Path, first: bytes, size: int) -> str | None:
+    """A phrase that goes on from "it is ..."; None if the file may be a model."""
+    if size == 0:
+        return "empty: the model was never written, or the copy failed."
+    if first[:1] == b"\x80" and first[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return f"a pickle (of joblib, too): {_NO_CODE}"
+    if first[:1] in (b"(", b"]", b"}", b"c") and b"\n" in first[:200] and _ends_like_pickle(path):
+        return f"a pickle of an old kind: {_NO_CODE}"
+    if first[:2] in _ZLIB:
+        return f"zlib data, perhaps a compressed joblib dump: {_NO_CODE}"
+    for start, answer in _STARTS:
+        if first.startswith(start):
+            return answer
+    if first.startswith(b"PK\x03\x04"):
+        ours = first[30:40] == b"tamiz.json"  # the name of the first member
+        return None if ours else _which_archive(path)
+    return "not a model of tamiz, and of no kind that is recognised."
+
+
+def _ends_like_pickle(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) == b"."
+
+
+def _which_archive(path: Path) -> str | None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except Exception:  # a damaged archive: the reader of models will say so
+        return None
+    if "tamiz.json" in names:
+        return None
+    if "schema.json" in names:
+        return (
+            "a skops file. Load it with skops.io.load if you trust the types that it lists, and "
+            "save the model with tamiz.save."
+        )
+    if any(name.endswith(".pkl") for name in names):
+        return f"a zip archive with a pickle inside: {_NO_CODE}"
+    if names and all(name.endswith(".npy") for name in names):
+        return "an archive of NumPy arrays (.npz); load it with numpy.load."
+    return "a zip archive, but not a model of tamiz."

@@ -17,11 +17,9 @@ import sklearn
 
 import tamiz
 from tamiz.persistence import _container
-from tamiz.persistence._decode import Decoder
-from tamiz.persistence._encode import Encoder
-from tamiz.persistence._errors import ModelFileError, ModelFileWarning
-from tamiz.persistence._foreign import what_is
-from tamiz.persistence._known import Known
+from tamiz.persistence._container import ModelFileError, ModelFileWarning, what_is
+from tamiz.persistence._encoding import Decoder, Encoder
+from tamiz.persistence._known import KnownNames
 from tamiz.runtime.files import write_whole
 
 MAX_BYTES = 1 << 31
@@ -45,7 +43,8 @@ def save(
         Where to write. The ending is free; ``.tamiz`` is usual. A file that is there already is
         replaced at the last moment: if anything fails before, it stays as it was.
     compress : bool, default=False
-        Make the file smaller, which takes longer. Worth it for sparse, repeated or whole numbers.
+        Make the file smaller, which takes longer. Worth it for sparse or repeated numbers, and for
+        integers.
     allow : iterable of classes and functions, default=()
         Your own classes and functions that stand in the model. Their names are written, not their
         code; pass the same to :func:`load`.
@@ -80,7 +79,7 @@ def save(
     True
     """
     place = _place(path)
-    encoder = Encoder(Known(allow))
+    encoder = Encoder(KnownNames(allow))
     root = encoder.encode(model, type(model).__name__)
     about = {
         "tamiz": tamiz.__version__,
@@ -157,10 +156,10 @@ def load(
     ...     tamiz.load(path)
     SVC(C=2.0)
     """
-    known = Known(allow)
+    known = KnownNames(allow)
     _check_kind(kind)
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 0:
-        raise ValueError(f"max_bytes must be a whole number of bytes; got {max_bytes!r}.")
+        raise ValueError(f"max_bytes must be an integer, a number of bytes; got {max_bytes!r}.")
 
     def read(container: _container.Container) -> Any:
         content, arrays = container.read(max_bytes)
@@ -177,7 +176,7 @@ def load(
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Tell what a model file holds and who wrote it, without making any object.
+    """Describe what a model file holds and who wrote it, without making any object.
 
     Parameters
     ----------
@@ -207,7 +206,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         sizes = [part["size"] for part in members.values()]
         return {**about, "n_arrays": len(members) - 1, "bytes": sum(sizes)}
 
-    return _open(path, read)  # type: ignore[no-any-return]
+    return _open(path, read)
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -293,7 +292,7 @@ _WHY = {
     errno.EPERM: "access is denied",
     errno.EROFS: "the file system is read-only",
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your share of the disk is used up",
+    errno.EDQUOT: "your quota of the disk is used up",
     errno.ENAMETOOLONG: "the name is too long",
 }
 

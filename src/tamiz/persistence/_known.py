@@ -17,7 +17,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from tamiz.persistence._errors import ModelFileError
+from tamiz.persistence._container import ModelFileError
 
 # Rooms whose public classes (their __all__) can be saved, exceptions left out.
 ROOMS = (
@@ -54,8 +54,7 @@ INSIDE = {
     "tamiz.filters.chi_squared": "ClassSums",
     "tamiz.neighbors._space": "Space",
     "tamiz.embedded.sparse.l1": "L1Path",
-    "tamiz.search._evaluations": "Evaluations",
-    "tamiz.search.evaluator": "FeatureSet",
+    "tamiz.search.evaluator": "Evaluations FeatureSet",
     "tamiz.cli.table_model": "TableModel",
     "tamiz.evaluation.tuning.result": "Cell",
     "tamiz.reproduce.base": "Row",
@@ -64,6 +63,7 @@ INSIDE = {
 # Key in a file -> key of today, for classes that moved after files had been written.
 MOVED = {
     "tamiz.solvers.pegasos.State": "tamiz.solvers.pegasos.PegasosState",
+    "tamiz.search._evaluations.Evaluations": "tamiz.search.evaluator.Evaluations",
     "tamiz.kernels._strings_input.Texts": "tamiz.kernels.strings.texts.Texts",
     "tamiz.svm._streaming.StreamedMachine": "tamiz.svm.stream.machine.StreamedMachine",
     "tamiz.kernels.mapped._Widened": "tamiz.kernels.mapped.Widened",
@@ -154,7 +154,7 @@ TYPES = {
 }
 
 
-class Known:
+class KnownNames:
     """The tables, with what the caller allows besides.
 
     Parameters
@@ -239,7 +239,7 @@ class Known:
                 f"it names the function {_shown(key)}, which is not one that tamiz loads; nothing "
                 "of it was run. If the function is yours, pass allow=[the function] to tamiz.load."
             )
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 def key_of_type(cls: type) -> str | None:
@@ -256,7 +256,7 @@ def type_of(key: Any) -> type:
     found = _listed(TYPES, key)
     if found is None:
         raise ModelFileError(f"it names the type {_shown(key)}, which is not one that tamiz loads.")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def public_classes() -> Iterator[tuple[str, type]]:
@@ -293,7 +293,7 @@ def _listed(table: dict[str, str], key: Any) -> Any:
                     raise ModelFileError(
                         f"it needs {module}.{name}, which the installed version does not have. "
                         "Install the versions that the file was written with "
-                        "(tamiz.persistence.describe tells them)."
+                        "(see tamiz.persistence.describe)."
                     ) from None
     return None
 

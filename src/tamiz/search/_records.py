@@ -1,4 +1,4 @@
-"""The best subset of each size, and the choice among them."""
+"""The best subset of each size, the choice among them, and what an interruption leaves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import choose_size
-from tamiz.search.evaluator import Evaluation
+from tamiz.search.evaluator import Evaluation, Evaluator
 
 #: What ``n_features_to_select`` may be where a search can choose the number itself.
 SIZE_OR_RULE: list[Any] = [
@@ -82,3 +82,95 @@ def by_rule(records: Sequence[Record], rule: str) -> Record:
     size = choose_size(errors, np.array([record.n_features for record in judged]), rule)
     of_size = [record for record in judged if record.n_features == size]
     return max(of_size, key=lambda record: record.value)  # the first of equals
+
+
+def better(value: float, size: int, best: float, best_size: int) -> bool:
+    """Whether a subset is preferred to another: larger J, ties to the smaller subset."""
+    return exceeds(value, best) or (not exceeds(best, value) and size < best_size)
+
+
+def main_effects(evaluator: Evaluator) -> np.ndarray:
+    """For each unit, the mean J of the subsets with it minus that of the subsets without it.
+
+    Units that were never in, or never out, have 0.
+    """
+    inside = np.zeros(evaluator.n_units)
+    outside = np.zeros(evaluator.n_units)
+    n_inside = np.zeros(evaluator.n_units)
+    n_outside = np.zeros(evaluator.n_units)
+    for subset, evaluation in evaluator.known():
+        value = evaluation.value
+        if np.isfinite(value):
+            inside += np.where(subset, value, 0.0)
+            n_inside += subset
+            outside += np.where(subset, 0.0, value)
+            n_outside += ~subset
+    both = (n_inside > 0) & (n_outside > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(both, inside / n_inside - outside / n_outside, 0.0)
+
+
+def curve(evaluator: Evaluator, records: Records) -> list[dict[str, Any]]:
+    """Number of features, features, score and standard error of the best subset of each size.
+
+    If an interruption left no round complete, the best of what was judged stands in.
+    """
+    if not records.best:
+        records = Records()
+        add_known(evaluator, records)
+    return [
+        {
+            "n_features": record.n_features,
+            "features": evaluator.features(record.subset),
+            "score": record.value,
+            "standard_error": record.evaluation.standard_error,
+        }
+        for _, record in sorted(records.best.items())
+    ]
+
+
+# ---------------------------------------------------------------------- after an interruption
+
+
+def add_known(evaluator: Evaluator, records: Records) -> None:
+    """Count in what an interruption left unrecorded: judged, but in a batch not yet complete."""
+    for subset, evaluation in evaluator.known():
+        n_features = evaluator.n_features(subset)
+        records.offer(n_features, Record(subset, n_features, evaluation))
+
+
+def rescued(evaluator: Evaluator, room: int, *, exact: bool) -> np.ndarray | None:
+    """What to select after an interruption, with ``room`` features at most.
+
+    Of the subsets judged the best of the largest size if the number has to be met, else the best
+    of all; if all are larger, the best of the smallest size is cut. None if nothing was judged.
+    """
+    records = Records()
+    add_known(evaluator, records)
+    small = [record for record in records.up_to(room) if record.n_features]
+    if small:
+        return (small[-1] if exact else by_rule(small, "best")).subset
+    if not records.best:
+        return None
+    return cut(evaluator, records.best[min(records.best)].subset, room)
+
+
+def cut(evaluator: Evaluator, subset: np.ndarray, room: int) -> np.ndarray:
+    """A part of a subset with no more than ``room`` features; it has not been judged.
+
+    The units that go first are those with the least mean J of the subsets with them over that of
+    the subsets without them, of equals the last.
+    """
+    sizes, n = evaluator.units.sizes, evaluator.n_features(subset)
+    effects = main_effects(evaluator)
+    worst_first = sorted(np.flatnonzero(subset).tolist(), key=lambda k: (effects[k], -k))
+    if not len(evaluator.units.fixed):  # something that fits has to stay
+        stays = next((k for k in reversed(worst_first) if sizes[k] <= room), None)
+        worst_first = [k for k in worst_first if k != stays]
+    part = subset.copy()
+    for k in worst_first:
+        if n <= room:
+            break
+        part[k] = False
+        n -= int(sizes[k])
+    return part

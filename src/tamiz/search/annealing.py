@@ -17,14 +17,15 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.search._random_plots import plot_annealing
-from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector, better
+from tamiz.search._plots import plot_annealing
+from tamiz.search._records import better
+from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
-#: "auto": at first this share of the changes for the worse is taken; at last this share.
-_FIRST_SHARE, _LAST_SHARE = 0.5, 1e-3
+#: "auto": at first this fraction of the changes for the worse is taken; at last this one.
+_FIRST_FRACTION, _LAST_FRACTION = 0.5, 1e-3
 _PROBES = 10
 
 
@@ -41,7 +42,7 @@ class SimulatedAnnealing(SearchSelector):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float or None, default=None
-        Number or share of features; the search then exchanges one feature for another. None or
+        Number or fraction of features; the search then exchanges one feature for another. None or
         "best" leaves the number to the search.
     T0 : float or "auto", default="auto"
         First temperature, in the units of the score. "auto" looks at a few random changes and
@@ -288,8 +289,8 @@ class SimulatedAnnealing(SearchSelector):
         values = [e.value for e in evaluator.many(probes, near=start)]
         losses = [abs(value - v) for v in values if np.isfinite(v) and v != value]
         typical = float(np.mean(losses)) if losses and np.isfinite(value) else 0.05
-        T0 = typical / -math.log(_FIRST_SHARE) if isinstance(self.T0, str) else float(self.T0)
-        T1 = typical / -math.log(_LAST_SHARE) if isinstance(self.T1, str) else float(self.T1)
+        T0 = typical / -math.log(_FIRST_FRACTION) if isinstance(self.T0, str) else float(self.T0)
+        T1 = typical / -math.log(_LAST_FRACTION) if isinstance(self.T1, str) else float(self.T1)
         if T1 < T0 and not isinstance(self.T1, str):
             return T0, T1, m
         if not isinstance(self.T1, str):
@@ -321,7 +322,7 @@ class Moves:
     """Changes that keep a subset within the sizes allowed."""
 
     def __init__(self, evaluator: Evaluator, size: int | None, limit: int):
-        self.units = evaluator.units
+        self.evaluator = evaluator
         self.sizes = evaluator.units.sizes
         self.n_fixed = len(evaluator.units.fixed)
         self.wanted = size
@@ -334,7 +335,7 @@ class Moves:
 
     def size(self, subset: np.ndarray) -> int:
         """Number of features of a subset."""
-        return self.n_fixed + int(self.sizes[subset].sum())
+        return self.evaluator.n_features(subset)
 
     def refuse(self, subset: np.ndarray) -> None:
         """Say that a start does not have an allowed size."""

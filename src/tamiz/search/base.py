@@ -29,20 +29,23 @@ from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.units import Units, check_features, check_units
 from tamiz.search._plots import plot_sizes
-from tamiz.search._records import exceeds
-from tamiz.search._tables import (
+from tamiz.search._records import better, main_effects
+from tamiz.search.evaluator import Evaluator, TimeUp
+from tamiz.search.fast import judge_for
+from tamiz.search.judges import (
     Fitting,
+    Judge,
     columns_of,
     fingerprint,
+    fit_arguments,
     holds_numbers,
     in_double,
+    last_step,
     looks_at_columns,
+    make_scorer,
     names_columns,
     wants_arrays,
 )
-from tamiz.search.evaluator import Evaluator, TimeUp
-from tamiz.search.fast import judge_for
-from tamiz.search.judges import Judge, fit_arguments, last_step, make_scorer
 from tamiz.search.merits import merit_for
 from tamiz.search.splits import make_splits
 from tamiz.svm import SVC
@@ -138,8 +141,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         Parameters
         ----------
         X : array, sparse matrix or dataframe of shape (n_samples, n_features)
-            Data. Gaps are allowed if the estimator takes them, for instance a pipeline that
-            begins with an imputer. The estimator gets a dataframe as a dataframe, text and
+            Data. Missing values are allowed if the estimator takes them, for instance a pipeline
+            that begins with an imputer. The estimator gets a dataframe as a dataframe, text and
             categories included, unless it is a machine of tamiz, alone or behind a scaler.
         y : array of shape (n_samples,)
             Labels, or targets for an estimator that is a regression.
@@ -384,15 +387,27 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
             },
         )
         if status != "finished":
-            why = "interrupted" if status == "interrupted" else "out of time"
-            size, found = self._size(units), int(support.sum())
-            other = "" if size in (None, found) else f" It has {found} features instead of {size}."
+            self._warn_unfinished(evaluator, subset, status)
+
+    def _warn_unfinished(self, evaluator: Evaluator, subset: np.ndarray, status: str) -> None:
+        name, found = type(self).__name__, evaluator.n_features(subset)
+        size, limit = self._size(evaluator.units), self._limit(evaluator.units)
+        if not evaluator.is_known(subset) and evaluator.n_evaluations:
             warnings.warn(
-                f"{type(self).__name__}: {why} after {evaluator.n_evaluations:,} subsets; the best "
-                f"so far is kept.{other}",
+                f"{name}: no subset with {size or limit} features or fewer had been judged when "
+                f"the search was cut short; the {found} selected are a part of a larger subset, "
+                "and their score is not known.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
+        why = "interrupted" if status == "interrupted" else "out of time"
+        other = "" if size in (None, found) else f" It has {found} features instead of {size}."
+        warnings.warn(
+            f"{name}: {why} after {evaluator.n_evaluations:,} subsets; the best so far is kept."
+            f"{other}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the best score met at each number of features, and mark what was selected.
@@ -446,27 +461,6 @@ def seeded(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**missing) if missing else estimator
 
 
-def main_effects(evaluator: Evaluator) -> np.ndarray:
-    """For each unit, the mean J of the subsets with it minus that of the subsets without it.
-
-    Units that were never in, or never out, have 0.
-    """
-    inside = np.zeros(evaluator.n_units)
-    outside = np.zeros(evaluator.n_units)
-    n_inside = np.zeros(evaluator.n_units)
-    n_outside = np.zeros(evaluator.n_units)
-    for subset, evaluation in evaluator.known():
-        value = evaluation.value
-        if np.isfinite(value):
-            inside += np.where(subset, value, 0.0)
-            n_inside += subset
-            outside += np.where(subset, 0.0, value)
-            n_outside += ~subset
-    both = (n_inside > 0) & (n_outside > 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(both, inside / n_inside - outside / n_outside, 0.0)
-
-
 def _groups_selected(units: Units, support: np.ndarray) -> dict[str, list[str]]:
     """The names of the groups selected, where groups have names."""
     if units.named is None:
@@ -474,17 +468,12 @@ def _groups_selected(units: Units, support: np.ndarray) -> dict[str, list[str]]:
     return {"groups": [name for name, group in units.named.items() if support[group].all()]}
 
 
-def better(value: float, size: int, best: float, best_size: int) -> bool:
-    """Whether a subset is preferred to another: larger J, ties to the smaller subset."""
-    return exceeds(value, best) or (not exceeds(best, value) and size < best_size)
-
-
 def _best_known(selector: SearchSelector, evaluator: Evaluator) -> np.ndarray:
     """The best subset of those evaluated, of the size asked for if there is one."""
     size, limit = selector._size(evaluator.units), selector._limit(evaluator.units)
     best, best_value, best_size, best_fits = None, -np.inf, 0, False
     for subset, evaluation in evaluator.known():
-        n = len(evaluator.features(subset))
+        n = evaluator.n_features(subset)
         if n > limit:
             continue
         fits = size is None or n == size

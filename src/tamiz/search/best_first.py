@@ -16,10 +16,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.search._greedy import curve, rescued, warn_unjudged
-from tamiz.search._records import SIZE_OR_RULE, Record, Records, by_rule, rounding
+from tamiz.search._records import (
+    SIZE_OR_RULE,
+    Record,
+    Records,
+    by_rule,
+    curve,
+    rescued,
+    rounding,
+)
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
-from tamiz.search.evaluator import Evaluator, TimeUp
+from tamiz.search.evaluator import Evaluator
 
 
 class BestFirst(SearchSelector):
@@ -35,7 +42,7 @@ class BestFirst(SearchSelector):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float, "best", "1se" or None, default=None
-        Number or share of features. Only subsets of that size are selected, and a search that
+        Number or fraction of features. Only subsets of that size are selected, and a search that
         only adds does not go beyond it, one that only removes not below. If the patience runs out
         before one is met, the number is completed greedily from the best subset of the nearest
         size. With groups of more than one feature, a number is the largest allowed, and the best
@@ -189,12 +196,8 @@ class BestFirst(SearchSelector):
         self._refuse_start(start, frontier)
         try:
             self._expand(frontier, start)
-        except (KeyboardInterrupt, TimeUp):  # what was reached is kept
+        finally:  # an interruption keeps what was reached
             self._settle(frontier, outcome)
-            name, room = type(self).__name__, frontier.room
-            warn_unjudged(name, evaluator, outcome.subset, room, stacklevel=4)
-            raise
-        self._settle(frontier, outcome)
 
     def _expand(self, frontier: Frontier, start: np.ndarray) -> None:
         """Expand the best open subset until the patience is spent."""
@@ -226,7 +229,7 @@ class BestFirst(SearchSelector):
         self.curve_ = curve(frontier.evaluator, frontier.records)
 
     def _refuse_start(self, start: np.ndarray, frontier: Frontier) -> None:
-        n, size = frontier.n_features(start), frontier.size
+        n, size = frontier.evaluator.n_features(start), frontier.size
         if self.direction == "backward" and not n:
             raise ValueError("start is empty; a backward search has nothing to remove.")
         if size is None:
@@ -269,10 +272,6 @@ class Frontier:
         self._met: list[np.ndarray] = []
         self._seen: set[bytes] = set()
 
-    def n_features(self, subset: np.ndarray) -> int:
-        """Number of features of a subset, fixed ones included."""
-        return self.n_fixed + int(self.sizes[subset].sum())
-
     def eligible(self) -> list[Record]:
         """The best subsets of the sizes that may be selected."""
         if not self.exact:
@@ -296,7 +295,7 @@ class Frontier:
 
     def begin(self, start: np.ndarray) -> None:
         """Put the first subset into the queue; the empty one is not judged."""
-        if self.n_features(start):
+        if self.evaluator.n_features(start):
             self._meet([start], None)
         else:
             self._put(start, -np.inf)
@@ -306,7 +305,7 @@ class Frontier:
         if not self._queue:
             return False
         subset = self._met[heapq.heappop(self._queue)[2]]
-        if self.n_features(subset):
+        if self.evaluator.n_features(subset):
             self.evaluator.mark("expand", subset)
         self._meet(self._neighbours(subset), subset)
         return True
@@ -318,14 +317,16 @@ class Frontier:
             subset = self.records.best[n].subset
             self.evaluator.stage = f"from {n} towards {self.room} features"
             grows = n < self.room
-            nearer = [s for s in self._neighbours(subset) if (self.n_features(s) > n) == grows]
+            nearer = [
+                s for s in self._neighbours(subset) if (self.evaluator.n_features(s) > n) == grows
+            ]
             if not nearer:
                 return
             self.evaluator.mark("complete", subset, why="the number of features is not reached")
             self._meet(nearer, subset)
 
     def _neighbours(self, subset: np.ndarray) -> list[np.ndarray]:
-        n = self.n_features(subset)
+        n = self.evaluator.n_features(subset)
         found = []
         for k in range(len(subset)):
             after = n - self.sizes[k] if subset[k] else n + self.sizes[k]
@@ -354,11 +355,11 @@ class Frontier:
         for subset, evaluation in zip(
             subsets, self.evaluator.many(subsets, near=near), strict=True
         ):
-            n = self.n_features(subset)
+            n = self.evaluator.n_features(subset)
             self.records.offer(n, Record(subset, n, evaluation))
             self._put(subset, evaluation.value)
 
     def _put(self, subset: np.ndarray, value: float) -> None:
         self._seen.add(np.packbits(subset).tobytes())
-        heapq.heappush(self._queue, (-value, self.n_features(subset), len(self._met)))
+        heapq.heappush(self._queue, (-value, self.evaluator.n_features(subset), len(self._met)))
         self._met.append(subset)

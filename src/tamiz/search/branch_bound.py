@@ -20,8 +20,7 @@ import numpy as np
 from tamiz.base import number_to_select
 from tamiz.filters.univariate_base import HOW_MANY
 from tamiz.runtime.units import Units
-from tamiz.search._greedy import cut, rescued, warn_unjudged
-from tamiz.search._records import Record, exceeds
+from tamiz.search._records import Record, cut, exceeds, rescued
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp
 
@@ -40,10 +39,10 @@ class BranchAndBound(SearchSelector):
         The judge if ``criterion`` is None, which also needs ``monotone=True``. It is refused beside
         a criterion, which would judge in its place.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number or share of features; half of them by default, or ``max_features`` if that is less,
-        since by a monotone criterion the best subset of all is the one with all features. With
-        groups of unequal size this is the largest number allowed, and the best subset with no more
-        features is found.
+        Number or fraction of features; half of them by default, or ``max_features`` if that is
+        less, since by a monotone criterion the best subset of all is the one with all features.
+        With groups of unequal size this is the largest number allowed, and the best subset with no
+        more features is found.
     monotone : bool, default=False
         Your word that a function given as ``criterion``, or the estimator's score, never falls
         when features are added. A warning tells if the search finds otherwise. Not needed for a
@@ -219,17 +218,18 @@ class BranchAndBound(SearchSelector):
         single = units.sizes.max() == 1
         n_units = len(units.members)
         self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
-        tree = Tree(evaluator, size)
+        tree = SearchTree(evaluator, size)
         try:
             tree.search()
         except (KeyboardInterrupt, TimeUp):  # what was reached is kept
             outcome.subset = rescued(evaluator, size, exact=single)
-            self._note(outcome, tree)
-            warn_unjudged(type(self).__name__, evaluator, outcome.subset, size, stacklevel=5)
             raise
+        finally:
+            outcome.notes.update(
+                n_subsets=self.n_subsets_, n_branches_cut=tree.n_cut, violations=tree.n_violations
+            )
         assert tree.best is not None
         outcome.subset = tree.best.subset
-        self._note(outcome, tree)
         if tree.n_violations:
             warnings.warn(
                 f"BranchAndBound: removing features raised the criterion {tree.n_violations} "
@@ -238,20 +238,14 @@ class BranchAndBound(SearchSelector):
                 stacklevel=5,
             )
 
-    def _note(self, outcome: Outcome, tree: Tree) -> None:
-        outcome.notes.update(
-            n_subsets=self.n_subsets_, n_branches_cut=tree.n_cut, violations=tree.n_violations
-        )
 
-
-class Tree:
+class SearchTree:
     """The search tree: a node is a subset, and the units that may still be removed from it."""
 
     def __init__(self, evaluator: Evaluator, size: int):
         self.evaluator = evaluator
         self.size = size
         self.sizes = evaluator.units.sizes
-        self.n_fixed = len(evaluator.units.fixed)
         self.best: Record | None = None
         self.n_cut = 0
         self.n_violations = 0
@@ -262,7 +256,7 @@ class Tree:
         """Find the best subset of the size."""
         everything = np.ones(len(self.sizes), dtype=bool)
         value = self.evaluator.one(everything).value
-        if self._n_features(everything) <= self.size:
+        if self.evaluator.n_features(everything) <= self.size:
             self._reach(everything)
             return
         units = np.arange(len(self.sizes))
@@ -290,7 +284,7 @@ class Tree:
         tried = np.maximum(self._times[removable], 1)
         order = removable[np.lexsort([removable, -self._cost[removable] / tried])]
         behind = np.concatenate([np.cumsum(self.sizes[order][::-1])[::-1][1:], [0]])
-        left = self._n_features(subset) - self.sizes[order]
+        left = self.evaluator.n_features(subset) - self.sizes[order]
         inner, removals, leaves = [], [], []
         for i in np.flatnonzero(left - behind <= self.size).tolist():
             rest = order[i + 1 :]
@@ -327,13 +321,13 @@ class Tree:
             return False
         if exceeds(self.best.value, value) or self.sizes.max() > 1:
             return True
-        surplus = self._n_features(subset) - self.size
+        surplus = self.evaluator.n_features(subset) - self.size
         first = self._without(subset, np.sort(removable)[len(removable) - surplus :])
         return not _earlier(first, self.best.subset)
 
     def _reach(self, subset: np.ndarray) -> None:
         """A subset that is small enough: judge it and keep it if it is the best."""
-        record = Record(subset, self._n_features(subset), self.evaluator.one(subset))
+        record = Record(subset, self.evaluator.n_features(subset), self.evaluator.one(subset))
         if self.best is not None:
             if exceeds(self.best.value, record.value):
                 return
@@ -343,9 +337,6 @@ class Tree:
                 return
         self.best = record
         self.evaluator.mark("best", subset, why="best so far")
-
-    def _n_features(self, subset: np.ndarray) -> int:
-        return self.n_fixed + int(self.sizes[subset].sum())
 
     @staticmethod
     def _without(subset: np.ndarray, units: np.ndarray) -> np.ndarray:

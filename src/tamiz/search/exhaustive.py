@@ -12,8 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from tamiz.runtime.units import Units
-from tamiz.search._greedy import add_known, curve
-from tamiz.search._records import SIZE_OR_RULE, Record, Records, by_rule
+from tamiz.search._records import SIZE_OR_RULE, Record, Records, add_known, by_rule, curve
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator
 
@@ -37,7 +36,7 @@ class ExhaustiveSearch(SearchSelector):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float, "best", "1se" or None, default=None
-        Number or share of features: only subsets of exactly that size are judged. None, "auto"
+        Number or fraction of features: only subsets of exactly that size are judged. None, "auto"
         and "best" take the best of all; "1se" the smallest subset whose score is within one
         standard error of the best (of that size, the best).
     min_features : int, default=1
@@ -172,7 +171,7 @@ class ExhaustiveSearch(SearchSelector):
             self.estimated_seconds_ = _foretell(evaluator, counts)
             if self.estimated_seconds_ is not None:
                 outcome.notes["estimated_seconds"] = self.estimated_seconds_
-                evaluator.stage += f", about {_in_words(self.estimated_seconds_)} in all"
+                evaluator.stage += f", about {in_words(self.estimated_seconds_)} in all"
             for size in counts:
                 self._search_size(evaluator, records, size)
         finally:  # an interruption keeps what was reached
@@ -245,14 +244,14 @@ def subsets_of_size(units: Units, size: int) -> Iterator[np.ndarray]:
     if max(sizes) == 1:
         chosen = combinations(range(n_units), wanted)
     else:
-        chosen = _fillings(sizes, wanted)
+        chosen = fillings(sizes, wanted)
     for members in chosen:
         subset = np.zeros(n_units, dtype=bool)
         subset[list(members)] = True
         yield subset
 
 
-def _fillings(sizes: list[int], wanted: int) -> Iterator[tuple[int, ...]]:
+def fillings(sizes: list[int], wanted: int) -> Iterator[tuple[int, ...]]:
     """Tuples of places whose sizes add up to ``wanted``; no branch without one is entered."""
     within: list[set[int]] = [{0}]  # sums that the last 0, 1, 2, ... sizes can make
     for size in reversed(sizes):
@@ -298,7 +297,7 @@ def _foretell(evaluator: Evaluator, counts: dict[int, int]) -> float | None:
     return float(each @ ways) / evaluator.workers
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     for unit, length in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"

@@ -1,7 +1,7 @@
 """A genetic algorithm over subsets of features.
 
 A chromosome is a string of bits, one for each feature. Each generation is drawn from the last by
-roulette, an individual's share of the wheel being its score; some are paired and exchange their
+roulette, an individual's part of the wheel being its score; some are paired and exchange their
 ends behind a random cut; some flip one random bit.
 """
 
@@ -15,12 +15,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.search._random_plots import plot_genetic
+from tamiz.search._plots import plot_genetic
+from tamiz.search._records import better
 from tamiz.search.annealing import Draws, Moves
-from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector, better
+from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp
 
-_SHARE = Interval(Real, 0, 1, closed="both")
+_PROBABILITY = Interval(Real, 0, 1, closed="both")
 
 
 class GeneticSearch(SearchSelector):
@@ -35,7 +36,7 @@ class GeneticSearch(SearchSelector):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float or None, default=None
-        Number or share of features; offspring of another size is repaired by random flips. None
+        Number or fraction of features; offspring of another size is repaired by random flips. None
         or "best" leaves the number to the search.
     N : int, default=30
         Individuals in a generation.
@@ -135,8 +136,8 @@ class GeneticSearch(SearchSelector):
         ],
         "N": [Interval(Integral, 2, None, closed="left")],
         "G": [Interval(Integral, 0, None, closed="left")],
-        "p_c": [_SHARE],
-        "p_m": [_SHARE],
+        "p_c": [_PROBABILITY],
+        "p_m": [_PROBABILITY],
         "elitism": [Interval(Integral, 0, None, closed="left")],
         "patience": [None, Interval(Integral, 1, None, closed="left")],
         "start": [None, list, tuple, np.ndarray],
@@ -240,7 +241,7 @@ class GeneticSearch(SearchSelector):
         """The next generation."""
         ahead = np.argsort(-values, kind="stable")[: self.elitism]
         elite = [population[i].copy() for i in ahead]
-        wheel = cumulative_shares(values)
+        wheel = cumulative_fitness(values)
         chosen = [
             population[roulette(wheel, draws.uniform())].copy() for _ in range(self.N - len(elite))
         ]
@@ -293,8 +294,8 @@ class GeneticDraws(Draws):
         return int(self.rng.integers(1, length))
 
 
-def cumulative_shares(values: np.ndarray) -> np.ndarray:
-    """Cumulative shares of the roulette's wheel; what could not be judged has none."""
+def cumulative_fitness(values: np.ndarray) -> np.ndarray:
+    """Ends of the parts of the roulette's wheel; what could not be judged has none."""
     fitness = np.where(np.isfinite(values), values, 0.0)
     judged = np.isfinite(values)
     if (values[judged] < 0).any():
@@ -306,7 +307,7 @@ def cumulative_shares(values: np.ndarray) -> np.ndarray:
 
 
 def roulette(wheel: np.ndarray, draw: float) -> int:
-    """The first individual whose cumulative share is not below the draw."""
+    """The first individual whose part does not end before the draw."""
     return min(int(np.searchsorted(wheel, draw, side="left")), len(wheel) - 1)
 
 
@@ -333,7 +334,7 @@ def _keep_best(
         ahead = outcome.subset is None
         if outcome.subset is not None:
             new, old = (
-                (evaluator.recall(s).value, len(evaluator.features(s)))
+                (evaluator.recall(s).value, evaluator.n_features(s))
                 for s in (subset, outcome.subset)
             )
             ahead = better(*new, *old)

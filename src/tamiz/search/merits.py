@@ -2,7 +2,7 @@ r"""Criteria that need no estimator: merits of a subset by its columns and the l
 
 ``"cfs"`` is Hall's merit (:mod:`tamiz.filters.cfs`). The other two measure how far apart the
 classes are if each is a normal distribution :math:`N(\mu_i, \Sigma_i)`, for every pair of classes,
-weighted by the product of their shares of the samples:
+weighted by the product of their proportions of the samples:
 
 .. math::
 
@@ -53,7 +53,7 @@ def merit_for(criterion: Any, X: np.ndarray, y: np.ndarray) -> Judge:
     criterion : {"cfs", "bhattacharyya", "divergence"} or callable
         A function is taken as monotone if it has an attribute ``monotone`` that is true.
     X : array of shape (n_samples, n_features)
-        Data without gaps.
+        Data without missing values.
     y : array of shape (n_samples,)
         Labels.
     """
@@ -125,7 +125,7 @@ class _Normals:
         scale = X.std(axis=0)
         self.Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
         self.rows = [np.flatnonzero(codes == k) for k in range(len(classes))]
-        self.shares = counts / counts.sum()
+        self.proportions = counts / counts.sum()
         self.means = np.array([self.Z[rows].mean(axis=0) for rows in self.rows])
 
     def covariances(self, features: np.ndarray) -> list[np.ndarray]:
@@ -139,13 +139,13 @@ class _Normals:
         return found
 
     def sum_over_pairs(self, features: np.ndarray, distance: Callable[..., float]) -> float:
-        """Distances of all pairs of classes, weighted by the product of their shares."""
+        """Distances of all pairs of classes, weighted by the product of their proportions."""
         covariances = self.covariances(features)
         total = 0.0
         for i, j in combinations(range(len(self.rows)), 2):
             difference = self.means[i, features] - self.means[j, features]
             pair = distance(difference, covariances[i], covariances[j])
-            total += self.shares[i] * self.shares[j] * pair
+            total += self.proportions[i] * self.proportions[j] * pair
         return total
 
 

@@ -4,6 +4,11 @@ Forward selection begins with no feature and adds in each round the one that giv
 :math:`J(S \cup \{f_j\})`; backward elimination begins with all and removes the one that leaves
 the largest :math:`J(S \setminus \{f_j\})`. Their floating variants (Pudil, Novovičová and
 Kittler, 1994) undo earlier steps where that pays.
+
+The plain walk goes first. The floating one then begins at the same place, holding the best subset
+of each size met so far, and steps back whenever that gives a better subset of a smaller size (of a
+larger one, if it removes). So it ends nowhere worse than the plain walk; and as every step back
+improves the best subset of some size, it ends.
 """
 
 from __future__ import annotations
@@ -14,10 +19,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz.search._greedy import Walk, warn_unjudged
-from tamiz.search._records import SIZE_OR_RULE
+from tamiz.search._records import (
+    SIZE_OR_RULE,
+    Record,
+    Records,
+    by_rule,
+    curve,
+    exceeds,
+    first_best,
+    rescued,
+    rounding,
+)
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
-from tamiz.search.evaluator import Evaluator, TimeUp
+from tamiz.search.evaluator import Evaluator
 
 
 class _Sequential(SearchSelector):
@@ -97,19 +111,12 @@ class _Sequential(SearchSelector):
         self._refuse_start(start, walk)
         try:
             walk.run(start, self.floating)
-        except (KeyboardInterrupt, TimeUp):  # what was reached is kept
-            self._settle(walk, outcome)
-            room = walk.limit if target is None else target
-            warn_unjudged(type(self).__name__, evaluator, outcome.subset, room, stacklevel=4)
-            raise
-        self._settle(walk, outcome)
-
-    def _settle(self, walk: Walk, outcome: Outcome) -> None:
-        walk.settle(outcome)
-        self.curve_ = walk.curve()
+        finally:  # an interruption keeps what was reached
+            walk.settle(outcome)
+            self.curve_ = curve(evaluator, walk.records)
 
     def _refuse_start(self, start: np.ndarray, walk: Walk) -> None:
-        n = walk.n_fixed + int(walk.sizes[start].sum())
+        n = walk.evaluator.n_features(start)
         target = walk.target
         room = walk.limit if target is None else target
         name = "max_features" if target is None else "n_features_to_select"
@@ -145,7 +152,7 @@ class ForwardSelection(_Sequential):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float, "best", "1se" or None, default=None
-        Number or share of features, at which the search ends. None, "auto" and "best" go on to
+        Number or fraction of features, at which the search ends. None, "auto" and "best" go on to
         the end and take the best subset met on the way, of equals the smallest; "1se" takes the
         smallest one whose score is within one standard error of the best. With groups, a number
         is the largest allowed: units are added as long as one fits.
@@ -249,7 +256,7 @@ class BackwardElimination(_Sequential):
         The judge: any classifier or regression of scikit-learn, or a pipeline, in which scaling
         and imputation belong.
     n_features_to_select : int, float, "best", "1se" or None, default=None
-        Number or share of features, at which the search ends. None, "auto" and "best" go on to
+        Number or fraction of features, at which the search ends. None, "auto" and "best" go on to
         the end and take the best subset met on the way, of equals the smallest; "1se" takes the
         smallest one whose score is within one standard error of the best. With groups, a number
         is the largest allowed: units are removed until no more than that are left.
@@ -337,3 +344,207 @@ class BackwardElimination(_Sequential):
     """
 
     _growing = False
+
+
+# ---------------------------------------------------------------------- the walk
+
+
+class Walk:
+    """A sequential search.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Judges subsets.
+    growing : bool
+        Whether units are added; else they are removed.
+    target : int or None
+        Number of features at which to end.
+    limit : int
+        Largest number of features that may be selected.
+    rule : {"best", "1se"}
+        How the size is chosen if there is no target.
+    tol : float or None
+        Least gain of an addition, or greatest loss of a removal, that counts as progress.
+    patience : int or None
+        Rounds without progress after which the walk ends.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        *,
+        growing: bool,
+        target: int | None,
+        limit: int,
+        rule: str,
+        tol: float | None,
+        patience: int | None,
+    ):
+        self.evaluator = evaluator
+        self.growing = growing
+        self.target = target
+        self.limit = limit
+        self.rule = rule
+        self.tol = tol
+        self.patience = 1 if patience is None and tol is not None else patience
+        self.sizes = evaluator.units.sizes
+        self.n_fixed = len(evaluator.units.fixed)
+        self.records = Records()  # by number of units
+        self.last_round: dict[int, float] = {}  # value of the subset with, or without, each unit
+        self._origin = 0
+        self._accepted: int | None = None  # number of units at the last progress
+        self._mark_to_pass = -np.inf
+        self._fruitless = 0
+
+    # ------------------------------------------------------------------ the walks
+
+    def run(self, start: np.ndarray, floating: bool) -> None:
+        """Walk from ``start``."""
+        self._origin = int(start.sum())
+        if self.evaluator.n_features(start):
+            first = Record(start, self.evaluator.n_features(start), self.evaluator.one(start))
+            self.records.offer(self._origin, first)
+            self.evaluator.mark("start", start)
+            self._count_progress(first)
+        self._plain(start)
+        if floating and self.records.best:
+            self._float(start)
+
+    def _plain(self, current: np.ndarray) -> None:
+        while self._fruitless < (self.patience or np.inf):
+            step = self._round(current, self.growing)
+            if step is None:
+                return
+            unit, record, self.last_round = step
+            current = record.subset
+            self.records.offer(int(current.sum()), record)
+            self.evaluator.mark(self._verb(self.growing), current, [unit])
+            self._count_progress(record)
+
+    def _float(self, start: np.ndarray) -> None:
+        end = (max if self.growing else min)(self.records.best)
+        back = -1 if self.growing else 1
+        current, size = start, self._origin
+        while True:
+            if size != end:
+                step = self._round(current, self.growing)
+                if step is None:
+                    return
+                self._offer(step[0], step[1], self.growing)
+                size -= back
+                current = self.records.best[size].subset
+            improved = False
+            while self._may_go_back(size + back):
+                step = self._round(current, not self.growing)
+                if step is None or not self._offer(step[0], step[1], not self.growing):
+                    break
+                current, size, improved = step[1].subset, size + back, True
+            if size == end and not improved:
+                return
+
+    def _may_go_back(self, size: int) -> bool:
+        """Whether the floating walk has business with subsets of this size."""
+        beyond = size < self._origin if self.growing else size > self._origin
+        return not beyond and (size > 0 or self.n_fixed > 0)
+
+    def _offer(self, unit: int, record: Record, growing: bool) -> bool:
+        better = self.records.offer(int(record.subset.sum()), record)
+        if better:
+            why = "better than the best of its size so far"
+            self.evaluator.mark(self._verb(growing), record.subset, [unit], why=why)
+        return better
+
+    @staticmethod
+    def _verb(growing: bool) -> str:
+        return "add" if growing else "drop"
+
+    # ------------------------------------------------------------------ one round
+
+    def _round(
+        self, current: np.ndarray, growing: bool
+    ) -> tuple[int, Record, dict[int, float]] | None:
+        """Judge all neighbours on one side: the unit to change, what comes out, all values."""
+        units = self._candidates(current, growing)
+        if not len(units):
+            return None
+        n = self.evaluator.n_features(current)
+        doing = "adding to" if growing else "removing from"
+        self.evaluator.stage = f"{doing} {n} of {self.evaluator.units.n_features} features"
+        subsets = np.repeat(current[None], len(units), axis=0)
+        subsets[np.arange(len(units)), units] = growing
+        evaluations = self.evaluator.many(list(subsets), near=current)
+        k = first_best(evaluations)
+        record = Record(subsets[k], self.evaluator.n_features(subsets[k]), evaluations[k])
+        values = [evaluation.value for evaluation in evaluations]
+        return int(units[k]), record, dict(zip(units.tolist(), values, strict=True))
+
+    def _candidates(self, current: np.ndarray, growing: bool) -> np.ndarray:
+        n = self.evaluator.n_features(current)
+        if growing:
+            units = np.flatnonzero(~current)
+            if not self.growing:  # going back towards the start, which is the largest
+                return units
+            room = self.limit if self.target is None else self.target
+            return units[n + self.sizes[units] <= room]
+        units = np.flatnonzero(current)
+        if not self.growing:
+            bound = self.limit if self.target is None else self.target
+            if self.target is not None and n <= bound:
+                return units[:0]
+            if not self.n_fixed:  # one unit that may be selected alone has to stay
+                small = units[self.sizes[units] <= bound]
+                units = units[units != small[0]] if len(small) == 1 else units
+            left = n - self.sizes[units]
+            if self.target is not None and (left >= bound).any():
+                return units[left >= bound]  # do not fall below if that can be helped
+        return units[n - self.sizes[units] > 0]
+
+    # ------------------------------------------------------------------ progress and choice
+
+    def _count_progress(self, record: Record) -> None:
+        if self.patience is None or self.target is not None or record.n_features > self.limit:
+            return
+        value, tol = record.value, self.tol or 0.0
+        if self.growing:
+            least = self._mark_to_pass + tol
+            passed = value >= least - rounding(least) if tol else exceeds(value, least)
+            self._mark_to_pass = value if passed else self._mark_to_pass
+        else:
+            self._mark_to_pass = max(value, self._mark_to_pass)
+            least = self._mark_to_pass - tol
+            passed = value >= least - rounding(least)
+        self._fruitless = 0 if passed else self._fruitless + 1
+        if passed:
+            self._accepted = int(record.subset.sum())
+
+    def chosen(self) -> Record:
+        """The subset to select, by what is known so far."""
+        best = self.records.best
+        if self.target is not None:
+            return best[(max if self.growing else min)(best)]
+        if self.tol is not None and self.rule == "best" and self._accepted is not None:
+            return best[self._accepted]
+        small_enough = self.records.up_to(self.limit)
+        return by_rule(small_enough, self.rule) if small_enough else best[min(best)]
+
+    def settle(self, outcome: Outcome) -> None:
+        """Put down what was found; also after an interruption."""
+        room = self.limit if self.target is None else self.target
+        chosen = self.chosen() if self.records.best else None
+        if chosen is None or chosen.n_features > room:  # interrupted before anything would do
+            outcome.subset = rescued(self.evaluator, room, exact=self.target is not None)
+        else:
+            outcome.subset = chosen.subset
+        if outcome.subset is not None and chosen is not None:
+            outcome.order = self._order(outcome.subset)
+
+    def _order(self, subset: np.ndarray) -> list[int]:
+        """Units by the smallest of the best subsets that holds them, the selected ones first."""
+        n_units = len(subset)
+        first = np.full(n_units, n_units + 1)
+        for size in sorted(self.records.best, reverse=True):
+            first[self.records.best[size].subset] = size
+        sign = -1.0 if self.growing else 1.0  # without a unit that matters J is low
+        last = np.array([sign * self.last_round.get(k, 0.0) for k in range(n_units)])
+        return np.lexsort([np.arange(n_units), last, first, ~subset]).tolist()

@@ -21,14 +21,14 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 class HoldOut(BaseCrossValidator):
-    """One split: a share of the samples is held out and judged by.
+    """One split: a fraction of the samples is held out and judged by.
 
     Parameters
     ----------
     test_size : float or int, default=0.3
-        Share, or number, of samples held out.
+        Fraction, or number, of samples held out.
     stratify : bool, default=True
-        Keep the shares of the classes in both parts, where there are classes.
+        Keep the proportions of the classes in both parts, where there are classes.
     random_state : int, RandomState or None, default=None
         Seed of the split.
 
@@ -131,7 +131,7 @@ def _read(split: Any, k: int, n_samples: int) -> Split:
         if part.ndim != 1 or part.dtype.kind not in "iub":
             raise ValueError(
                 f"split {k} of cv holds {part.ravel()[0]!r} in an array of shape {part.shape}; it "
-                "must hold the positions of samples, whole numbers in a row."
+                "must hold the positions of samples, integers in a row."
             )
         if part.dtype.kind == "b":
             if len(part) != n_samples:

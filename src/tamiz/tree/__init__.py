@@ -3,7 +3,7 @@
 from tamiz.tree.classifier import CARTClassifier
 from tamiz.tree.findings import Finding
 from tamiz.tree.forest import ForestClassifier
-from tamiz.tree.prune.pruning import PruningPath, pruning_path
+from tamiz.tree.pruning import PruningPath, pruning_path
 from tamiz.tree.regressor import CARTRegressor
 from tamiz.tree.rules import Rule
 from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate

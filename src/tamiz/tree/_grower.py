@@ -11,14 +11,21 @@ import numpy as np
 
 from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
-from tamiz.tree._builder import describe
-from tamiz.tree._fast import INTERRUPTED
-from tamiz.tree._growth import Growth, Limits
+from tamiz.tree._fast import INTERRUPTED, describe
 from tamiz.tree._oblique import Climb, find_oblique
-from tamiz.tree._samples import Levels, Rules, Samples, divide
-from tamiz.tree._search import Found, Kinds, choose, room, search_nominal, search_numeric
-from tamiz.tree._surrogates import best_surrogates, find_surrogates, make_room
-from tamiz.tree.impurity import GAP, ROW, Criterion
+from tamiz.tree._samples import Growth, Levels, Limits, Rules, SortedSamples, divide
+from tamiz.tree._splitting import (
+    Kinds,
+    NodeTotals,
+    best_surrogates,
+    choose,
+    find_surrogates,
+    make_room,
+    room,
+    search_nominal,
+    search_numeric,
+)
+from tamiz.tree.impurity import MISSING, ROW, Criterion
 from tamiz.tree.splits import LEFT, NominalSplit, NumericSplit, Split, Surrogate
 
 #: Cells of a node from which on features are dealt to threads.
@@ -29,8 +36,7 @@ class Leaf(NamedTuple):
     """A leaf that may be split."""
 
     node: int
-    begin: int
-    end: int
+    totals: NodeTotals
     depth: int
     weight: float
     cost: float
@@ -57,7 +63,7 @@ class Grower:
     def __init__(
         self,
         X: np.ndarray,
-        samples: Samples,
+        samples: SortedSamples,
         levels: Levels,
         rules: Rules,
         limits: Limits,
@@ -132,23 +138,21 @@ class Grower:
             or 0 <= rules.max_depth <= depth
         ):
             return weight, cost
+        totals = NodeTotals(begin, end, mass, mean, impurity)
         for search in self._searches:
-            self._run(
-                search, n, begin, end, self.samples, self.kinds, rules, mass, mean, impurity,
-                self._found,
-            )  # fmt: skip
+            self._run(search, n, totals, self.samples, self.kinds, rules, self._found)
         best = choose(self._found, self.kinds, self.samples.n_levels, impurity)
         gain = float(self._found.gain[best]) if best >= 0 else -1.0
         split = self._axis_split(best) if best >= 0 else None
         if self.climb is not None:
             oblique = find_oblique(
-                self.climb, node, self.X, begin, end, self.samples, rules, split, gain, impurity
+                self.climb, node, self.X, totals, self.samples, rules, split, gain
             )
             if oblique is not None:
                 split, gain = oblique
         if split is not None and gain >= rules.min_decrease:
             priority = gain if rules.by_decrease else impurity
-            leaf = Leaf(node, begin, end, depth, weight, cost, split)
+            leaf = Leaf(node, totals, depth, weight, cost, split)
             heapq.heappush(self._line, (-priority, node, leaf))
         return weight, cost
 
@@ -161,20 +165,20 @@ class Grower:
             function(0, p, *args)
 
     def _axis_split(self, j: int) -> Split:
-        found: Found = self._found
+        found = self._found
         missing = int(found.missing[j])
         if self.kinds.nominal[j]:
             subset = found.subsets[j]
             left, right = (frozenset(np.flatnonzero(subset == s).tolist()) for s in (1, 0))
             return NominalSplit(j, left, right, missing)
-        if found.high[j] == GAP:
+        if found.high[j] == MISSING:
             return NumericSplit(j, np.inf, missing)
         threshold = self.levels.between(j, int(found.low[j]), int(found.high[j]))
         return NumericSplit(j, threshold, missing)
 
     def _split(self, leaf: Leaf) -> float:
         """Carry out the split of a leaf; returns the cost of its children."""
-        node, begin, end, split = leaf.node, leaf.begin, leaf.end, leaf.split
+        node, begin, end, split = leaf.node, leaf.totals.begin, leaf.totals.end, leaf.split
         samples, kinds, side = self.samples, self.kinds, self._side
         rows = samples.keys[0, begin:end] & ROW
         sent = split.sends_left(self.X[rows])
@@ -182,9 +186,8 @@ class Grower:
         surrogates: tuple[Surrogate, ...] = ()
         if self.n_surrogates:
             self._run(
-                find_surrogates, len(rows), begin, end, samples.keys, samples.w, side,
-                kinds.nominal, kinds.n_levels, self._agreements,
-            )  # fmt: skip
+                find_surrogates, len(rows), leaf.totals, samples, kinds, side, self._agreements
+            )
             surrogates = best_surrogates(
                 self._agreements, self.levels, kinds.nominal, self.n_surrogates, split.features
             )

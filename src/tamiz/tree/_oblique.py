@@ -13,16 +13,18 @@ A hyperplane is only kept if it gains more than the best split on one feature.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from tamiz.tree._samples import Rules, Samples
+from tamiz.tree._fast import describe
+from tamiz.tree._samples import Rules, SortedSamples
+from tamiz.tree._splitting import NodeTotals
 from tamiz.tree.impurity import (
     ROUNDING,
     ROW,
-    Criterion,
+    Need,
     add,
     best_cut,
     put,
@@ -46,25 +48,33 @@ class Climb(NamedTuple):
     seed: int
 
 
+class Hyperplane(NamedTuple):
+    """What a hyperplane is to divide: some samples, their totals, and what either side needs."""
+
+    rows: np.ndarray
+    criterion: int
+    mass: np.ndarray
+    mean: float
+    need: Need
+
+
 def find_oblique(
     climb: Climb,
     node: int,
     X: np.ndarray,
-    begin: int,
-    end: int,
-    samples: Samples,
+    totals: NodeTotals,
+    samples: SortedSamples,
     rules: Rules,
     axis: Split | None,
     axis_gain: float,
-    impurity: float,
 ) -> tuple[ObliqueSplit, float] | None:
     """A hyperplane that gains more than ``axis_gain``, and its gain; None if none was found."""
-    rows = samples.keys[0, begin:end] & ROW
+    rows = samples.keys[0, totals.begin : totals.end] & ROW
     table = X[np.ix_(rows, climb.columns)]
     complete = ~np.isnan(table).any(axis=1)
     rows, table = rows[complete], table[complete]
-    least = smallest_side(end - begin, rules.min_samples_leaf, rules.min_balance)
-    heavy = rules.min_weight_leaf
+    n = totals.end - totals.begin
+    least = smallest_side(n, rules.min_samples_leaf, rules.min_balance)
     if len(rows) < max(2, 2 * least):
         return None
     unit = np.abs(table).max(axis=0)
@@ -80,21 +90,17 @@ def find_oblique(
     Z[:, :-1] = (scaled[:, varies] - middle) / spread
     rng = np.random.default_rng([climb.seed, node])
     draws = rng.standard_normal((climb.n_starts, _JUMPS * _ROUNDS + 1, Z.shape[1]))
-    draws[0, 0] = 0.0
-    if isinstance(axis, NumericSplit) and np.isfinite(axis.threshold):
-        at = np.flatnonzero(columns == axis.feature)
-        if len(at):
-            draws[0, 0, at[0]] = 1.0
-            draws[0, 0, -1] = (middle[at[0]] - axis.threshold / unit[at[0]]) / spread[at[0]]
+    draws[0, 0] = _beginning(axis, columns, middle, spread, unit)
     if not draws[0, 0].any():
         draws[0, 0] = rng.standard_normal(Z.shape[1])
-    slack = ROUNDING * impurity
-    mass = np.zeros(2 if rules.criterion == Criterion.SQUARED_ERROR else len(samples.costs))
-    mean = _totals(rules.criterion, rows, samples, mass)
+    mass = np.zeros_like(totals.mass)
+    mean = describe(rows, samples, rules.criterion, mass)[3]
+    need = Need(least, rules.min_weight_leaf, ROUNDING * totals.impurity)
+    task = Hyperplane(rows, rules.criterion, mass, mean, need)
     before = score_of(rules.criterion, mass, samples.costs, samples.table)
-    best_gain, best = axis_gain + 1e-9 * max(impurity, axis_gain), None
+    best_gain, best = axis_gain + 1e-9 * max(totals.impurity, axis_gain), None
     for start in range(climb.n_starts):
-        a = _climb(Z, rows, draws[start], samples, rules.criterion, mass, mean, least, heavy, slack)
+        a = _climb(Z, draws[start], task, samples)
         # by their logarithms, since a unit may be as small as floats get
         with np.errstate(divide="ignore"):
             size = np.log(np.abs(a[:-1])) - np.log(spread) - np.log(unit)
@@ -102,9 +108,7 @@ def find_oblique(
             continue
         raw = np.sign(a[:-1]) * np.exp(size - size.max())
         small_first = np.argsort(np.abs(a[:-1]), kind="stable")
-        score, threshold = _settle(
-            table, rows, raw, small_first, samples, rules.criterion, mass, mean, least, heavy, slack
-        )
+        score, threshold = _settle(table, raw, small_first, task, samples)
         gain = score - before
         if np.isfinite(score) and gain > best_gain and np.count_nonzero(raw) > 1:
             used = np.flatnonzero(raw)
@@ -115,24 +119,28 @@ def find_oblique(
     return None if best is None else (best, float(best_gain))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _totals(criterion, rows, samples, mass):
-    """Fill the totals of some samples; returns the mean they are about."""
-    mean, weight = 0.0, 0.0
-    if len(samples.t):
-        for row in rows:
-            mean += samples.g[row] * samples.t[row]
-            weight += samples.g[row]
-        mean /= weight
-    for row in rows:
-        add(criterion, mass, row, samples.y, samples.t, samples.g, mean)
-    return mean
+def _beginning(
+    axis: Split | None,
+    columns: np.ndarray,
+    middle: np.ndarray,
+    spread: np.ndarray,
+    unit: np.ndarray,
+) -> np.ndarray:
+    """The best split on one feature as a hyperplane of the z-scored features; else zeros."""
+    a = np.zeros(len(columns) + 1)
+    if isinstance(axis, NumericSplit) and np.isfinite(axis.threshold):
+        at = np.flatnonzero(columns == axis.feature)
+        if len(at):
+            a[at[0]] = 1.0
+            a[-1] = (middle[at[0]] - axis.threshold / unit[at[0]]) / spread[at[0]]
+    return a
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _climb(Z, rows, draws, samples, criterion, mass, mean, least, heavy, slack):
+def _climb(Z, draws, task, samples):
     """Coefficients (the last is the constant) that no single change improves."""
     n, q = Z.shape
+    slack = task.need.slack
     a = draws[0].copy()
     values = np.zeros(n)
     for i in range(n):
@@ -156,9 +164,7 @@ def _climb(Z, rows, draws, samples, criterion, mass, mean, least, heavy, slack):
                 column[i] = 0.0
                 for k in range(q):
                     column[i] += direction[k] * Z[i, k]
-        score, step = _best_step(
-            values, column, rows, samples, criterion, mass, mean, least, heavy, slack
-        )
+        score, step = _best_step(values, column, task, samples)
         if score > best + slack:
             best, improved = score, True
             shift(a, step, direction)
@@ -172,12 +178,14 @@ def _climb(Z, rows, draws, samples, criterion, mass, mean, least, heavy, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _best_step(values, direction, rows, samples, criterion, mass, mean, least, heavy, slack):
+def _best_step(values, direction, task, samples):
     """The best ``s`` in ``values + s direction <= 0``: its score, and ``s``.
 
     A sample with a positive direction is left up to ``s = -value / direction``, one with a negative
     direction from there on.
     """
+    rows, criterion, mass, mean, need = task
+    least, heavy, slack = need
     n = len(values)
     _keys, y, t, _w, g, costs, table, _n_levels = samples
     place = np.empty(n)
@@ -225,17 +233,20 @@ def _best_step(values, direction, rows, samples, criterion, mass, mean, least, h
 
 
 def _settle(
-    table: np.ndarray, rows: np.ndarray, raw: np.ndarray, order: np.ndarray, *rest: Any
+    table: np.ndarray,
+    raw: np.ndarray,
+    order: np.ndarray,
+    task: Hyperplane,
+    samples: SortedSamples,
 ) -> tuple[float, float]:
     """Drop the coefficients that are not needed; the best score, and its threshold."""
-    slack = rest[-1]
-    score, threshold = _threshold(table, rows, raw, *rest)
+    score, threshold = _threshold(table, raw, task, samples)
     for k in order.tolist():
         if raw[k] == 0.0 or np.count_nonzero(raw) <= 2:
             continue
         kept, raw[k] = raw[k], 0.0
-        trial, place = _threshold(table, rows, raw, *rest)
-        if trial >= score - slack:
+        trial, place = _threshold(table, raw, task, samples)
+        if trial >= score - task.need.slack:
             score, threshold = max(score, trial), place
         else:
             raw[k] = kept
@@ -243,8 +254,9 @@ def _settle(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _threshold(table, rows, raw, samples, criterion, mass, mean, least, heavy, slack):
+def _threshold(table, raw, task, samples):
     """The best cut of the sums ``table @ raw``, added up term by term as in a prediction."""
+    rows, criterion, mass, mean, need = task
     n = len(rows)
     sums = np.zeros(n)
     for i in range(n):
@@ -262,9 +274,20 @@ def _threshold(table, rows, raw, samples, criterion, mass, mean, least, heavy, s
     put(right, mass)
     none = n - n  # numba would compile once more for the constant 0
     score, _, at = best_cut(
-        criterion, ranked, samples.y, samples.t, samples.g, mean, samples.costs, samples.table,
-        left, right, none, none, least, heavy, slack,
-    )  # fmt: skip
+        criterion,
+        ranked,
+        samples.y,
+        samples.t,
+        samples.g,
+        mean,
+        samples.costs,
+        samples.table,
+        left,
+        right,
+        none,
+        none,
+        need,
+    )
     if at < 0:
         return -np.inf, 0.0
     low, high = sums[order[at]], sums[order[at + 1]]

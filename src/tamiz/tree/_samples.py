@@ -1,9 +1,9 @@
-"""The training samples as the growers want them: every feature sorted once.
+"""What the growers take and give: samples sorted once, rules and limits; then the tree.
 
-``keys[j]`` holds one whole number for each sample, the rank of its value of feature ``j`` in the
-upper half and its row in the lower half, in ascending order. A node of the tree is a range of
-places, the same for all features: when it is split, both halves of each feature are put side by
-side in their old order, and nothing is ever sorted again.
+``keys[j]`` holds one integer for each sample, the rank of its value of feature ``j`` in the upper
+half and its row in the lower half, in ascending order. A node of the tree is a range of places, the
+same for all features: when it is split, both halves of each feature are put side by side in their
+old order, and nothing is ever sorted again.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 from numba import njit
 
 from tamiz.runtime.parallel import run_tiles
-from tamiz.tree.impurity import GAP, ROW, Criterion, logarithms
+from tamiz.tree.impurity import MISSING, ROW, Criterion, logarithms
+from tamiz.tree.splits import Split, Surrogate
+from tamiz.tree.structure import Tree
 
 
-class Samples(NamedTuple):
+class SortedSamples(NamedTuple):
     """What compiled code needs of the samples."""
 
     keys: np.ndarray  # int64 (features, samples)
@@ -72,7 +74,7 @@ def unit_of(values: np.ndarray) -> float:
 
 
 def sort(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, Levels]:
-    """Keys and levels of a table; a missing value has the rank ``GAP``."""
+    """Keys and levels of a table; a missing value has the rank ``MISSING``."""
     n, p = X.shape
     if n * p <= _SMALL and not nominal.any() and not np.isnan(X).any():
         return _sort_at_once(X)
@@ -112,7 +114,7 @@ def _sort_columns(
         order = np.argsort(x)
         x = x[order]
         known = len(x) - int(np.count_nonzero(np.isnan(x)))
-        rank = np.full(len(x), GAP, dtype=np.int64)
+        rank = np.full(len(x), MISSING, dtype=np.int64)
         if nominal[j]:
             rank[:known] = x[:known].astype(np.int64)
             values[j] = np.arange(float(rank[known - 1] + 1)) if known else np.empty(0)
@@ -134,11 +136,11 @@ def samples_of(
     weight: np.ndarray,
     growth: np.ndarray,
     costs: np.ndarray,
-) -> Samples:
+) -> SortedSamples:
     """Collect what the growers need."""
     n = keys.shape[1]
     table = logarithms(growth) if criterion is Criterion.ENTROPY else np.empty(0)
-    return Samples(
+    return SortedSamples(
         keys,
         np.zeros(n, dtype=np.int32) if y is None else np.ascontiguousarray(y, dtype=np.int32),
         np.zeros(0) if t is None else np.ascontiguousarray(t, dtype=np.float64),
@@ -171,3 +173,120 @@ def divide(first, last, keys, begin, end, goes_left):
             keys[j, place + i] = spare[i]
         n_left = place - begin
     return n_left
+
+
+class Limits(NamedTuple):
+    """When growth as a whole stops."""
+
+    max_leaves: float = np.inf
+    max_mean_depth: float = np.inf
+    max_error: float = -1.0  # stop as soon as the training error is not above
+
+    @property
+    def none(self) -> bool:
+        """Whether every leaf is split that may be."""
+        return bool(
+            np.isinf(self.max_leaves) and np.isinf(self.max_mean_depth) and self.max_error < 0.0
+        )
+
+
+class Growth(NamedTuple):
+    """A tree in the making, nodes in the order in which they were made."""
+
+    left: np.ndarray
+    right: np.ndarray
+    impurity: np.ndarray  # totals
+    splits: list[Split | None]
+    surrogates: list[tuple[Surrogate, ...]] | None
+    majority_left: np.ndarray | None
+    leaf: np.ndarray  # of each training sample
+
+
+def classification_tree(
+    growth: Growth, n_features: int, y: np.ndarray, weight: np.ndarray, costs: np.ndarray
+) -> Tree:
+    """The tree with the classes of its nodes."""
+    n_nodes, n_classes = len(growth.left), len(costs)
+    cell = growth.leaf.astype(np.intp) * n_classes + y
+    value = np.bincount(cell, weights=weight, minlength=n_nodes * n_classes)
+    value = value.reshape(n_nodes, n_classes)
+    n_samples = np.bincount(growth.leaf, minlength=n_nodes)
+    _sum_up(growth.left, growth.right, value, n_samples)
+    cost = value @ costs
+    least = cost.min(axis=1, keepdims=True)
+    total = value.sum(axis=1)
+    # of labels that cost the same, the class that is more frequent in all of the data
+    tied = cost <= least * (1.0 + 1e-12)
+    prediction = np.where(tied, value[0], -1.0).argmax(axis=1)
+    impurity, error = _divided(growth.impurity, total), _divided(least[:, 0], total[0])
+    return Tree(
+        "classification",
+        n_features,
+        left=growth.left,
+        right=growth.right,
+        n_samples=n_samples,
+        weight=total,
+        value=value,
+        prediction=prediction,
+        impurity=impurity,
+        error=error,
+        splits=growth.splits,
+        surrogates=growth.surrogates,
+        majority_left=growth.majority_left,
+    )
+
+
+def regression_tree(growth: Growth, n_features: int, y: np.ndarray, weight: np.ndarray) -> Tree:
+    """The tree with the means of its nodes."""
+    n_nodes = len(growth.left)
+    centre = float(np.average(y, weights=weight))
+    sums = np.column_stack(
+        [
+            np.bincount(growth.leaf, weights=weight, minlength=n_nodes),
+            np.bincount(growth.leaf, weights=weight * (y - centre), minlength=n_nodes),
+        ]
+    )
+    n_samples = np.bincount(growth.leaf, minlength=n_nodes)
+    low, high = np.full(n_nodes, np.inf), np.full(n_nodes, -np.inf)
+    np.minimum.at(low, growth.leaf, y)
+    np.maximum.at(high, growth.leaf, y)
+    _sum_up(growth.left, growth.right, sums, n_samples)
+    total = sums[:, 0]
+    leaf = growth.left < 0
+    # the mean of equal numbers is that number, without rounding
+    mean = np.where(leaf & (low == high), low, sums[:, 1] / total + centre)
+    return Tree(
+        "regression",
+        n_features,
+        left=growth.left,
+        right=growth.right,
+        n_samples=n_samples,
+        weight=total,
+        value=mean[:, None],
+        prediction=mean,
+        impurity=_divided(growth.impurity, total),
+        error=_divided(growth.impurity, total[0]),
+        splits=growth.splits,
+        surrogates=growth.surrogates,
+        majority_left=growth.majority_left,
+    )
+
+
+def _divided(sums: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Sums for a unit of weight.
+
+    Where it divides by a denormal number, NumPy 1.26 reports an overflow in lanes that it does
+    not use.
+    """
+    with np.errstate(over="ignore"):
+        return sums / total
+
+
+@njit(cache=True)
+def _sum_up(left, right, totals, counts):
+    """Add the totals of the children to those of their parents, from the leaves up."""
+    for t in range(len(left) - 1, -1, -1):
+        if left[t] >= 0:
+            for k in range(totals.shape[1]):
+                totals[t, k] = totals[left[t], k] + totals[right[t], k]
+            counts[t] = counts[left[t]] + counts[right[t]]

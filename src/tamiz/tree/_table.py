@@ -1,4 +1,4 @@
-"""From what a user hands over to the table that trees work on, in fit and afterwards."""
+"""From what a user passes to the table that trees work on, in fit and afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tamiz.information.columns import Columns, read_columns
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
 
 
-class Table(NamedTuple):
+class TreeTable(NamedTuple):
     """Numbers; categories as codes from 0."""
 
     X: np.ndarray
@@ -25,7 +25,7 @@ class Table(NamedTuple):
 
 def read_training_table(
     estimator: Any, X: Any, categorical_features: Any, ordinal_features: Any
-) -> Table:
+) -> TreeTable:
     """Check ``X`` and code its categories; those of an ordinal feature in their order."""
     X = dense_copy(X, _FEWER, tables=2)
     names = _column_names(X)
@@ -60,7 +60,7 @@ def read_training_table(
         table[known, j] = places[table[known, j].astype(np.intp)]
         categories[j] = _as_objects(order)
         nominal[j] = False
-    return Table(np.ascontiguousarray(table, dtype=np.float64), nominal, categories)
+    return TreeTable(np.ascontiguousarray(table, dtype=np.float64), nominal, categories)
 
 
 def read_table(
@@ -70,7 +70,7 @@ def read_table(
 
     A category that fit did not see is -1 in a nominal feature and missing in an ordinal one.
     """
-    X = dense_copy(X, "Hand over fewer rows at a time.")
+    X = dense_copy(X, "Pass fewer rows at a time.")
     mask = np.zeros(len(nominal), dtype=bool)
     mask[list(categories)] = True
     shape = getattr(X, "shape", None)
@@ -80,7 +80,7 @@ def read_table(
     )
     _refuse_other_kinds(columns, mask)
     if not mask.any():
-        return columns.X  # type: ignore[no-any-return]
+        return columns.X
     table = np.array(columns.X, dtype=np.float64)
     for j, known in categories.items():
         code = {value: k for k, value in enumerate(known.tolist())}
@@ -93,7 +93,7 @@ def read_table(
         if present.any() and not (table[present, j] >= 0).any():
             warnings.warn(
                 f"No value of {columns.called(j)} of X is a category that fit saw (here "
-                f"{columns.categories[j].tolist()[0]!r}); none of them can be asked for. Hand over "
+                f"{columns.categories[j].tolist()[0]!r}); none of them can be asked for. Pass "
                 "values of the same kind.",
                 UserWarning,
                 stacklevel=4,
@@ -104,7 +104,7 @@ def read_table(
 def _refuse_other_kinds(columns: Columns, mask: np.ndarray) -> None:
     for j in np.flatnonzero(columns.categorical & ~mask).tolist():
         raise ValueError(
-            f"X {columns.called(j)} holds text or categories, but held numbers in fit; hand over "
+            f"X {columns.called(j)} holds text or categories, but held numbers in fit; pass "
             "the same kind of column."
         )
 
@@ -163,8 +163,8 @@ def _listed(features: Any) -> list[Any]:
     """Features that are given by index, name or mask; a mask as indices."""
     listed = [] if features is None else np.asarray(features, dtype=object).ravel().tolist()
     if listed and all(isinstance(value, (bool, np.bool_)) for value in listed):
-        return np.flatnonzero(listed).tolist()  # type: ignore[no-any-return]
-    return listed  # type: ignore[no-any-return]
+        return np.flatnonzero(listed).tolist()
+    return listed
 
 
 def _with(categorical: Any, more: list[int], X: Any, names: list[Any] | None) -> Any:

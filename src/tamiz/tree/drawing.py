@@ -1,30 +1,31 @@
-"""A tree as a picture: SVG without any other package, or drawn by matplotlib."""
+"""A tree as a picture: SVG without any other package, or drawn by matplotlib.
+
+The layout is that of Reingold and Tilford (1981): children side by side as near as their branches
+allow, a parent in the middle above them, the same branch the same shape wherever it stands. Each
+branch keeps its outline, the first and last place taken at each depth below it.
+
+Small trees grow downwards. Large ones grow to the right: text is wide and not high, so that more of
+it fits.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from dataclasses import dataclass
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from tamiz.tree._layout import (
-    _BAR,
-    _PAD,
-    FONT_SIZE,
-    INK,
-    LINE,
-    LINE_HEIGHT,
-    Box,
-    Drawing,
-    lay_out,
-    legend_places,
-)
-from tamiz.tree._wording import counted
+import numpy as np
+
+from tamiz.tree.rules import Wording, counted, one_line, percent, preorder, shares
 
 if TYPE_CHECKING:
-    from tamiz.tree._wording import Wording
+    from tamiz.tree.rules import Wording
     from tamiz.tree.structure import Tree
+
 
 _DIRECTIONS = ("auto", "down", "right")
 _FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
@@ -209,3 +210,319 @@ def _text(text: str) -> str:
 def _plain(text: str) -> str:
     """Text in which matplotlib sees no formulas."""
     return text.replace("$", r"\$")
+
+
+#: Okabe and Ito's colours, which differ for colour-blind readers as well; pale yellow left out.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5AA2", "#7A7A7A")
+INK, LINE = "#1a1a1a", "#6b6b6b"
+FONT_SIZE, LINE_HEIGHT = 12, 15.0
+_PAD, _BAR = 8.0, 7.0
+_GAP_ACROSS, _GAP_ALONG = {"down": 12.0, "right": 7.0}, {"down": 34.0, "right": 40.0}
+_NARROWEST, _WIDEST = 64.0, 220.0  # text of a box
+_LEAST_NAME = 80.0  # what is left of a long name beside a long set
+_MOST_LEAVES = 60  # shown at once, unless a depth is asked for
+_DOWN = 10  # leaves up to which a tree grows downwards
+_MOST_CLASSES = 12  # named in the legend
+
+
+class Box(NamedTuple):
+    """One node: its corner, its lines, and the bar at its lower edge."""
+
+    node: int
+    x: float
+    y: float
+    lines: tuple[str, ...]
+    bar: tuple[tuple[float, str], ...]  # shares and colours
+    fill: str
+    edge: str
+    leaf: bool
+    title: str  # everything, unshortened
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Boxes and lines between them, in points, y downwards."""
+
+    width: float
+    height: float
+    box_width: float
+    box_height: float
+    direction: str
+    boxes: tuple[Box, ...]
+    links: tuple[tuple[int, int], ...]  # positions in ``boxes``: parent, child
+    legend: tuple[tuple[str, str], ...]  # name and colour
+    note: str
+
+
+def lay_out(
+    tree: Tree, wording: Wording, max_depth: int | None = None, direction: str = "auto"
+) -> Drawing:
+    """The drawing of a tree down to a depth."""
+    deepest = _deepest(tree, max_depth)
+    nodes = preorder(tree, deepest)
+    ends = [t for t in nodes if tree.left[t] < 0 or tree.depth[t] == deepest]
+    if direction == "auto":
+        direction = "down" if len(ends) <= _DOWN else "right"
+    across = _places(tree, nodes, set(ends))
+    paint = _painter(tree, wording)
+    texts = {t: _lines(tree, wording, t, t in ends) for t in nodes}
+    widest = max(
+        width_of(line, bold=k == 1 and bool(tree.left[t] < 0))
+        for t, lines in texts.items()
+        for k, line in enumerate(lines)
+    )
+    n_lines = max(map(len, texts.values()))
+    width = max(widest, _NARROWEST) + 2 * _PAD
+    height = LINE_HEIGHT * n_lines + 2 * _PAD + _BAR
+    legend = paint.legend()
+    name_width = _entry_width(legend)
+    hidden = tree.n_leaves - sum(1 for t in ends if tree.left[t] < 0)
+    note = (
+        f"Down to depth {deepest}: {hidden} of {tree.n_leaves} leaves are not shown."
+        if hidden
+        else ""
+    )
+    span, steps = max(across.values()), max(int(tree.depth[t]) for t in nodes)
+    gap, step = _GAP_ACROSS[direction], _GAP_ALONG[direction]
+    if direction == "down":
+        place = {t: (across[t] * (width + gap), tree.depth[t] * (height + step)) for t in nodes}
+        total = (span * (width + gap) + width, steps * (height + step) + height)
+    else:
+        place = {t: (tree.depth[t] * (width + step), across[t] * (height + gap)) for t in nodes}
+        total = (steps * (width + step) + width, span * (height + gap) + height)
+    room = max(total[0], width_of(note))
+    rows = legend_rows(len(legend), name_width, room)
+    top = _PAD + 18.0 * (rows + bool(note)) + 8.0 * bool(rows or note)
+    place_of = {t: k for k, t in enumerate(nodes)}
+    boxes = tuple(
+        Box(
+            t, _PAD + float(place[t][0]), top + float(place[t][1]),
+            tuple(texts[t]), paint.bar(t), paint.fill(t), paint.edge(t),
+            bool(tree.left[t] < 0), _title(tree, wording, t),
+        )
+        for t in nodes
+    )  # fmt: skip
+    return Drawing(
+        width=max(room, name_width) + 2 * _PAD, height=total[1] + top + _PAD, box_width=width,
+        box_height=height, direction=direction, boxes=boxes,
+        links=tuple((place_of[int(tree.parent[t])], k) for k, t in enumerate(nodes) if t),
+        legend=legend, note=note,
+    )  # fmt: skip
+
+
+def _entry_width(legend: tuple[tuple[str, str], ...]) -> float:
+    return max((width_of(name) + 34.0 for name, _ in legend), default=0.0)
+
+
+def legend_rows(count: int, name_width: float, room: float) -> int:
+    """Lines that the legend takes."""
+    return -(-count // max(1, int(room // name_width))) if count else 0
+
+
+def legend_places(drawing: Drawing) -> list[tuple[float, float]]:
+    """Corner of each entry of the legend."""
+    width = _entry_width(drawing.legend)
+    each = max(1, int((drawing.width - 2 * _PAD) // width)) if width else 1
+    return [
+        (_PAD + width * (k % each), _PAD + 18.0 * (k // each)) for k in range(len(drawing.legend))
+    ]
+
+
+def _deepest(tree: Tree, max_depth: int | None) -> int:
+    """The depth down to which a tree is drawn: as asked, else as far as it stays readable."""
+    if max_depth is not None:
+        return min(max_depth, tree.max_depth)
+    # drawn down to d, the ends are the leaves above and all nodes at d
+    leaves = np.bincount(tree.depth[tree.is_leaf], minlength=tree.max_depth + 1)
+    nodes = np.bincount(tree.depth, minlength=tree.max_depth + 1)
+    ends = np.cumsum(leaves) - leaves + nodes
+    return max(1, int(np.flatnonzero(ends <= _MOST_LEAVES).max())) if tree.max_depth else 0
+
+
+def _places(tree: Tree, nodes: list[int], ends: set[int]) -> dict[int, float]:
+    """Place of each node across the direction of growth, in boxes, from 0."""
+    outline: dict[int, list[list[float]]] = {}  # by depth below the node: first and last place
+    shift: dict[int, float] = {}  # of a child from its parent
+    for t in reversed(nodes):
+        if t in ends:
+            outline[t] = [[0.0, 0.0]]
+            continue
+        left, right = int(tree.left[t]), int(tree.right[t])
+        a, b = outline.pop(left), outline.pop(right)
+        apart = max(last - first + 1.0 for (_, last), (first, _) in zip(a, b, strict=False))
+        shift[left], shift[right] = -apart / 2, apart / 2
+        rows = [[0.0, 0.0]]
+        for depth in range(max(len(a), len(b))):
+            of_a = [p - apart / 2 for p in a[depth]] if depth < len(a) else None
+            of_b = [p + apart / 2 for p in b[depth]] if depth < len(b) else None
+            rows.append([(of_a or of_b)[0], (of_b or of_a)[1]])  # type: ignore[index]
+        outline[t] = rows
+    place = {nodes[0]: 0.0}
+    for t in nodes[1:]:
+        place[t] = place[int(tree.parent[t])] + shift[t]
+    least = min(place.values())
+    return {t: p - least for t, p in place.items()}
+
+
+# --------------------------------------------------------------------------------------- words
+
+
+def _lines(tree: Tree, wording: Wording, t: int, end: bool) -> list[str]:
+    rest = f", n = {tree.n_samples[t]}"
+    if wording.classes is not None:
+        rest = f" {percent(float(shares(tree, t)[int(tree.prediction[t])]))}{rest}"
+    bold = bool(tree.left[t] < 0)
+    room = (_WIDEST - width_of(rest, bold)) / (_BOLD if bold else 1.0)
+    lines = [_condition(tree, wording, t), cut(wording.prediction(tree, t), room) + rest]
+    if end and tree.left[t] >= 0:
+        below = sum(1 for u in preorder(tree, top=t) if tree.left[u] < 0)
+        lines.append(f"... {below} leaves below")
+    return lines
+
+
+def _condition(tree: Tree, wording: Wording, t: int) -> str:
+    """How to get to a node. What tells it from its sibling stays: the name gives way first."""
+    line = wording.condition(tree, t)
+    above = int(tree.parent[t])
+    split = tree.splits[above] if above >= 0 else None
+    if split is None or width_of(line) <= _WIDEST:
+        return line
+    if len(split.features) > 1:  # a sum, which gives way to its limit
+        at = max(line.rfind(" <= "), line.rfind(" > "))
+        return cut(line, _WIDEST, line[at:])
+    name = wording.feature(split.features[0])
+    if line.startswith(name):
+        over = width_of(line) - _WIDEST
+        line = cut(name, max(width_of(name) - over, _LEAST_NAME)) + line[len(name) :]
+    return cut(line, _WIDEST, "")
+
+
+def cut(text: str, room: float, tail: str | None = None) -> str:
+    """Text that is not wider than ``room``; what is left out is left out before the tail."""
+    if width_of(text) <= room:
+        return text
+    if tail is None:  # the end often tells long names apart
+        backwards = text[::-1]
+        tail = backwards[: _letters(backwards, room / 3)][::-1].lstrip()
+    return text[: _letters(text, room - width_of("…" + tail))].rstrip() + "…" + tail
+
+
+def _letters(text: str, room: float) -> int:
+    """How many letters from the beginning there is room for."""
+    widths = np.cumsum([width_of(letter) for letter in text])
+    return int(np.searchsorted(widths, room, side="right"))
+
+
+#: Widths of letters of DejaVu Sans at size 12; others are about as wide as digits.
+_WIDTHS = {
+    letter: width
+    for letters, width in (
+        (" ,./:;\\f|'IJijl", 4.0),
+        ('()-[]t!r"', 5.0),
+        ("*_`?Lcsz", 6.4),
+        ("ABKVXZCR", 8.3),
+        ("DHNUGOQ&", 9.4),
+        ("#+<=>^w~", 10.1),
+        ("M%mW@…", 11.9),
+    )
+    for letter in letters
+}
+_BOLD = 1.12
+
+
+def width_of(text: str, bold: bool = False) -> float:
+    """About how wide a text is, in points."""
+    width = sum(
+        _WIDTHS.get(c) or (12.0 if unicodedata.east_asian_width(c) in "WF" else 7.7) for c in text
+    )
+    return width * (_BOLD if bold else 1.0)
+
+
+def _title(tree: Tree, wording: Wording, t: int) -> str:
+    """What a reader sees who points at a box."""
+    lines = [f"node {t}: {wording.condition(tree, t)}", f"predicts {wording.prediction(tree, t)}"]
+    held = percent(float(tree.weight[t] / tree.weight[0]))
+    lines.append(f"{counted(int(tree.n_samples[t]), 'sample')}, {held} of all")
+    if wording.classes is not None:
+        found = shares(tree, t)
+        most = [k for k in np.argsort(-found, kind="stable")[:_MOST_CLASSES] if found[k] > 0]
+        lines += [f"{one_line(str(wording.classes[k]))}: {percent(float(found[k]))}" for k in most]
+    else:
+        lines.append(f"impurity {tree.impurity[t]:.6g}")
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------- colours
+
+
+class _Classes:
+    """Boxes in a pale tint of the class predicted; bars of the shares of the classes."""
+
+    def __init__(self, tree: Tree, wording: Wording):
+        self.tree = tree
+        assert wording.classes is not None
+        self.names = [one_line(str(label)) for label in wording.classes]
+        self.colours = colours(len(self.names))
+
+    def fill(self, t: int) -> str:
+        return tint(self.edge(t), 0.18)
+
+    def edge(self, t: int) -> str:
+        return self.colours[int(self.tree.prediction[t])]
+
+    def bar(self, t: int) -> tuple[tuple[float, str], ...]:
+        found = shares(self.tree, t)
+        return tuple((float(s), c) for s, c in zip(found, self.colours, strict=True) if s > 0)
+
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        entries = [(cut(n, _WIDEST), c) for n, c in zip(self.names, self.colours, strict=True)]
+        if len(entries) > _MOST_CLASSES:
+            more = len(entries) - _MOST_CLASSES
+            entries = [*entries[:_MOST_CLASSES], (f"and {more} more classes", "#ffffff")]
+        return tuple(entries)
+
+
+class _Numbers:
+    """Boxes darker, and bars longer, the larger the mean."""
+
+    def __init__(self, tree: Tree):
+        self.tree = tree
+        low, high = float(tree.prediction.min()), float(tree.prediction.max())
+        self.share = (tree.prediction - low) / (high - low if high > low else 1.0)
+
+    def fill(self, t: int) -> str:
+        return tint(PALETTE[0], 0.05 + 0.30 * float(self.share[t]))
+
+    def edge(self, t: int) -> str:
+        return PALETTE[0]
+
+    def bar(self, t: int) -> tuple[tuple[float, str], ...]:
+        share = float(self.share[t])
+        return ((share, PALETTE[0]), (1.0 - share, "#ffffff"))
+
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+
+def _painter(tree: Tree, wording: Wording) -> Any:
+    return _Numbers(tree) if wording.classes is None else _Classes(tree, wording)
+
+
+def colours(n: int) -> list[str]:
+    """Colours that differ, for as many classes."""
+    found = list(PALETTE[:n])
+    for k in range(len(found), n):  # hues by the golden section, two lightnesses
+        found.append(_from_hue((0.11 + 0.618034 * k) % 1.0, 0.45 if k % 2 else 0.65))
+    return found
+
+
+def tint(colour: str, strength: float) -> str:
+    """A colour thinned with white."""
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in parts)
+
+
+def _from_hue(hue: float, value: float) -> str:
+    import colorsys
+
+    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hsv_to_rgb(hue, 0.75, value))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, one_line, percent, preorder
+from tamiz.tree.rules import Wording, one_line, percent, preorder
 from tamiz.tree.splits import NominalSplit
 
 if TYPE_CHECKING:

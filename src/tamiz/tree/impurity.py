@@ -16,12 +16,13 @@ both sides together always have the same sum of.
 
 Equal gains are common. Of cuts whose scores differ by rounding only, the one with the larger
 smaller side is taken, then the first. Of features with equal cuts, the one is taken with the widest
-gap at the cut, counted in values of the training data that lie in it, as a share of all.
+gap at the cut, counted in values of the training data that lie in it, as a fraction of all.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -42,17 +43,34 @@ _GINI, _ENTROPY, _ERROR, _SQUARED = (int(c) for c in Criterion)
 ROW = (1 << 32) - 1
 
 #: Rank of a missing value.
-GAP = (1 << 31) - 1
+MISSING = (1 << 31) - 1
 
 #: Least weight of a side, if nothing else is asked.
 SOMETHING = 1e-300
 
-#: Scores that differ by a smaller share of the impurity are equal.
+#: Scores that differ by a smaller fraction of the impurity are equal.
 ROUNDING = 1e-12
 
 
+class Need(NamedTuple):
+    """What either side of a split must get, and by how much scores differ that are equal."""
+
+    least: int  # samples
+    heavy: float  # weight, above 0
+    slack: float
+
+
+class Places(NamedTuple):
+    """Where a sequence may be cut: positions, the least weight of a side, and equal scores."""
+
+    first: int
+    last: int
+    heavy: float
+    slack: float
+
+
 def logarithms(weight: np.ndarray) -> np.ndarray:
-    """``k log k`` for all sums that whole weights can have; empty if weights are not whole."""
+    """``k log k`` for all sums that integer weights can have; empty if weights are not integers."""
     total = float(weight.sum())
     if total > 5e6 or not (weight == np.rint(weight)).all():
         return np.empty(0)
@@ -124,9 +142,9 @@ def shift(target, factor, source):
 @njit(cache=True, nogil=True, error_model="numpy")
 def smallest_side(n, min_samples_leaf, min_balance):
     """Fewest samples on either side of a split of ``n``."""
-    share = min_balance * n - 1e-9
-    least = int(share)
-    if least < share:
+    wanted = min_balance * n - 1e-9
+    least = int(wanted)
+    if least < wanted:
         least += 1
     return max(min_samples_leaf, least)
 
@@ -160,20 +178,27 @@ def preferred(score, balance, gap, best, best_balance, best_gap, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def best_cut(
-    criterion, keys, y, t, g, mean, costs, table, left, right, n_left, n_right, least, heavy, slack
-):
+def best_cut(criterion, keys, y, t, g, mean, costs, table, left, right, n_left, n_right, need):
     """The best place to cut samples in the order of ``keys``: score, smaller weight, and position.
 
     ``left`` and ``right`` are the totals before the first sample has gone left, and are used up;
-    ``n_left`` and ``n_right`` count the samples among them that are not in ``keys``. At least
-    ``least`` samples and a weight of ``heavy``, which is above 0, must be on either side. Position
-    -1 says that there is no such place.
+    ``n_left`` and ``n_right`` count the samples among them that are not in ``keys``. Position -1
+    says that there is no place that leaves either side what it needs. The arrays of the samples
+    come one by one: a tuple of them is copied at each call, and calls are many.
     """
+    first, last = need.least - n_left - 1, len(keys) - 1 + n_right - need.least
+    places = Places(first, last, need.heavy, need.slack)
     if criterion == _GINI:
-        return _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack)
+        return _cut_gini(keys, y, g, left, right, places)
     if criterion == _SQUARED:
-        return _cut_squared(keys, t, g, mean, left, right, n_left, n_right, least, heavy, slack)
+        return _cut_squared(keys, t, g, mean, left, right, places)
+    return _cut_other(criterion, keys, y, g, costs, table, left, right, places)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cut_other(criterion, keys, y, g, costs, table, left, right, places):
+    """By entropy or by cost."""
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     logs_left, logs_right = 0.0, 0.0
@@ -196,10 +221,9 @@ def best_cut(
         if criterion == _ENTROPY:
             logs_left += _m_log_m(left[c], table)
             logs_right += _m_log_m(right[c], table)
-        after = n - i - 1 + n_right
-        if after < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and keys[i] >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and keys[i] >> 32 == keys[i + 1] >> 32):
             continue
         if min(weight_left, weight_right) < heavy:
             continue
@@ -215,7 +239,8 @@ def best_cut(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
+def _cut_gini(keys, y, g, left, right, places):
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, squares_left, squares_right = 0.0, 0.0, 0.0, 0.0
@@ -225,7 +250,7 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
         squares_left += left[k] * left[k]
         squares_right += right[k] * right[k]
     # a small rest of large numbers is mostly rounding: with weights that differ widely the squares
-    # are summed up anew near the end, so that no share comes out above one
+    # are summed up anew near the end, so that no proportion comes out above one
     few = 1e-6 * (weight_left + weight_right)
     for i in range(n):
         key = keys[i]
@@ -238,9 +263,9 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
         right[c] -= m
         weight_left += m
         weight_right -= m
-        if n - i - 1 + n_right < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
             continue
         if weight_right < few:
             weight_right, squares_right = 0.0, 0.0
@@ -259,7 +284,8 @@ def _cut_gini(keys, y, g, left, right, n_left, n_right, least, heavy, slack):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, least, heavy, slack):
+def _cut_squared(keys, t, g, mean, left, right, places):
+    first, last, heavy, slack = places
     n = len(keys)
     best, best_balance, at = -np.inf, 0.0, -1
     weight_left, weight_right, sum_left, sum_right = left[0], right[0], left[1], right[1]
@@ -272,9 +298,9 @@ def _cut_squared(keys, t, g, mean, left, right, n_left, n_right, least, heavy, s
         weight_right -= m
         sum_left += d
         sum_right -= d
-        if n - i - 1 + n_right < least:
+        if i > last:
             break
-        if n_left + i + 1 < least or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
+        if i < first or (i + 1 < n and key >> 32 == keys[i + 1] >> 32):
             continue
         if min(weight_left, weight_right) < heavy:
             continue

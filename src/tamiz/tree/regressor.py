@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.tree._estimator import GROWTH_CONSTRAINTS, TreeEstimator
-from tamiz.tree._growth import regression_tree
+from tamiz.tree._samples import regression_tree
 from tamiz.tree.impurity import Criterion
 from tamiz.validation import (
     TOO_LARGE,

@@ -1,20 +1,112 @@
-"""A tree as if-then rules, as an indented text, and as the source of a Python function."""
+"""A tree in words: if-then rules, an indented text, and the source of a Python function."""
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.tree._wording import Wording, counted, one_line, percent, preorder, shares
-from tamiz.tree.splits import NominalSplit, NumericSplit, Split, number, shown
+from tamiz.tree.splits import (
+    NominalSplit,
+    NumericSplit,
+    ObliqueSplit,
+    Split,
+    Surrogate,
+    cell,
+    name_of,
+    number,
+    plain,
+    shown,
+)
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
+
+
+class Wording(NamedTuple):
+    """The names that a fitted estimator knows.
+
+    Attributes
+    ----------
+    names : sequence of str or None
+        Of the features; ``x0``, ``x1``, ... if None.
+    categories : mapping of int to sequence
+        By feature, what its codes stand for.
+    classes : sequence or None
+        The labels; None for regression.
+    """
+
+    names: Sequence[Any] | None = None
+    categories: Mapping[int, Any] = {}
+    classes: Sequence[Any] | None = None
+
+    def feature(self, j: int) -> str:
+        """The name of a feature."""
+        return one_line(name_of(j, self.names))
+
+    def condition(self, tree: Tree, node: int) -> str:
+        """What is true of the samples of a node and not of its sibling; "all" at the root."""
+        above = int(tree.parent[node])
+        if above < 0:
+            return "all"
+        split = tree.splits[above]
+        assert split is not None  # it has children
+        return one_line(split.text(int(tree.left[above]) == node, self.names, self.categories))
+
+    def prediction(self, tree: Tree, node: int) -> str:
+        """What a node predicts."""
+        value = self.predicted(tree, node)
+        return f"{value:.6g}" if self.classes is None else one_line(str(value))
+
+    def predicted(self, tree: Tree, node: int) -> Any:
+        """The class, or the mean, without NumPy's wrapping."""
+        value = tree.prediction[node]
+        return plain(value if self.classes is None else self.classes[int(value)])
+
+
+def shares(tree: Tree, node: int) -> np.ndarray:
+    """The share of each class in a node."""
+    mass = tree.value[node]
+    total = mass.sum()
+    return mass / total if total > 0 else np.full(len(mass), np.nan)
+
+
+def one_line(text: str) -> str:
+    """Text on one line, without letters that steer a terminal: names may hold anything."""
+    if text.isprintable():
+        return text
+    flat = " ".join(text.replace("\t", " ").splitlines())
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in flat)
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number of things, in the right number."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with as many digits as tell something."""
+    if 0 < share < 0.001:
+        return "<0.1 %"
+    if 0.999 < share < 1:
+        return ">99.9 %"
+    return f"{100 * share:.1f} %"
+
+
+def preorder(tree: Tree, deepest: int | None = None, top: int = 0) -> list[int]:
+    """Nodes of a branch from the left to the right, parents first, down to a depth."""
+    found, waiting = [], [top]
+    while waiting:
+        t = waiting.pop()
+        found.append(t)
+        if tree.left[t] >= 0 and (deepest is None or tree.depth[t] < deepest):
+            waiting += [int(tree.right[t]), int(tree.left[t])]
+    return found
 
 
 @dataclass(frozen=True)
@@ -137,7 +229,7 @@ class _Condition(ABC):
 
 
 @dataclass(frozen=True)
-class _Answer(_Condition):
+class _OtherTest(_Condition):
     """The answer to a test that can be put together with no other."""
 
     split: Split
@@ -239,7 +331,7 @@ def _narrowed(
 @singledispatch
 def _first(split: Split, left: bool) -> _Condition:
     """The condition that one test makes."""
-    return _Answer(split, left)
+    return _OtherTest(split, left)
 
 
 @_first.register
@@ -252,3 +344,179 @@ def _(split: NumericSplit, left: bool) -> _Condition:
 @_first.register
 def _(split: NominalSplit, left: bool) -> _Condition:
     return _Among(split.feature, split.left if left else split.right, split.missing == int(left))
+
+
+_DEEPEST = 12  # levels inside one function: Python takes no more than a hundred
+
+_HEAD = '''"""A decision tree with {leaves}, written by tamiz."""
+
+
+def is_missing(value):
+    """None, NaN and pandas.NA are missing values."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
+'''
+
+#: What the tests are made of; those that a tree needs are written above it.
+_HELPERS = {
+    "at_most": '''
+def at_most(value, limit, missing=None):
+    """Whether a number is at most the limit; None if it cannot be told."""
+    return missing if is_missing(value) else value <= limit
+''',
+    "among": '''
+def among(value, left, right, missing=None):
+    """Whether a category is in the first set rather than in the second; None if in neither."""
+    if is_missing(value):
+        return missing
+    return True if value in left else False if value in right else None
+''',
+    "ranked": '''
+def ranked(value, left, right, missing=None):
+    """Whether a level is among the lower ones; one that is in neither list counts as missing."""
+    if is_missing(value):
+        return missing
+    return True if value in left else False if value in right else missing
+''',
+    "sum_at_most": '''
+def sum_at_most(terms, limit):
+    """Whether a weighted sum is at most the limit; None if a value is missing."""
+    total = 0.0
+    for factor, value in terms:
+        if is_missing(value):
+            return None
+        total += factor * value
+    return total <= limit
+''',
+    "opposite": '''
+def opposite(answer):
+    """The other side; None stays None."""
+    return None if answer is None else not answer
+''',
+    "first": '''
+def first(*answers):
+    """The first answer that can be told: a test, then those that stand in for it."""
+    return next(answer for answer in answers if answer is not None)
+''',
+}
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def python_source(tree: Tree, wording: Wording, name: str = "predict") -> str:
+    """Source of a module with a function of that name, which takes one row.
+
+    A row is a mapping by feature name, or a sequence if the features have no names.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or name in (*_HELPERS, "is_missing"):
+        raise ValueError(f"name={name!r} cannot be the name of the function; use a free word.")
+    waiting, functions = [0], []
+    while waiting:
+        functions.append(_function(tree, wording, waiting.pop(), name, waiting))
+    body = "\n\n\n".join(functions)
+    count = counted(tree.n_leaves, "leaf", "leaves")
+    helpers = [text for word, text in _HELPERS.items() if f"{word}(" in body]
+    head = _HEAD.format(leaves=count) if helpers else _HEAD.format(leaves=count).split("\n\n\n")[0]
+    return "\n".join([head.rstrip("\n") + "\n", *helpers, "", body, ""])
+
+
+def _function(tree: Tree, wording: Wording, top: int, name: str, waiting: list[int]) -> str:
+    """The branch of a node as one function; branches below that are too deep wait for theirs."""
+    lines = [f"def {name}{f'_{top}' if top else ''}(row):"]
+    if not top:
+        what = "name" if wording.names is not None else "number"
+        lines.append(f'    """The prediction for one row, given by {what} of feature."""')
+    stack: list[tuple[int, int, bool]] = [(top, 1, False)]
+    while stack:
+        t, level, otherwise = stack.pop()
+        indent, split = "    " * level, tree.splits[t]
+        if split is not None and level <= _DEEPEST:
+            word = "elif" if otherwise else "if"
+            lines.append(f"{indent}{word} {_question(tree, t, split, wording)}:")
+            stack.append((int(tree.right[t]), level, True))
+            stack.append((int(tree.left[t]), level + 1, False))
+            continue
+        if otherwise:
+            lines.append(f"{indent}else:")
+            indent += "    "
+        if split is None:
+            said = counted(int(tree.n_samples[t]), "sample")
+            lines.append(f"{indent}return {_literal(wording.predicted(tree, t))}  # {said}")
+        else:
+            waiting.append(t)
+            lines.append(f"{indent}return {name}_{t}(row)")
+    return "\n".join(lines)
+
+
+def _question(tree: Tree, t: int, split: Split, wording: Wording) -> str:
+    asked = [_call(test, wording) for test in (split, *tree.surrogates[t])]
+    return f"first({', '.join([*asked, str(bool(tree.majority_left[t]))])})"
+
+
+@singledispatch
+def _call(split: Any, wording: Wording) -> str:
+    """A test as a call of one of the helpers."""
+    raise TypeError(f"a test of type {type(split).__name__} has no source.")
+
+
+@_call.register
+def _(split: NumericSplit, wording: Wording) -> str:
+    value = cell(split.feature, wording.names, "row")
+    levels = wording.categories.get(split.feature)
+    if levels is not None:
+        end = len(levels) if np.isinf(split.threshold) else int(np.floor(split.threshold)) + 1
+        return _sets("ranked", value, levels[:end], levels[end:], split.missing)
+    return f"at_most({value}, {_number(split.threshold)}{_missing(split.missing)})"
+
+
+@_call.register
+def _(split: NominalSplit, wording: Wording) -> str:
+    levels = wording.categories.get(split.feature)
+    left, right = (
+        [code if levels is None else levels[code] for code in sorted(codes)]
+        for codes in (split.left, split.right)
+    )
+    return _sets("among", cell(split.feature, wording.names, "row"), left, right, split.missing)
+
+
+@_call.register
+def _(split: ObliqueSplit, wording: Wording) -> str:
+    terms = ", ".join(
+        f"({_number(a)}, {cell(j, wording.names, 'row')})"
+        for j, a in zip(split.columns, split.coefficients, strict=True)
+    )
+    return f"sum_at_most([{terms}], {_number(split.threshold)})"
+
+
+@_call.register
+def _(split: Surrogate, wording: Wording) -> str:
+    inner = _call(split.split, wording)
+    return f"opposite({inner})" if split.reverse else inner
+
+
+def _sets(word: str, value: str, left: Any, right: Any, missing: int) -> str:
+    sides = ([_literal(plain(v)) for v in side] for side in (left, right))
+    sets = (f"({', '.join(side)}{',' * (len(side) == 1)})" for side in sides)
+    return f"{word}({value}, {', '.join(sets)}{_missing(missing)})"
+
+
+def _missing(missing: int) -> str:
+    return "" if missing < 0 else f", missing={bool(missing)}"
+
+
+def _number(value: float) -> str:
+    value = float(value)
+    return repr(value) if np.isfinite(value) else f'float("{value}")'
+
+
+def _literal(value: Any) -> str:
+    """A label or category as Python source."""
+    if isinstance(value, float):
+        return _number(value)
+    if not isinstance(value, _PLAIN):
+        raise ValueError(
+            f"{value!r} of type {type(value).__name__} cannot be written as Python source; use "
+            "text or numbers for classes and categories."
+        )
+    return repr(value)

@@ -24,14 +24,14 @@ from tamiz.svm.path.gram import radial
 from tamiz.svm.path.penalties import TolerantBinary
 from tamiz.svm.path.problem import BinaryDual
 from tamiz.tree import CARTClassifier
-from tamiz.tree.binned import (
+from tamiz.tree.forest import (
     Bins,
+    ForestClassifier,
     ForestRules,
     features_tried,
     forest_proportions,
     grow_forest,
 )
-from tamiz.tree.forest import ForestClassifier
 
 #: From so many samples on, kernel values are kept in float32.
 _SINGLE_FROM = 600

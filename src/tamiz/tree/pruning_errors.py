@@ -1,13 +1,21 @@
-"""Errors of a pruning sequence on data that did not grow its tree."""
+"""Errors of a pruning sequence on data that did not grow its tree, in one pass over the rows.
+
+A row that ends in some leaf of the full tree ends, in each pruned tree, in one of the nodes above
+that leaf. So it is enough to know, for each node, what the rows that pass it would cost if it were
+a leaf. That follows from what lies in the leaves, added up towards the root: the mass of each
+class, or the first four moments of the target. Each node then counts for the trees in which it is a
+leaf, a stretch of the sequence.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
@@ -19,8 +27,7 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 
 from tamiz.runtime.progress import Progress
-from tamiz.tree.prune.losses import Losses, class_losses, squared_losses
-from tamiz.tree.prune.pruning import PruningPath, pruning_path
+from tamiz.tree.pruning import PruningPath, pruning_path, sums_along
 from tamiz.validation import as_vector, check_regression_target, check_sample_weight
 
 
@@ -34,7 +41,7 @@ def held_out_losses(
     weight = weight * class_factors(estimator, target, weight)
     if not weight.any():
         raise ValueError(
-            "sample_weight and class_weight leave no row of X with a weight to judge by; hand over "
+            "sample_weight and class_weight leave no row of X with a weight to judge by; pass "
             "rows of the classes that count."
         )
     return _losses(estimator, path, table, target, weight)
@@ -91,7 +98,7 @@ def refuse_strangers(y: Any, classes: np.ndarray) -> None:
     if len(labels) and (known_codes(labels, classes) < 0).all():
         raise ValueError(
             f"y holds none of the classes that the tree knows; y[0] is {labels.tolist()[0]!r}, the "
-            f"classes are {', '.join(map(repr, classes[:10].tolist()))}. Hand over labels of the "
+            f"classes are {', '.join(map(repr, classes[:10].tolist()))}. Pass labels of the "
             "same kind as in fit."
         )
 
@@ -164,7 +171,7 @@ def _by_label(estimator: Any) -> Any:
 def _folds(
     estimator: Any, cv: Any, y: np.ndarray, random_state: Any, groups: Any
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The folds; a number stands for random ones that keep the shares of the classes."""
+    """The folds; a number stands for random ones that keep the proportions of the classes."""
     n, classifier = len(y), hasattr(estimator, "classes_")
     if groups is not None:
         groups = np.asarray(groups)
@@ -214,3 +221,116 @@ def _rows(part: Any, k: int, n: int) -> np.ndarray:
             f"{n} rows of X are numbered 0 to {n - 1}. Make the splits for these very rows."
         )
     return rows
+
+
+class Losses(NamedTuple):
+    """Sums over held-out rows, for each tree of a sequence; those of several parts can be added.
+
+    Attributes
+    ----------
+    total, squares : arrays of shape (n_trees,)
+        Weighted sums of the losses and of their squares.
+    weight, weight_squares : float
+        Sum of the weights of the rows and of their squares.
+    """
+
+    total: np.ndarray
+    squares: np.ndarray
+    weight: float
+    weight_squares: float
+
+    def at(self, trees: np.ndarray) -> Losses:
+        """Those of some trees of the sequence, in this order."""
+        return self._replace(total=self.total[trees], squares=self.squares[trees])
+
+    def plus(self, other: Losses) -> Losses:
+        """The same trees on both parts."""
+        return Losses(
+            self.total + other.total,
+            self.squares + other.squares,
+            self.weight + other.weight,
+            self.weight_squares + other.weight_squares,
+        )
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The error of each tree."""
+        return self.total / self.weight
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Of the mean; nan for a single row."""
+        n = self.weight**2 / self.weight_squares
+        if n <= 1.0:
+            return np.full(len(self.total), np.nan)
+        variance = np.maximum(self.squares / self.weight - self.mean**2, 0.0)
+        return np.sqrt(variance / (n - 1.0))
+
+
+def class_losses(
+    tree: Any, last: np.ndarray, n_trees: int, leaf: np.ndarray, codes: np.ndarray,
+    weight: np.ndarray, costs: np.ndarray,
+) -> Losses:  # fmt: skip
+    """Costs of misclassified rows.
+
+    Parameters
+    ----------
+    tree : Tree
+        The full tree.
+    last : array of shape (n_nodes,)
+        The first tree of the sequence in which each node is not divided.
+    n_trees : int
+        Length of the sequence.
+    leaf : array of shape (n_rows,)
+        Leaf of the full tree in which each row ends.
+    codes : array of shape (n_rows,)
+        Class of each row; -1 for one that the tree does not know. It costs as much as the worst
+        mistake.
+    weight : array of shape (n_rows,)
+        Weights of the rows.
+    costs : array of shape (n_classes, n_classes)
+        Price of predicting the second where the first is right.
+    """
+    n_classes = len(costs)
+    prices = np.vstack([costs, np.full((1, n_classes), costs.max())])  # the last: unknown class
+    codes = np.where(codes < 0, n_classes, codes)
+    mass = np.zeros((len(tree.left), n_classes + 1))
+    np.add.at(mass, (leaf, codes), weight)
+    _add_up(np.asarray(tree.parent, dtype=np.int64), mass)
+    chosen = prices[:, tree.prediction.astype(np.intp)].T
+    each = np.column_stack([(mass * chosen).sum(axis=1), (mass * chosen**2).sum(axis=1)])
+    return _along(tree, last, n_trees, each, weight)
+
+
+def squared_losses(
+    tree: Any, last: np.ndarray, n_trees: int, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray
+) -> Losses:
+    """Squared differences from the mean of each node; parameters as of :func:`class_losses`."""
+    centre = float(tree.prediction[0])  # powers of small numbers lose less
+    moments = np.zeros((len(tree.left), 5))
+    z = y - centre
+    for power in range(5):
+        np.add.at(moments[:, power], leaf, weight * z**power)
+    _add_up(np.asarray(tree.parent, dtype=np.int64), moments)
+    m = tree.prediction - centre
+    w, z1, z2, z3, z4 = moments.T
+    loss = z2 - 2.0 * m * z1 + m**2 * w
+    squares = z4 - 4.0 * m * z3 + 6.0 * m**2 * z2 - 4.0 * m**3 * z1 + m**4 * w
+    each = np.column_stack([np.maximum(loss, 0.0), np.maximum(squares, 0.0)])
+    return _along(tree, last, n_trees, each, weight)
+
+
+def _along(
+    tree: Any, last: np.ndarray, n_trees: int, each: np.ndarray, weight: np.ndarray
+) -> Losses:
+    total, squares = sums_along(tree.parent, last, n_trees, each).T
+    return Losses(
+        np.maximum(total, 0.0), np.maximum(squares, 0.0), float(weight.sum()),
+        float((weight**2).sum()),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _add_up(parent, mass):
+    for t in range(len(parent) - 1, 0, -1):
+        mass[parent[t]] += mass[t]

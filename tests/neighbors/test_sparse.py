@@ -1,4 +1,4 @@
-"""Neighbours in sparse matrices: those of the dense copy to the last bit, without that copy."""
+"""Neighbours in sparse matrices: those of the dense copy, without that copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import tamiz
 from tamiz.data import load
-from tamiz.neighbors import KNNClassifier, _attributes, _search, _thin, choose_k
+from tamiz.neighbors import KNNClassifier, choose_k
 from tests.naive import knn as naive
 
 KINDS = {
@@ -28,19 +28,17 @@ KINDS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def always_sparse(monkeypatch):
-    """However full a table is; and several chunks of training samples."""
-    monkeypatch.setattr(_attributes, "_FULL", 2.0)
-    monkeypatch.setattr(_thin, "CHUNK", 16)
+def widened(X):
+    """With columns of zeros, so that a sparse copy stays sparse however full the others are."""
+    return np.hstack([X, np.zeros((len(X), 3 * X.shape[1]))])
 
 
-def table(rng, n, p, kind, fill, gaps):
+def table(rng, n, p, kind, fill, missing):
     X = KINDS[kind](rng, (n, p))
     X[rng.random(X.shape) > fill] = 0.0
-    X[rng.random(X.shape) < gaps] = np.nan
+    X[rng.random(X.shape) < missing] = np.nan
     X[:, rng.random(p) < 0.1] = 0.0
-    return X
+    return widened(X)
 
 
 def stored(X, rng):
@@ -69,21 +67,23 @@ def assert_same(mine, theirs):
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(list(KINDS)),
     fill=st.sampled_from([0.0, 0.05, 0.3, 0.8]),
-    gaps=st.sampled_from([0.0, 0.0, 0.02, 0.3]),
+    missing=st.sampled_from([0.0, 0.0, 0.02, 0.3]),
     metric=st.sampled_from(["euclidean", "manhattan", "hamming", "mixed"]),
     scaling=st.sampled_from(["none", "range", "zscore"]),
     weights=st.sampled_from(["uniform", "distance"]),
     ties=st.sampled_from(["nearest", "frequent", "abstain"]),
 )
-def test_the_dense_copy_gives_the_same_bits(seed, kind, fill, gaps, metric, scaling, weights, ties):
+def test_sparse_and_dense_answers_are_equal(
+    seed, kind, fill, missing, metric, scaling, weights, ties
+):
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(1, 70)), int(rng.integers(1, 30))
-    X, Q = table(rng, n, p, kind, fill, gaps), table(rng, 9, p, kind, fill, gaps)
+    X, Q = table(rng, n, p, kind, fill, missing), table(rng, 9, p, kind, fill, missing)
     half = n // 2
     X[half : 2 * half] = X[:half]  # every row twice
     Q[:2], Q[2] = X[:2], 0.0
-    weight = rng.choice([0.0, 0.1, 0.7, 1.0, 3.0], p)
-    weight[rng.integers(p)] = 1.3
+    weight = rng.choice([0.0, 0.1, 0.7, 1.0, 3.0], 4 * p)
+    weight[rng.integers(4 * p)] = 1.3
     model = KNNClassifier(
         int(rng.integers(1, n + 1)), metric=metric, scaling=scaling, weights=weights, ties=ties,
         feature_weights=weight if seed % 2 else None,
@@ -95,31 +95,32 @@ def test_the_dense_copy_gives_the_same_bits(seed, kind, fill, gaps, metric, scal
         with pytest.raises(ValueError, match=str(error)[:20]):
             everything(model.fit(stored(X, rng), y), stored(Q, rng))
         return
-    model.fit(stored(X, rng), y)
-    assert model._space.thin
+    made = stored(X, rng)
+    model.fit(made, y)
+    assert model._space.is_sparse or 3 * made.nnz >= X.size
     assert_same(everything(model, stored(Q, rng)), expected)
     assert_same(everything(model, Q), expected)  # queries may be dense
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "hamming"])
-def test_the_slow_oracle(metric):
+def test_neighbours_equal_those_of_the_naive_search(metric):
     rng = np.random.default_rng(3)
     X, Q = table(rng, 60, 12, "grid", 0.4, 0.05), table(rng, 10, 12, "grid", 0.4, 0.05)
-    weight, power = rng.uniform(0.1, 2, 12), 2 if metric == "euclidean" else 1
-    nominal = [metric == "hamming"] * 12
+    weight, power = rng.uniform(0.1, 2, 48), 2 if metric == "euclidean" else 1
+    nominal = [metric == "hamming"] * 48
     model = KNNClassifier(8, metric=metric, feature_weights=weight)
     distances, found = model.fit(sparse.csr_matrix(X), np.arange(60) % 3).kneighbors(
         sparse.csr_matrix(Q)
     )
     for q, x in enumerate(Q.tolist()):
-        near = naive.neighbours(X.tolist(), x, 8, nominal, weight.tolist(), [1.0] * 12, power)
+        near = naive.neighbours(X.tolist(), x, 8, nominal, weight.tolist(), [1.0] * 48, power)
         assert found[q].tolist() == [i for _, i in near]
         np.testing.assert_allclose(distances[q], [d for d, _ in near], rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 @pytest.mark.parametrize("k", [1, 7, 60])
-def test_scikit_learn_gives_the_same(metric, k):
+def test_neighbours_equal_those_of_scikit_learn(metric, k):
     X = sparse.random(500, 300, 0.05, format="csr", random_state=0)
     Q = sparse.random(90, 300, 0.05, format="csr", random_state=1)
     y = np.arange(500) % 3
@@ -136,7 +137,7 @@ def test_sums_that_cancel_hide_no_neighbour(metric):
     """Long rows that nearly agree: what they have in common tells less than they are apart."""
     rng = np.random.default_rng(0)
     power, length = (2, 1e6) if metric == "euclidean" else (1, 1e12)
-    far = np.zeros((1, 60))
+    far = np.zeros((1, 120))
     far[0, :30] = length * rng.uniform(1, 2, 30)
     steps = rng.standard_normal((300, 30))
     apart = 1 + 1e-4 * rng.permutation(300)[:, None]
@@ -150,9 +151,9 @@ def test_sums_that_cancel_hide_no_neighbour(metric):
 
 
 def test_squares_that_are_denormal_numbers_hide_no_neighbour():
-    """They are rounded by as much as they are: no share of them bounds that."""
+    """They are rounded by as much as they are: no fraction of them bounds that."""
     rng = np.random.default_rng(0)
-    X, Q = (rng.integers(1, 9, (n, 12)) * 4e-163 for n in (400, 40))
+    X, Q = (widened(rng.integers(1, 9, (n, 12)) * 4e-163) for n in (400, 40))
     model = KNNClassifier(5).fit(X, np.arange(400) % 2)
     expected = model.kneighbors(Q)
     model.fit(sparse.csr_matrix(X), np.arange(400) % 2)
@@ -160,13 +161,14 @@ def test_squares_that_are_denormal_numbers_hide_no_neighbour():
     assert 0 < expected[0].max() < 1e-160
 
 
-@pytest.mark.parametrize("gaps", [[], [2, 4]])
-def test_sums_beyond_float64_tie(gaps):
+@pytest.mark.parametrize("missing", [[], [2, 4]])
+def test_sums_beyond_float64_tie(missing):
     """What is known in common has little weight: sums are scaled up, some beyond all numbers."""
     X = np.array([[1.0, 1e130], [1.0, 1e120], [1.0, 5e125], [0.0, 2e102], [1.0, 1e102]])
-    X[gaps, 0] = np.nan
-    Q, y = np.array([[np.nan, 0.0], [np.nan, 7e129]]), [0, 1, 1, 0, 1]
-    model = KNNClassifier(3, feature_weights=[1e100, 1.0]).fit(X, y)
+    X[missing, 0] = np.nan
+    X, Q = widened(X), widened(np.array([[np.nan, 0.0], [np.nan, 7e129]]))
+    y, weights = [0, 1, 1, 0, 1], [1e100, 1.0, *[0.0] * 6]
+    model = KNNClassifier(3, feature_weights=weights).fit(X, y)
     distances, rows = model.kneighbors(Q)
     assert rows.tolist() == [[4, 3, 0], [0, 1, 2]]
     assert np.isfinite(distances).tolist() == [[True, True, False], [False] * 3]
@@ -183,8 +185,7 @@ def test_a_scale_that_weights_carry_beyond_float64_gets_the_sentence_only():
             model.fit(table_, [0, 1, 1])
 
 
-def test_a_text_table_is_the_dense_one(data_dir, monkeypatch):
-    monkeypatch.undo()
+def test_a_text_table_is_the_dense_one(data_dir):
     X, y = load("dexter_train").as_xy()
     X = np.asarray(X.todense() if sparse.issparse(X) else X)
     thin = sparse.csr_matrix(X)
@@ -192,47 +193,25 @@ def test_a_text_table_is_the_dense_one(data_dir, monkeypatch):
         model = KNNClassifier(5, metric=metric)
         expected = model.fit(X[::2], y[::2]).kneighbors(X[1::6])
         model.fit(thin[::2], y[::2])
-        assert model._space.thin
+        assert model._space.is_sparse
         assert_same(model.kneighbors(thin[1::6]), expected)
 
 
 # ------------------------------------------------------------------------------------ promises
 
 
-def test_slices_and_threads_change_nothing(monkeypatch):
+def test_answers_do_not_depend_on_threads_nor_on_the_queries_asked_at_once():
     X = sparse.random(200, 50, 0.1, format="csr", random_state=0)
-    y = np.arange(200) % 2
-    expected = KNNClassifier(4, n_jobs=1).fit(X, y).kneighbors(X)
-    monkeypatch.setattr(_search.SparsePairs, "per_slice", lambda self, k: 7)
-    monkeypatch.setattr("tamiz.neighbors._search.run_tiles", in_pieces)
-    assert_same(KNNClassifier(4).fit(X, y).kneighbors(X), expected)
+    model = KNNClassifier(4, n_jobs=1).fit(X, np.arange(200) % 2)
+    expected = model.kneighbors(X)
+    assert_same(model.set_params(n_jobs=2).kneighbors(X), expected)
+    for begin in range(0, 200, 70):
+        part = slice(begin, begin + 70)
+        assert_same(model.kneighbors(X[part]), [answer[part] for answer in expected])
 
 
-def in_pieces(function, n_items, *args, **_):
-    """What several threads do, one after the other."""
-    for start in range(n_items):
-        function(start, start + 1, *args)
-
-
-def test_ctrl_c_is_heard_between_slices(monkeypatch):
-    X = sparse.random(50, 50, 0.1, format="csr", random_state=0)
-    model, seen = KNNClassifier(4).fit(X, np.arange(50) % 2), []
-
-    def stop(self, Q, sums, rows):
-        seen.append(Q.shape[0])
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(_search.SparsePairs, "per_slice", lambda self, k: 7)
-    monkeypatch.setattr(_search.SparsePairs, "find", stop)
-    with pytest.raises(KeyboardInterrupt):
-        model.predict(X)
-    assert seen == [7, 7]
-
-
-def test_no_dense_copy_is_made(monkeypatch):
+def test_no_dense_copy_is_made():
     """3,000 x 20,000 would take 480 MB; the table has 0.5 MB, and a chunk its samples."""
-    monkeypatch.undo()
     rng = np.random.default_rng(0)
     cols = rng.integers(20_000, size=30_000)
     X = sparse.csr_matrix((rng.random(30_000), (np.arange(30_000) % 3000, cols)), (3000, 20_000))
@@ -252,7 +231,7 @@ def test_columns_in_any_order_are_read_and_left_as_they_are():
     """As text vectorisers leave them, with values that are stored in two parts."""
     indptr, indices = np.array([0, 3, 5, 6]), np.array([4, 0, 4, 3, 1, 2])
     data = np.array([1.0, 2.0, 0.5, 1.0, -1.0, 2.0])
-    X = sparse.csr_matrix((data, indices, indptr), shape=(3, 5))
+    X = sparse.csr_matrix((data, indices, indptr), shape=(3, 20))
     for metric in ("euclidean", "manhattan", "hamming"):
         mine = KNNClassifier(3, metric=metric).fit(X, [0, 1, 1]).kneighbors(X)
         dense = KNNClassifier(3, metric=metric).fit(X.toarray(), [0, 1, 1])
@@ -260,20 +239,19 @@ def test_columns_in_any_order_are_read_and_left_as_they_are():
     assert X.indices.tolist() == [4, 0, 4, 3, 1, 2]
 
 
-def test_full_tables_become_dense_and_a_mask_of_no_column_changes_nothing(monkeypatch):
-    monkeypatch.undo()
+def test_full_tables_become_dense_and_a_mask_of_no_column_changes_nothing():
     rng = np.random.default_rng(0)
     full, y = rng.random((40, 6)), np.arange(40) % 2
     model = KNNClassifier(3).fit(sparse.csr_matrix(full), y)
-    assert not model._space.thin
+    assert not model._space.is_sparse
     assert_same(everything(model, sparse.csr_matrix(full)),
                 everything(KNNClassifier(3).fit(full, y), full))  # fmt: skip
     thin = sparse.csr_matrix(np.where(full < 0.2, full, 0.0))
     for nobody in (None, [], np.zeros(6, dtype=bool)):
         model = KNNClassifier(3, metric="mixed", categorical_features=nobody).fit(thin, y)
-        assert model._space.thin
+        assert model._space.is_sparse
     marked = KNNClassifier(3, metric="mixed", categorical_features=[0]).fit(thin, y)
-    assert not marked._space.thin and marked.categorical_.tolist() == [True] + [False] * 5
+    assert not marked._space.is_sparse and marked.categorical_.tolist() == [True] + [False] * 5
     assert marked.predict(thin).tolist() == marked.predict(thin.toarray()).tolist()
 
 
@@ -293,17 +271,17 @@ def test_saving_and_loading(tmp_path):
     model = KNNClassifier(3, metric="manhattan").fit(X, np.arange(80) % 2)
     tamiz.save(model, tmp_path / "thin.tamiz")
     again = tamiz.load(tmp_path / "thin.tamiz")
-    assert again._space.thin
+    assert again._space.is_sparse
     assert_same(everything(again, X), everything(model, X))
 
 
-def test_indices_go_with_their_samples():
+def test_the_index_goes_with_its_samples():
     X = sparse.random(30, 30, 0.1, format="csr", random_state=0)
     model = KNNClassifier(3).fit(X, np.arange(30) % 2)
     model.predict(X)
-    index = weakref.ref(_search._indices[model._space].base)
+    space = weakref.ref(model._space)
     del model
-    assert index() is None
+    assert space() is None
 
 
 # ------------------------------------------------------------------------------------ sentences
@@ -336,7 +314,7 @@ def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
     with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB .*categorical_features"):
         nominal.fit(X, y)
     model = KNNClassifier(2).fit(X.toarray(), y)
-    with pytest.raises(MemoryError, match="Hand over fewer rows at a time"):
+    with pytest.raises(MemoryError, match="Pass fewer rows at a time"):
         model.predict(X)
     assert len(model.predict(X[:5])) == 5
     assert len(KNNClassifier(2).fit(X, y).predict(X)) == 40
