@@ -47,11 +47,10 @@ INSIDE = {
     "tamiz.kernels.radial": "PreparedRBF",
     "tamiz.solvers.pegasos": "Averaging Intercept Setting State",
     "tamiz.svm.stream.machine": "StreamedMachine",
-    "tamiz.scale.moments": "ClassMoments",
-    "tamiz.scale.target_moments": "TargetMoments",
-    "tamiz.scale.value_counts": "ValueCounts",
-    "tamiz.filters._partial": "Values",
-    "tamiz.filters.chi_squared": "ClassSums",
+    "tamiz.scale.moments": "ClassMoments TargetMoments",
+    "tamiz.scale.values": "ValueCounts",
+    "tamiz.filters.partial": "Values",
+    "tamiz.filters.univariate.chi_squared": "ClassSums",
     "tamiz.neighbors._space": "Space",
     "tamiz.embedded.rfe.last": "Widened",
     "tamiz.embedded.sparse.l1_path": "L1Path",
@@ -64,6 +63,10 @@ INSIDE = {
 
 # Key in a file -> key of today, for classes that moved after files had been written.
 MOVED = {
+    "tamiz.scale.target_moments.TargetMoments": "tamiz.scale.moments.TargetMoments",
+    "tamiz.scale.value_counts.ValueCounts": "tamiz.scale.values.ValueCounts",
+    "tamiz.filters._partial.Values": "tamiz.filters.partial.Values",
+    "tamiz.filters.chi_squared.ClassSums": "tamiz.filters.univariate.chi_squared.ClassSums",
     "tamiz.kernels._strings_input.Texts": "tamiz.kernels.strings.texts.Texts",
     "tamiz.svm._streaming.StreamedMachine": "tamiz.svm.stream.machine.StreamedMachine",
     "tamiz.embedded._rfe_last.Widened": "tamiz.embedded.rfe.last.Widened",
