@@ -392,3 +392,13 @@ def test_what_travels_can_be_pickled(selector, spam, monkeypatch):
     monkeypatch.setattr(streaming, "sweep", sweep)
     ours = streamed(selector, cut(X[:300], y[:300], [100, 100]))
     assert_equal(ours, fitted(selector, X[:300], y[:300]), exactly=selector not in SUMMING)
+
+
+@pytest.mark.parametrize("selector", [CFS(), QPFS(bins="mdl")], ids=name)
+def test_a_stream_of_which_no_column_is_cut(selector):
+    """bins="mdl" leaves one level to features that have nothing to do with the class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 4)), np.arange(120) % 2
+    ours = streamed(selector, cut(X, y, [50, 50]))
+    assert_equal(ours, fitted(selector, X, y))
+    assert not ours.support_.any()

@@ -203,9 +203,10 @@ class DiscreteColumns(ABC):
         features = np.asarray(features)
         if features.dtype == bool:
             return np.flatnonzero(features)
-        ends = (features.min(), features.max()) if features.dtype.kind in "iu" else features
-        for j in np.array(ends).tolist() if features.size else ():
-            self._number(j)
+        if features.size:
+            ends = (features.min(), features.max()) if features.dtype.kind in "iu" else features
+            for j in np.array(ends).tolist():
+                self._number(j)
         return features.astype(np.intp)
 
 
