@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import alternate, print_table, row
-from tamiz.filters.mrmr import MRMR
+from tamiz.filters import MRMR
 
 K = 50
 SIZES = ((62, 2000, 2), (60, 9712, 9), (198, 16_063, 14))

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.b2_mrmr import criterion_along, table, three_bins
 from benchmarks.common import alternate, print_table, row
-from tamiz.filters.mrmr import MRMR
+from tamiz.filters import MRMR
 
 
 def run(quick: bool) -> list[dict[str, Any]]:

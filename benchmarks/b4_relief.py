@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import alternate, print_table, row
-from tamiz.filters.relief import ReliefF
+from tamiz.filters import ReliefF
 
 NEIGHBOURS = 10
 REPEATS = 3

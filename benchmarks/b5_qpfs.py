@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import alternate, peak_mb, print_table, row
-from tamiz.filters.mrmr import MRMR
+from tamiz.filters import MRMR
 from tamiz.filters.qpfs import QPFS
 from tamiz.information import encode
 

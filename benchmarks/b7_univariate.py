@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.feature_selection import chi2, f_classif
 
 from benchmarks.common import alternate, print_table, row
-from tamiz.filters.chi_squared import ChiSquared
-from tamiz.filters.fisher import FisherScore
+from tamiz.filters import ChiSquared, FisherScore
 
 BAR = 1.0
 

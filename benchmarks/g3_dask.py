@@ -31,8 +31,8 @@ def run(quick: bool) -> list[dict[str, Any]]:
     from dask.distributed import Client, LocalCluster
 
     from tamiz.scale import Ranges, batches, streamed_cuts, sweep
-    from tamiz.scale._pair_store import CountPairs
     from tamiz.scale.dask import DaskExecutor
+    from tamiz.scale.streamed_codes import CountPairs
 
     n_parts, n, p = (16, 25_000, 200) if quick else (64, 50_000, 200)
     workload = f"pairs of {p} features, {n_parts * n:,} rows"

@@ -26,7 +26,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import NullFormatter
 
-from tamiz.filters.mrmr import MRMR
+from tamiz.filters import MRMR
 from tamiz.filters.qpfs import QPFS
 
 METHODS: dict[str, Callable[[], Any]] = {

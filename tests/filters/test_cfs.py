@@ -17,8 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from tamiz.filters._cfs_search import SEARCHES, Correlations, Merit
-from tamiz.filters.cfs import CFS, merit
+from tamiz.filters.cfs import CFS, SEARCHES, Correlations, Merit, merit
 from tamiz.information import encode
 from tests.frames import to_polars
 from tests.naive import cfs as naive

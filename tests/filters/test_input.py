@@ -138,7 +138,7 @@ def test_a_continuous_column_is_named():
         (QPFS(similarity="pearson"), 'task="regression"'),
     ],
 )
-def test_whole_numbers_that_look_like_a_quantity(selector, remedy):
+def test_integers_that_look_like_a_numeric_target(selector, remedy):
     X, _ = numbers()
     ages = np.arange(90) // 3
     with pytest.warns(UserWarning, match=f"30 different integers in 90 samples.*{remedy}"):
@@ -260,7 +260,7 @@ def test_slices_change_nothing(method, monkeypatch):
     X, y = numbers(150)
     X[::7, 2] = np.nan
     usual = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
-    monkeypatch.setattr("tamiz.filters._relief_pairs._SLICE", 1)
+    monkeypatch.setattr("tamiz.filters.relief.neighbours._SLICE", 1)
     sliced = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
     np.testing.assert_array_equal(sliced, usual)
 

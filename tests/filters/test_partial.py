@@ -112,7 +112,7 @@ def test_words(data_dir):
         ours.partial_fit(X.assign(**{X.columns[1]: 1.0}), y)
 
 
-def test_a_quantity(numbers):
+def test_numeric_target(numbers):
     X, _ = numbers
     y = X[:, 0] + np.random.default_rng(0).normal(size=500)
     ours, all_ = fed(PearsonScore(), X, y, CUTS[0]), whole(PearsonScore(), X, y)
@@ -209,7 +209,7 @@ def test_batches_in_which_a_column_of_words_has_none():
         ours.partial_fit(frame[["a"]], y)
 
 
-def test_one_row_of_a_quantity_is_no_ranking(numbers):
+def test_one_row_of_a_numeric_target_is_no_ranking(numbers):
     X, y = numbers[0], numbers[0][:, 0] + 0.25
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -299,7 +299,7 @@ def test_a_batch_that_is_refused_changes_nothing(selector, kind, discrete):
     np.testing.assert_allclose(ours.scores_, whole(selector, X, y).scores_, rtol=1e-10)
 
 
-def test_gaps_are_refused_by_moments(discrete):
+def test_moments_refuse_missing_values(discrete):
     X, y = discrete
     with pytest.raises(ValueError, match="NaN"):
         FisherScore().partial_fit(X, y)

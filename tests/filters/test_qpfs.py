@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from tamiz.filters import _nystroem
-from tamiz.filters._nystroem import smallest_eigenvalue
+from tamiz.filters import redundancy
 from tamiz.filters.qpfs import QPFS
+from tamiz.filters.redundancy import smallest_eigenvalue
 from tamiz.information import encode
 from tests.frames import to_polars
 from tests.naive import qpfs as naive
@@ -253,8 +253,8 @@ def test_indefinite_matrix_is_reported_and_can_be_made_convex():
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.99, 1.01, 5.0])
 @pytest.mark.parametrize("large", [400, 300])
 def test_smallest_eigenvalue_of_large_matrices(shift, large, monkeypatch):
-    monkeypatch.setattr(_nystroem, "_LARGE", large)
-    monkeypatch.setattr(_nystroem, "_PART", large)
+    monkeypatch.setattr(redundancy, "_LARGE", large)
+    monkeypatch.setattr(redundancy, "_PART", large)
     rng = np.random.default_rng(0)
     U = np.linalg.qr(rng.normal(size=(400, 400)))[0]
     values = np.linspace(-1.0, 4.0, 400) + shift
@@ -377,7 +377,7 @@ def test_only_the_sampled_rows_are_computed():
 
     QPFS(similarity=similarity, nystroem=0.1, random_state=0).fit(X, np.arange(30) % 2)
     full = sum(a for a, b in rows if b == 400)
-    assert full == 40 + _nystroem._ERROR_ROWS
+    assert full == 40 + redundancy._ERROR_ROWS
 
 
 def test_a_matrix_too_large_to_be_held(colon, monkeypatch):
@@ -385,7 +385,7 @@ def test_a_matrix_too_large_to_be_held(colon, monkeypatch):
     for params in ({}, {"alpha": 0.1}):
         exact = QPFS(**params).fit(X, y)
         with monkeypatch.context() as patch:
-            patch.setattr(_nystroem, "MAX_MATRIX_BYTES", 1000)
+            patch.setattr(redundancy, "MAX_MATRIX_BYTES", 1000)
             lazy = QPFS(**params).fit(X, y)
         assert lazy.is_stationary_only_ is None
         assert lazy.alpha_ == pytest.approx(exact.alpha_)
@@ -516,7 +516,7 @@ def test_scikit_learn_checks(selector):
         ({"rank_tol": -1.0}, "rank_tol"),
         ({"n_features_to_select": 9}, "exceeds the 4 features"),
         ({"similarity": "cosine"}, "similarity"),
-        ({"similarity": np.eye(4)}, "hand over relevance"),
+        ({"similarity": np.eye(4)}, "pass relevance"),
         ({"similarity": np.eye(3), "relevance": np.ones(4)}, r"shape \(3, 3\).*4 features"),
         ({"similarity": np.triu(np.ones((4, 4))), "relevance": np.ones(4)}, "not symmetric"),
         ({"similarity": np.full((4, 4), np.nan), "relevance": np.ones(4)}, "NaN"),

@@ -140,7 +140,7 @@ def test_the_cut_does_not_matter(selector, spam):
 @pytest.mark.parametrize(
     "selector", [PearsonScore(), RReliefF(random_state=0), CFS(), QPFS(5, similarity="pearson")]
 )
-def test_a_quantity_as_target(selector, spam):
+def test_numeric_target(selector, spam):
     X, _ = spam
     y = X[:, 0] - 2 * X[:, 3] + np.random.default_rng(1).normal(size=len(X))
     whole = fitted(selector, X, y)
@@ -165,7 +165,7 @@ NOMINAL = [MaxRel(), MRMR(8), JMI(8), CFS(), ChiSquared(), QPFS(8), ReliefF(rand
 
 @pytest.mark.parametrize("known", ["hmeq", "german_credit", "adult"])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_tables_with_words_and_gaps(known, kind, data_dir, tmp_path):
+def test_tables_with_text_and_missing_values(known, kind, data_dir, tmp_path):
     frame = pd.read_csv(data_dir / f"{known}.csv.gz", nrows=3000)
     path = tmp_path / f"{known}.{kind}"
     if kind == "csv":
@@ -287,7 +287,7 @@ def test_bounds_meet_where_there_are_few_values(spam):
             np.testing.assert_allclose(ours.pvalues_, whole.pvalues_, rtol=1e-6)
 
 
-def test_cuts_from_a_sample_are_told_and_do_not_depend_on_batches(spam):
+def test_cuts_from_a_sample_are_noted_and_do_not_depend_on_batches(spam):
     X, y = spam
     one = streamed(InformationGain(), cut(X, y, [700]), sample_size=500)
     two = streamed(InformationGain(), cut(X, y, [11, 900]), sample_size=500)
@@ -376,9 +376,9 @@ def test_passes_on_a_cluster(spam):
 
 @pytest.mark.parametrize("selector", [*COUNTING, *ORDERED, *NEIGHBOURS, *SUMMING], ids=name)
 def test_what_travels_can_be_pickled(selector, spam, monkeypatch):
-    """Every function that a pass hands to the batches, and every statistic that comes back."""
+    """Every function that a pass sends to the batches, and every statistic that comes back."""
     X, y = spam
-    from tamiz.filters import _streaming
+    from tamiz.filters import streaming
 
     def sweep(table, make, **_):
         parts = [
@@ -389,6 +389,16 @@ def test_what_travels_can_be_pickled(selector, spam, monkeypatch):
             total = total.merge(part)
         return total
 
-    monkeypatch.setattr(_streaming, "sweep", sweep)
+    monkeypatch.setattr(streaming, "sweep", sweep)
     ours = streamed(selector, cut(X[:300], y[:300], [100, 100]))
     assert_equal(ours, fitted(selector, X[:300], y[:300]), exactly=selector not in SUMMING)
+
+
+@pytest.mark.parametrize("selector", [CFS(), QPFS(bins="mdl")], ids=name)
+def test_a_stream_of_which_no_column_is_cut(selector):
+    """bins="mdl" leaves one level to features that have nothing to do with the class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((120, 4)), np.arange(120) % 2
+    ours = streamed(selector, cut(X, y, [50, 50]))
+    assert_equal(ours, fitted(selector, X, y))
+    assert not ours.support_.any()

@@ -62,7 +62,7 @@ def changed(place, value, batch=1):
     ],
     ids=repr,
 )
-def test_gaps_are_refused_with_batch_and_column(selector):
+def test_missing_values_are_refused_with_batch_and_column(selector):
     named = [part.abs() for part in frames()]  # counts are not negative
     named[1].loc[named[1].index[3], "c"] = np.nan
     with pytest.raises(ValueError, match=r"Batch 1 contains NaN in column 'c'.*filled\(\)"):
@@ -214,13 +214,13 @@ def test_a_generator_and_two_passes(selector):
     assert selector.fit_stream(rows).n_rows_ == 60
 
 
-def test_a_quantity_where_classes_are_needed():
+def test_numeric_target_where_classes_are_needed():
     parts = [(A, A[:, 0]) for A, _ in PAIRS]
     with pytest.raises(ValueError, match=r"(?s)continuous.*PearsonScore"):
         FisherScore().fit_stream(parts)
     with pytest.raises(ValueError, match="needs classes"):
         MaxRel().fit_stream(batches(parts, task="regression"))
-    with pytest.raises(ValueError, match="takes a quantity"):
+    with pytest.raises(ValueError, match="takes a numeric target"):
         RReliefF().fit_stream(batches(PAIRS))
     with pytest.raises(ValueError, match=r"needs class labels.*pearson"):
         QPFS().fit_stream(parts)
@@ -234,7 +234,7 @@ def test_a_quantity_where_classes_are_needed():
     ("n_levels", "kind"),
     [(2, int), (20, float), (25, int), (25, float), (40, float), (70, int), (70, float)],
 )
-def test_classes_or_a_quantity_is_guessed_as_fit_does(selector, n_levels, kind):
+def test_task_is_guessed_as_fit_does(selector, n_levels, kind):
     rng = np.random.default_rng(n_levels)
     X = rng.standard_normal((300, 3))
     y = rng.permutation(np.arange(300) % n_levels)
@@ -332,7 +332,7 @@ def test_an_interruption_leaves_everything_as_it_was():
     assert vars(selector) == before
 
 
-def test_progress_is_told(capsys, monkeypatch):
+def test_progress_is_shown(capsys, monkeypatch):
     monkeypatch.setattr(
         "tamiz.runtime.progress.time.perf_counter", iter(range(0, 10**6, 5)).__next__
     )

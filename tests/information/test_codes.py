@@ -244,7 +244,7 @@ def test_wrong_lengths_are_refused():
     codes = encode([[0, 1], [1, 1], [0, 0]], bins=None)
     with pytest.raises(ValueError, match="one label for each of the 3 samples"):
         codes.relevance([0, 1])
-    with pytest.raises(ValueError, match="one whole number for each of the 3 samples"):
+    with pytest.raises(ValueError, match="one integer for each of the 3 samples"):
         codes.against([0, 1])
     assert isinstance(codes, Codes)
 

@@ -177,7 +177,7 @@ def test_in_a_pipeline():
 
 
 def test_mdl_asks_for_a_target():
-    with pytest.raises(ValueError, match="hand over the class labels"):
+    with pytest.raises(ValueError, match="pass the class labels"):
         Discretiser("mdl").fit([[1.0], [2.0]])
 
 

@@ -127,11 +127,11 @@ def test_a_text_column_with_very_many_levels():
     [
         ({"bins": "mdl"}, "needs y"),
         ({"bins": "kmeans"}, "bins='kmeans' is not understood"),
-        ({"n_bins": 1}, "n_bins=1 must be a whole number from 2"),
+        ({"n_bins": 1}, "n_bins=1 must be an integer from 2"),
         ({"missing": "drop"}, "missing='drop' is not understood"),
         ({"categorical_features": [7]}, "names 7, which X does not have"),
         ({"categorical_features": [True]}, "mask of 1 entries, but X has 3"),
-        ({"bins": None}, "column 0 of X has 30 distinct values that are not whole"),
+        ({"bins": None}, "column 0 of X has 30 distinct values that are not integers"),
     ],
 )
 def test_refusals_are_sentences(options, sentence):

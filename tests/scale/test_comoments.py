@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.feature_selection import f_classif
 
 from tamiz.filters import MRMR
-from tamiz.filters._similarity import Pearson, Target
+from tamiz.filters.similarity import Pearson, Target
 from tamiz.scale import CoMoments
 from tests.naive.streaming import blocks, merge_anyhow
 

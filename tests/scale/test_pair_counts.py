@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tamiz.scale import Cuts, LevelCounts, PairCounts, _pair_kernels, pair_counts
+from tamiz.scale import Cuts, LevelCounts, PairCounts, pair_counts
 from tests.naive.streaming import bins, blocks, merge_anyhow, pair_table
 
 
@@ -105,15 +105,6 @@ def test_sparse_rows_are_the_same():
     ).all()
 
 
-def test_gathering_undoes_the_triangle():
-    first = np.array([0, 2, 2, 5], dtype=np.int64)
-    offset = np.array([0, 10, 10], dtype=np.int64)
-    counts = np.arange(10 + 9, dtype=np.int64)[None]
-    block = np.empty((1, 3, 5), dtype=np.int64)
-    _pair_kernels.gather_block(2, first, offset, counts, block)
-    assert block[0].tolist() == [[2, 7, 10, 11, 12], [3, 8, 13, 14, 15], [4, 9, 16, 17, 18]]
-
-
 def test_refusals():
     X, y = np.array([[0.0, np.nan], [1.0, 1.0]]), np.array([0, 1])
     cuts = Cuts.of([[0.5], [0.5]], gaps=False)
@@ -124,7 +115,7 @@ def test_refusals():
             statistic.of(np.ones((2, 3)), y, cuts, 2)
         with pytest.raises(ValueError, match="codes go from 0 to 0"):
             statistic.of(X, y, cuts, 1)
-        with pytest.raises(ValueError, match="one whole number"):
+        with pytest.raises(ValueError, match="one integer"):
             statistic.of(X, y[:1], cuts, 2)
         other = statistic.of(X, y, Cuts.of([[0.5], [0.7]]), 2)
         with pytest.raises(ValueError, match="different cuts"):

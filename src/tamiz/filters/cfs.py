@@ -22,39 +22,42 @@ References
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._cfs_search import SEARCHES, Correlations, Found, Merit, grow_within
-from tamiz.filters._similarity import (
-    Pearson,
+from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.filters import streaming
+from tamiz.filters.base import HOW_MANY, REGRESSION, Filter, refuse_categories, warn_of_nothing
+from tamiz.filters.similarity import (
+    Kind,
     Similarity,
-    Target,
-    read_target,
-    require_labels,
+    read_numbers,
+    similarity_of_arrays,
+    similarity_of_stream,
 )
-from tamiz.filters._streaming import Correlate, Stream, Streaming
-from tamiz.filters._streaming_codes import streamed_codes
-from tamiz.filters._streaming_similarity import StreamedPearson
-from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
-from tamiz.information import encode
+from tamiz.filters.streaming import Needs, Stream
 from tamiz.information.encoding import BINNING
-from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.selector import Selector
-from tamiz.validation import as_vector, check_X, guess_task
+from tamiz.runtime.threads import limit_threads
+from tamiz.validation import N_JOBS, as_vector, guess_task
 
 #: Up to this many features, all correlations take no longer than the calls for single rows.
 _AT_ONCE = 64
 
+#: The exhaustive search looks at two to the power of this many subsets at most.
+MOST_FEATURES = 20
 
-class CFS(Streaming, Selector):
+#: Merits closer than this are equal; the same sums in another order differ by less.
+EQUAL = 1e-12
+
+
+class CFS(Filter):
     r"""Correlation-based feature selection.
 
     Looks for the subset with the greatest merit :math:`κ\,\overline{ρ_{cf}} / \sqrt{κ +
@@ -64,7 +67,7 @@ class CFS(Streaming, Selector):
     ----------
     n_features_to_select : int, float or "auto", default="auto"
         By default the subset that the search finds, which is empty, with a warning, if no feature
-        correlates with the target; a number or a share takes that many from the
+        correlates with the target; a number or a fraction takes that many from the
         top of the ranking.
     search : {"best_first", "forward", "exhaustive"}, default="best_first"
         Best-first search expands the best subset not expanded yet; forward selection adds the best
@@ -87,8 +90,8 @@ class CFS(Streaming, Selector):
         Features whose values are categories: indices, names or a mask. Columns that hold
         text or, in a data frame, categories always are. For symmetrical uncertainty only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers. ``"auto"``: text and whole numbers are labels; floats
-        with a fractional part are numbers, and so are whole ones with more than twenty levels of
+        Whether ``y`` holds labels or numbers. ``"auto"``: text and integers are labels; floats
+        with a fractional part are numbers, and so are integers with more than twenty levels of
         fewer than ten samples each.
     tol : float, default=1e-5
         A gain in merit up to this is no improvement to the best-first search, as far as going on is
@@ -132,7 +135,7 @@ class CFS(Streaming, Selector):
     Three features, all correlated with the target, the last two with each other:
 
     >>> import numpy as np
-    >>> from tamiz.filters.cfs import CFS
+    >>> from tamiz.filters import CFS
     >>> table = np.array([[1.0, 0.50, 0.33, 0.95],
     ...                   [0.5, 1.00, 0.75, 0.80],
     ...                   [0.33, 0.75, 1.0, 0.70],
@@ -143,7 +146,7 @@ class CFS(Streaming, Selector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "search": [StrOptions(set(SEARCHES))],
+        "search": [StrOptions({"best_first", "forward", "exhaustive"})],
         "merit": [StrOptions({"hall", "printed"})],
         "stale": [Interval(Integral, 1, None, closed="left")],
         "correlation": [
@@ -189,7 +192,6 @@ class CFS(Streaming, Selector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._may_use_codes()
         return tags
 
@@ -200,7 +202,7 @@ class CFS(Streaming, Selector):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Samples. With symmetrical uncertainty it may be sparse, hold text columns (taken as
-            categories) and lack values (a gap counts as a value of its own); otherwise it must be
+            categories) and lack values (missing is then a value of its own); otherwise it must be
             dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
@@ -221,7 +223,7 @@ class CFS(Streaming, Selector):
         self,
         correlations: Correlations,
         watch: Stopwatch,
-        told: Callable[[], dict[str, Any]] = dict,
+        summary: Callable[[], dict[str, Any]] = dict,
     ) -> CFS:
         wanted, n_features = self.n_features_to_select, correlations.n
         number_to_select(wanted, n_features, 1)  # refuses before the work, not after it
@@ -244,7 +246,7 @@ class CFS(Streaming, Selector):
                 "merit": self.merit_,
                 "n_expanded": self.n_expanded_,
                 "n_correlations": self.n_correlations_,
-                **told(),
+                **summary(),
             },
         )
         return self
@@ -257,78 +259,51 @@ class CFS(Streaming, Selector):
         """Check the data and put the correlations before them."""
         y = as_vector(y)
         task = guess_task(y) if self.task == "auto" else self.task
-        by_name = isinstance(self.correlation, str)
-        if self._counts(task):
-            return self._uncertainty(X, y, task)
-        what = 'correlation="pearson"' if by_name else "an array as correlation"
-        counted = 'correlation="symmetrical_uncertainty" with labels as y'
-        refuse_categories(self.categorical_features, what, counted)
-        X = check_X(self, X, reset=True, min_samples=2)
-        target = read_target(y, len(X), task, guessed=self.task == "auto")
-        if by_name:
-            return _pearson(Pearson(X, target))
-        return _given(self.correlation, X.shape[1])
+        kind = self._kind(task)
+        if kind is None or not kind.counts:
+            self._refuse_categories()
+        if kind is None:
+            table, _ = read_numbers(self, X, y, task)
+            return _given(self.correlation, table.shape[1])
+        similarity = similarity_of_arrays(self, X, y, task, kind)
+        return _correlations(similarity, at_once=kind.counts)
 
-    def _counts(self, task: str) -> bool:
-        """Whether correlation is symmetrical uncertainty."""
-        kind = self.correlation if isinstance(self.correlation, str) else "given"
-        return kind == "symmetrical_uncertainty" or (kind == "auto" and task == "classification")
+    def _kind(self, task: str) -> Kind | None:
+        """The similarity that correlation means for a task; None if the correlations are given."""
+        if not isinstance(self.correlation, str):
+            return None
+        name = self.correlation
+        if name == "auto":
+            name = "symmetrical_uncertainty" if task == "classification" else "pearson"
+        return Kind(name, "correlation")
 
-    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
-        task = "regression" if stream.classes is None else "classification"
-        if self._counts(task):
-            require_labels(
-                Target(None, stream.n_classes),
-                'correlation="symmetrical_uncertainty"',
-                'correlation="pearson"',
-            )
-            codes, _, _ = streamed_codes(
-                stream, bins=self.bins, n_bins=self.n_bins, pairs=True, sample_size=sample_size
-            )
-            stream.check_rows(codes.class_rows, self._many_classes())
-            correlations = _counted(codes, None)
-        else:
-            stream.refuse_nominal()  # task="auto" may turn out to be about a quantity
-            moments = stream.sweep(Correlate(stream.n_classes))
-            if stream.classes is not None:
-                stream.check_rows(moments.class_rows, self._many_classes())
-            correlations = _pearson(StreamedPearson(moments))
-        return self._search(correlations, watch, stream.told)
+    fit_stream = streaming.fit_stream
 
-    _quantity = 'use task="regression"'
-
-    def _many_classes(self) -> str | None:
-        return self._quantity if self.task == "auto" else None
-
-    _keeps_classes = False
-
-    def _takes_nominal(self) -> bool:
-        return self._may_use_codes() and self.task != "regression"
-
-    def _check_streamable(self) -> None:
+    def _stream_needs(self) -> Needs:
         if not isinstance(self.correlation, str):
             raise ValueError(
                 "correlation is an array that holds all correlations, so there is nothing to "
                 "stream; use fit."
             )
         if self.correlation == "pearson":
-            counted = 'correlation="symmetrical_uncertainty" with labels as y'
-            refuse_categories(self.categorical_features, 'correlation="pearson"', counted)
+            self._refuse_categories()
+        nominal = self._may_use_codes() and self.task != "regression"
+        return Needs(self.task, nominal, instead=REGRESSION, keeps_classes=False)
 
-    def _uncertainty(self, X: Any, y: Any, task: str) -> Correlations:
-        codes = encode(
-            X,
-            bins=self.bins,
-            n_bins=self.n_bins,
-            y=y if self.bins == "mdl" else None,
-            categorical_features=self.categorical_features,
-            estimator=self,
-        )
-        target = read_target(y, codes.n_samples, task, guessed=self.task == "auto")
-        require_labels(target, 'correlation="symmetrical_uncertainty"', 'correlation="pearson"')
-        return _counted(codes, target.values)
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        kind = self._kind("regression" if stream.classes is None else "classification")
+        assert kind is not None
+        similarity = similarity_of_stream(self, stream, kind, sample_size)
+        correlations = _correlations(similarity, at_once=kind.counts)
+        return self._search(correlations, watch, stream.summary)
 
-    def _describe(self, found: Found, correlations: Correlations) -> None:
+    def _refuse_categories(self) -> None:
+        by_name = isinstance(self.correlation, str)
+        what = 'correlation="pearson"' if by_name else "an array as correlation"
+        counted = 'correlation="symmetrical_uncertainty" with labels as y'
+        refuse_categories(self.categorical_features, what, counted)
+
+    def _describe(self, found: BestSubset, correlations: Correlations) -> None:
         self.relevance_ = correlations.relevance
         self.subset_ = grow_within(found.subset, correlations, Merit(self.merit))
         self.merit_ = found.merit
@@ -381,7 +356,7 @@ def _given(table: Any, n_features: int) -> Correlations:
     size = n_features + 1
     if table.shape != (size, size):
         raise ValueError(
-            f"correlation has shape {table.shape}, but X has {n_features} features; hand over a "
+            f"correlation has shape {table.shape}, but X has {n_features} features; pass a "
             f"matrix of shape {(size, size)} whose last row and column belong to the target."
         )
     if not (np.isfinite(table).all() and (table >= 0.0).all()):
@@ -389,32 +364,245 @@ def _given(table: Any, n_features: int) -> Correlations:
             "correlation holds entries that are negative, NaN or infinite; use absolute values."
         )
     if np.abs(table - table.T).max() > 1e-8 * table.max():
-        raise ValueError("correlation is not symmetric; hand over (R + R.T) / 2.")
+        raise ValueError("correlation is not symmetric; pass (R + R.T) / 2.")
     inner = table[:-1, :-1]
     return Correlations(table[:-1, -1].copy(), lambda j: inner[j])
 
 
-def _counted(codes: Any, y: np.ndarray | None) -> Correlations:
-    """Symmetrical uncertainty of codes, packed or streamed together with the classes."""
-    relevance = codes.su_relevance(y)
-    if codes.n_features <= _AT_ONCE:
-        return Correlations(relevance, codes.matrix(ratio=True).__getitem__, codes.varies)
-    return Correlations(relevance, codes.su_row, codes.varies)
-
-
-def _pearson(measure: Similarity) -> Correlations:
-    """Absolute correlations; constant features have none."""
-    n_features, kept = measure.n_features, measure.kept
+def _correlations(similarity: Similarity, *, at_once: bool = False) -> Correlations:
+    """The rows of a similarity for all features; those left out of it correlate with nothing."""
+    n_features, kept = similarity.n_features, similarity.kept
     place = np.full(n_features, -1)
     place[kept] = np.arange(len(kept))
     relevance = np.zeros(n_features)
-    relevance[kept] = measure.relevance
-    varies = place >= 0
+    relevance[kept] = similarity.relevance
+    own_row: Callable[[int], np.ndarray] = similarity.row
+    if at_once and len(kept) <= _AT_ONCE:
+        own_row = similarity.dense().__getitem__
 
     def row(j: int) -> np.ndarray:
         values = np.zeros(n_features)
         if place[j] >= 0:
-            values[kept] = measure.rows(place[j : j + 1])[0]
+            values[kept] = own_row(int(place[j]))
         return values
 
-    return Correlations(relevance, row, varies)
+    varies = place >= 0 if similarity.varies is None else similarity.varies
+    return Correlations(relevance, own_row if len(kept) == n_features else row, varies)
+
+
+# ------------------------------------------------------------------------------------- the searches
+
+
+class Node(NamedTuple):
+    """A subset and the sums that its merit and that of its children need."""
+
+    subset: frozenset[int]
+    relevance: float  # sum of the correlations with the target
+    pairs: float  # sum of the correlations of all pairs
+    rows: np.ndarray  # for each feature, the sum of its correlations with the subset
+
+
+class Merit:
+    """The two forms of the merit, as a function of the size of a subset and its two sums."""
+
+    def __init__(self, form: str):
+        self.form = form
+
+    def __call__(
+        self, size: int | np.ndarray, relevance: float | np.ndarray, pairs: float | np.ndarray
+    ) -> np.ndarray:
+        """``κ ρ_cf / sqrt(κ + κ(κ-1) ρ_ff)``, or with ``(κ-1) ρ_ff`` under the root."""
+        redundancy = 2.0 * pairs
+        if self.form == "printed":
+            redundancy = redundancy / size
+        return relevance / np.sqrt(size + redundancy)
+
+    def of_children(self, node: Node, relevance: np.ndarray) -> np.ndarray:
+        """Merit of the subset with each feature added; minus infinity for those inside."""
+        merits = self(len(node.subset) + 1, node.relevance + relevance, node.pairs + node.rows)
+        merits[list(node.subset)] = -np.inf
+        return merits
+
+
+class Correlations:
+    """Correlations with the target, and rows of those between features, each computed once."""
+
+    def __init__(
+        self,
+        relevance: np.ndarray,
+        row: Callable[[int], np.ndarray],
+        varies: np.ndarray | None = None,
+    ):
+        self.relevance = relevance
+        self.varies = np.ones(len(relevance), dtype=bool) if varies is None else varies
+        self.n = len(relevance)
+        self._compute = row
+        self._kept: dict[int, np.ndarray] = {}
+        self.progress = Progress("", 0)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows computed so far."""
+        return len(self._kept)
+
+    def row(self, j: int) -> np.ndarray:
+        """Correlations of feature ``j`` with all others."""
+        if j not in self._kept:
+            self._kept[j] = self._compute(j)
+            self.progress.update(f"correlations of {len(self._kept):,} features")
+        return self._kept[j]
+
+    def empty(self) -> Node:
+        """The subset without features."""
+        return Node(frozenset(), 0.0, 0.0, np.zeros(self.n))
+
+    def child(self, node: Node, j: int) -> Node:
+        """The subset with one feature more."""
+        return Node(
+            node.subset | {j},
+            node.relevance + float(self.relevance[j]),
+            node.pairs + float(node.rows[j]),
+            node.rows + self.row(j),
+        )
+
+    def node(self, subset: np.ndarray) -> Node:
+        """The sums of a subset that is not empty."""
+        rows = np.stack([self.row(int(j)) for j in subset])
+        inner = rows[:, subset]
+        pairs = 0.5 * float(inner.sum() - inner.trace())
+        relevance = float(self.relevance[subset].sum())
+        return Node(frozenset(subset.tolist()), relevance, pairs, rows.sum(axis=0))
+
+
+class BestSubset(NamedTuple):
+    """What a search found."""
+
+    subset: list[int]
+    merit: float
+    n_expanded: int
+    path: list[PathStep]
+
+
+def best_first(correlations: Correlations, merit: Merit, stale: int, tol: float) -> BestSubset:
+    """Expand the best subset not yet expanded, until ``stale`` expansions in a row gain nothing.
+
+    Children are not put on the list one by one: each expanded subset keeps the merits of its
+    children, and the list holds the best of them not yet taken.
+    """
+    best: tuple[float, list[int]] = (-np.inf, [])
+    children: list[tuple[Node, np.ndarray]] = []  # parent, merits of those not yet taken
+    queue: list[tuple[float, int, int]] = []  # minus merit, parent, child
+    expanded: set[frozenset[int]] = set()
+    path: list[PathStep] = []
+    node, value, fruitless = correlations.empty(), 0.0, 0
+    while True:
+        expanded.add(node.subset)
+        merits = merit.of_children(node, correlations.relevance)
+        first = int(merits.argmax())
+        top = float(merits[first])
+        fruitless = 0 if top > best[0] + tol else fruitless + 1
+        if top > best[0] + EQUAL:
+            best = top, [*sorted(node.subset), first]
+        details = {"best": best[0], "stale": fruitless}
+        if node.subset:
+            path.append(_visit(node, value, details))
+        if fruitless >= stale:
+            break
+        children.append((node, merits))
+        heapq.heappush(queue, (-top, len(children) - 1, first))
+        following = _take(queue, children, expanded)
+        if following is None:
+            break
+        value, parent, j = following
+        node = correlations.child(parent, j)
+    return BestSubset(best[1], best[0], len(expanded), path)
+
+
+def _take(
+    queue: list[tuple[float, int, int]],
+    children: list[tuple[Node, np.ndarray]],
+    expanded: set[frozenset[int]],
+) -> tuple[float, Node, int] | None:
+    """Remove the best child that is not expanded from the list; put its next sibling there."""
+    while queue:
+        negative, number, j = heapq.heappop(queue)
+        if negative == np.inf:  # only features inside are left
+            continue
+        parent, merits = children[number]
+        merits[j] = -np.inf
+        sibling = int(merits.argmax())
+        heapq.heappush(queue, (-float(merits[sibling]), number, sibling))
+        if parent.subset | {j} not in expanded:
+            return -negative, parent, j
+    return None
+
+
+def forward(correlations: Correlations, merit: Merit, stale: int, tol: float) -> BestSubset:
+    """Add the best feature as long as the merit grows."""
+    node, best, path = correlations.empty(), -np.inf, []
+    order: list[int] = []
+    while len(order) < correlations.n:
+        merits = merit.of_children(node, correlations.relevance)
+        j = int(np.argmax(merits))
+        if merits[j] <= best + EQUAL:
+            break
+        best = float(merits[j])
+        node = correlations.child(node, j)
+        order.append(j)
+        path.append(PathStep("add", (j,), len(order), best))
+    return BestSubset(order, best, len(path) + 1, path)
+
+
+def exhaustive(correlations: Correlations, merit: Merit, stale: int, tol: float) -> BestSubset:
+    """Judge every subset; of equal merits the smallest subset, then the first in binary order.
+
+    Subset ``m`` holds the features whose bits are set in ``m``. The sums of the subsets whose
+    highest bit is ``b`` are those of the subsets below, plus feature ``b``.
+    """
+    n = correlations.n
+    if n > MOST_FEATURES:
+        raise ValueError(
+            f'search="exhaustive" would judge 2**{n} subsets; it is meant for at most '
+            f'{MOST_FEATURES} features. Use search="best_first", or select some features first.'
+        )
+    size, relevance, pairs = (np.zeros(1) for _ in range(3))
+    for b in range(n):
+        with_b = np.zeros(1)  # sum of the correlations of b with each subset of those before it
+        for a in range(b):
+            with_b = np.concatenate([with_b, with_b + correlations.row(b)[a]])
+        size = np.concatenate([size, size + 1.0])
+        relevance = np.concatenate([relevance, relevance + correlations.relevance[b]])
+        pairs = np.concatenate([pairs, pairs + with_b])
+    size[0] = 1.0  # the empty subset has no merit; avoid a division by zero
+    merits = merit(size, relevance, pairs)
+    merits[0] = -np.inf
+    close = np.flatnonzero(merits >= merits.max() - EQUAL)
+    m = int(close[np.argmin(size[close])])
+    subset = [b for b in range(n) if m >> b & 1]
+    path = [PathStep("visit", tuple(subset), len(subset), float(merits[m]))]
+    return BestSubset(subset, float(merits[m]), len(merits) - 1, path)
+
+
+def grow_within(subset: list[int], correlations: Correlations, merit: Merit) -> np.ndarray:
+    """The features of a subset in the order in which forward selection among them takes them."""
+    index = np.array(sorted(subset), dtype=np.intp)
+    if not len(index):
+        return index
+    inner = [correlations.row(int(j))[index] for j in index]
+    relevance = correlations.relevance[index]
+    rows, order = np.zeros(len(index)), list[int]()
+    total = pairs = 0.0
+    for size in range(1, len(index) + 1):
+        merits = merit(size, total + relevance, pairs + rows)
+        merits[order] = -np.inf
+        k = int(np.argmax(merits))
+        total, pairs, rows = total + relevance[k], pairs + rows[k], rows + inner[k]
+        order.append(k)
+    return index[order]
+
+
+def _visit(node: Node, value: float, details: dict[str, float]) -> PathStep:
+    return PathStep("visit", tuple(sorted(node.subset)), len(node.subset), value, details)
+
+
+SEARCHES = {"best_first": best_first, "forward": forward, "exhaustive": exhaustive}

@@ -28,38 +28,29 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.filters._feature_sampling import sample_features
-from tamiz.filters._nystroem import Redundancy, exact, nystroem, subspace
-from tamiz.filters._similarity import (
+from tamiz.filters import streaming
+from tamiz.filters.base import HOW_MANY, REGRESSION, Filter, refuse_categories, warn_of_nothing
+from tamiz.filters.redundancy import Redundancy, exact, nystroem, sample_features, subspace
+from tamiz.filters.similarity import (
     Custom,
     Given,
-    Information,
-    Pearson,
+    Kind,
     Similarity,
-    Target,
-    read_target,
-    require_labels,
+    read_numbers,
+    similarity_of_arrays,
+    similarity_of_stream,
 )
-from tamiz.filters._streaming import Stream, Streaming
-from tamiz.filters._streaming_codes import streamed_codes
-from tamiz.filters._streaming_similarity import (
-    CorrelateAndSample,
-    StreamedInformation,
-    StreamedPearson,
-)
-from tamiz.filters.univariate_base import HOW_MANY, refuse_categories, warn_of_nothing
-from tamiz.information import encode
+from tamiz.filters.streaming import Needs, Stream
 from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
 from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import N_JOBS, limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.selector import Selector
+from tamiz.runtime.threads import limit_threads
 from tamiz.solvers import solve
-from tamiz.validation import as_vector, check_X, guess_task
+from tamiz.validation import N_JOBS, as_vector, guess_task
 
 
-class QPFS(Streaming, Selector):
+class QPFS(Filter):
     r"""Quadratic programming feature selection.
 
     Gives every feature a weight: the point of the simplex that minimises
@@ -70,10 +61,10 @@ class QPFS(Streaming, Selector):
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number or share of features; by default those with a weight above zero, and none, with a
+        Number or fraction of features; by default those with a weight above zero, and none, with a
         warning, if no feature has to do with the target.
     alpha : float in [0, 1] or "auto", default="auto"
-        Share of relevance. 1 ranks by relevance alone (as MaxRel does), 0 looks for the least
+        Weight of relevance. 1 ranks by relevance alone (as MaxRel does), 0 looks for the least
         redundant features whatever the target. ``"auto"`` is ``q / (q + f)`` with the mean entries
         ``q`` of ``Q`` and ``f`` of ``F``, at which both terms weigh the same; with Nyström, ``q``
         is the mean over the rows that were computed.
@@ -88,7 +79,7 @@ class QPFS(Streaming, Selector):
         ``F``, or a function of ``(X, y)`` that returns it. By default the similarity with the
         target.
     nystroem : float in (0, 1], optional
-        Share of the features whose rows of ``Q`` are computed; the rest follows from them by
+        Fraction of the features whose rows of ``Q`` are computed; the rest follows from them by
         Nyström's method. By default, and with 1.0, ``Q`` is exact.
     sampling : {"uniform", "kmeans", "leverage"}, default="uniform"
         How these features are chosen: at random; those nearest to the centres of as many clusters
@@ -102,10 +93,10 @@ class QPFS(Streaming, Selector):
         Leave out the eigenvalues of ``Q`` (with Nyström, of its sampled block) up to this one.
         0.0 makes an indefinite ``Q`` positive semi-definite and the problem convex.
     min_entropy : float in [0, 1], default=0.05
-        With mutual information, features whose entropy is below this share of the mean are left out
-        of the problem like constant ones. The similarity of a feature with itself is its entropy,
-        so that one with a single odd value seems to be the least redundant of all. 0.0 leaves out
-        constant features only.
+        With mutual information, features whose entropy is below this fraction of the mean are left
+        out of the problem like constant ones. The similarity of a feature with itself is its
+        entropy, so that one with a single odd value seems to be the least redundant of all. 0.0
+        leaves out constant features only.
     bins : {"mean_std", "mdl", "width", "frequency"} or None, default="mean_std"
         Discretisation for information; ``None`` if the features are discrete already.
     n_bins : int, default=5
@@ -114,8 +105,8 @@ class QPFS(Streaming, Selector):
         Features whose values are categories: indices, names or a mask. Columns that hold
         text or, in a data frame, categories always are. For information only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers. ``"auto"``: text and whole numbers are labels; floats
-        with a fractional part are numbers, and so are whole ones with more than twenty levels of
+        Whether ``y`` holds labels or numbers. ``"auto"``: text and integers are labels; floats
+        with a fractional part are numbers, and so are integers with more than twenty levels of
         fewer than ten samples each. A regression needs a similarity other than information.
     tol : float, default=1e-8
         KKT violation at which the solver stops, relative to the largest coefficient.
@@ -135,7 +126,7 @@ class QPFS(Streaming, Selector):
     relevance_ : array of shape (n_features,)
         ``F``.
     alpha_ : float
-        Share of relevance used.
+        Weight of relevance used.
     n_suggested_ : int
         Number of features with a weight above zero.
     objective_ : float
@@ -185,7 +176,7 @@ class QPFS(Streaming, Selector):
     The second feature repeats the first, the third tells something else:
 
     >>> import numpy as np
-    >>> from tamiz.filters.qpfs import QPFS
+    >>> from tamiz.filters import QPFS
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 100)
     >>> a, b = rng.normal(size=(2, 200)) + y
@@ -259,7 +250,6 @@ class QPFS(Streaming, Selector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._uses_codes()
         return tags
 
@@ -270,7 +260,7 @@ class QPFS(Streaming, Selector):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Samples. With mutual information it may be sparse, hold text columns (taken as
-            categories) and lack values (a gap counts as a value of its own); otherwise it must be
+            categories) and lack values (missing is then a value of its own); otherwise it must be
             dense and complete.
         y : array-like of shape (n_samples,)
             Class labels, or numbers for a regression.
@@ -293,7 +283,7 @@ class QPFS(Streaming, Selector):
         similarity: Similarity,
         watch: Stopwatch,
         relevance: Callable[[], np.ndarray],
-        told: Callable[[], dict[str, Any]] = dict,
+        summary: Callable[[], dict[str, Any]] = dict,
     ) -> QPFS:
         n_features = similarity.n_features
         wanted = self.n_features_to_select
@@ -312,53 +302,13 @@ class QPFS(Streaming, Selector):
             n_selected=number_to_select(wanted, n_features, own),
             scores=self.weights_,
             seconds=watch.seconds,
-            notes={**notes, **told()},
+            notes={**notes, **summary()},
         )
         return self
 
-    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
-        similarity = self._streamed_similarity(stream, sample_size)
+    fit_stream = streaming.fit_stream
 
-        def relevance() -> np.ndarray:
-            return self._relevance_of(None, None, similarity)
-
-        return self._solve(similarity, watch, relevance, stream.told)
-
-    def _streamed_similarity(self, stream: Stream, sample_size: int | None) -> Similarity:
-        sampled = self.nystroem is not None and self.sampling != "uniform"
-        if not self._uses_codes():
-            found = stream.sweep(CorrelateAndSample.of(stream, sample_size if sampled else 0))
-            if stream.classes is not None:
-                stream.check_rows(found.moments.class_rows, self._many_classes())
-            return StreamedPearson(found.moments, found.sample)
-        target = Target(None, stream.n_classes)
-        require_labels(target, f'similarity="{self.similarity}"', 'similarity="pearson"')
-        # Nyström's method needs some rows only. Where the tables of all pairs fit into the budget,
-        # they cost less all the same than the pass more that it takes to know which.
-        codes, sample, cuts = streamed_codes(
-            stream,
-            bins=self.bins,
-            n_bins=self.n_bins,
-            pairs=self.alpha != 1.0,
-            sample_size=sample_size,
-            sampled=sampled,
-        )
-        stream.check_rows(codes.class_rows, self._many_classes())
-        ratio = self.similarity == "symmetrical_uncertainty"
-        least = 0.0 if ratio else self.min_entropy
-        return StreamedInformation(codes, target, sample, cuts, least=least, ratio=ratio)
-
-    _quantity = 'use task="regression"'
-
-    def _many_classes(self) -> str | None:
-        return self._quantity if self.task == "auto" else None
-
-    _keeps_classes = False
-
-    def _takes_nominal(self) -> bool:
-        return self._uses_codes()
-
-    def _check_streamable(self) -> None:
+    def _stream_needs(self) -> Needs:
         if not isinstance(self.similarity, str):
             kind = "a function" if callable(self.similarity) else "an array"
             raise ValueError(
@@ -367,12 +317,37 @@ class QPFS(Streaming, Selector):
             )
         if callable(self.relevance):
             raise ValueError(
-                "relevance is a function of X and y, which are not in memory in fit_stream; hand "
-                "over one number for each feature, or leave it out."
+                "relevance is a function of X and y, which are not in memory in fit_stream; pass "
+                "one number for each feature, or leave it out."
             )
         if not self._uses_codes():
-            what = 'similarity="pearson"'
-            refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
+            self._refuse_categories()
+        return Needs(self.task, self._uses_codes(), instead=REGRESSION, keeps_classes=False)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        # Nyström's method needs some rows only. Where the tables of all pairs fit into the budget,
+        # they cost less all the same than the pass more that it takes to know which.
+        similarity = similarity_of_stream(
+            self,
+            stream,
+            self._kind(),
+            sample_size,
+            sampled=self.nystroem is not None and self.sampling != "uniform",
+            pairs=self.alpha != 1.0,
+        )
+
+        def relevance() -> np.ndarray:
+            return self._relevance_of(None, None, similarity)
+
+        return self._solve(similarity, watch, relevance, stream.summary)
+
+    def _kind(self) -> Kind:
+        counted = self.similarity == "mutual_information"
+        return Kind(self.similarity, "similarity", self.min_entropy if counted else 0.0)
+
+    def _refuse_categories(self) -> None:
+        what = 'similarity="pearson"' if isinstance(self.similarity, str) else "a similarity given"
+        refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
 
     def _found_relevance(self, similarity: Similarity) -> bool:
         """Whether any feature has to do with the target; warns if not."""
@@ -391,30 +366,16 @@ class QPFS(Streaming, Selector):
         """Check the data and put the similarity before them."""
         y = as_vector(y)
         task = guess_task(y) if self.task == "auto" else self.task
-        if self._uses_codes():
-            codes = encode(
-                X,
-                bins=self.bins,
-                n_bins=self.n_bins,
-                y=y if self.bins == "mdl" else None,
-                categorical_features=self.categorical_features,
-                estimator=self,
-            )
-            target = read_target(y, codes.n_samples, task, guessed=self.task == "auto")
-            if self.similarity == "symmetrical_uncertainty":
-                return Information(codes, target, ratio=True)
-            return Information(codes, target, least=self.min_entropy)
-        what = 'similarity="pearson"' if isinstance(self.similarity, str) else "a similarity given"
-        refuse_categories(self.categorical_features, what, 'similarity="mutual_information"')
-        X = check_X(self, X, reset=True, min_samples=2)
-        target = read_target(y, len(X), task, guessed=self.task == "auto")
+        if not self._uses_codes():
+            self._refuse_categories()
         if isinstance(self.similarity, str):
-            return Pearson(X, target)
+            return similarity_of_arrays(self, X, y, task, self._kind())
+        X, target = read_numbers(self, X, y, task)
         if callable(self.similarity):
             return Custom(X, target, self.similarity)
         if self.relevance is None:
             raise ValueError(
-                "similarity is an array, which tells nothing about the target; hand over "
+                "similarity is an array, which tells nothing about the target; pass "
                 "relevance as well: one value for each feature, or a function of X and y."
             )
         return Given(self.similarity, X.shape[1])
@@ -448,8 +409,8 @@ class QPFS(Streaming, Selector):
             redundancy = self._redundancy(similarity)
             self.alpha_ = self._balance(redundancy, F)
         # The objective divided by 1 - alpha: the matrix stays as it is.
-        share = 1.0 - self.alpha_
-        p = F * (-self.alpha_ / share)
+        rest = 1.0 - self.alpha_
+        p = F * (-self.alpha_ / rest)
         scale = max(float(np.abs(redundancy.diag).max()), float(np.abs(p).max()))
         start = np.zeros(similarity.n)
         # The best single feature, which does not depend on the order of the columns.
@@ -458,8 +419,8 @@ class QPFS(Streaming, Selector):
         with one_blas_thread():  # many small products between compiled loops
             result = solve(problem, tol=self.tol * scale, start=start, verbose=self.verbose)
         self.weights_[similarity.kept] = result.a
-        self.objective_ = share * float(result.objective or 0.0)
-        self.kkt_violation_ = share * float(result.violation or 0.0)
+        self.objective_ = rest * float(result.objective or 0.0)
+        self.kkt_violation_ = rest * float(result.violation or 0.0)
         self.status_ = result.status.value
         self.n_iter_ = result.iterations
         self._trust(redundancy, similarity)

@@ -3,7 +3,6 @@
 Information is in nats unless ``unit="bits"`` is asked for.
 """
 
-from tamiz.information._packed import joint_codes
 from tamiz.information.codes import Codes
 from tamiz.information.discretiser import Discretiser, discretise
 from tamiz.information.encoding import encode
@@ -17,6 +16,7 @@ from tamiz.information.measures import (
     symmetrical_uncertainty,
     symmetrical_uncertainty_matrix,
 )
+from tamiz.information.packing import joint_codes
 
 __all__ = [
     "Codes",

@@ -1,4 +1,4 @@
-"""From what a user hands over to a table of numbers in which text has become codes."""
+"""From what a user passes to a table of numbers in which text has become codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, np.ndarray)
 _NUMBERS = (Real, Decimal, np.bool_)
 
 
-class Columns(NamedTuple):
+class CodedTable(NamedTuple):
     """A table of numbers; categorical columns hold codes from 0, NaN where missing."""
 
     X: Any  # float64 in C order, or CSC
@@ -46,12 +46,12 @@ def read_columns(
     reset: bool = True,
     min_samples: int = 2,
     categories: dict[int, np.ndarray] | None = None,
-) -> Columns:
+) -> CodedTable:
     """Check ``X`` and turn its categorical columns into codes.
 
     Categorical are the columns that hold text (or, in a data frame, categories), and those named by
     ``categorical_features``: indices, names, or a boolean mask. Text that reads as numbers in most
-    rows is warned of. Whole numbers are indices, counted from 0. Where the columns of a data frame
+    rows is warned of. Integers are indices, counted from 0. Where the columns of a data frame
     are themselves numbered otherwise, they could mean two things and are refused.
 
     A categorical column may mix numbers and text. Numbers that are equal are one category, however
@@ -63,7 +63,7 @@ def read_columns(
     X : array, sparse matrix or data frame
         The table.
     categorical_features : array-like, optional
-        Columns to take as categorical whatever they hold.
+        CodedTable to take as categorical whatever they hold.
     estimator : estimator, optional
         Records, or is compared with, names and number of features.
     reset : bool, default=True
@@ -92,7 +92,7 @@ def read_columns(
                 _warn_of_numbers_as_text(column.to_list(), f"column {column.name!r}")
     if not chosen.any():
         table = check_X(estimator, X, reset=reset, min_samples=min_samples, allow_nan=True)
-        return Columns(table, chosen, {}, labels)
+        return CodedTable(table, chosen, {}, labels)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     names: dict[int, np.ndarray] = {}
     table = np.empty((len(frame), len(columns)))
@@ -110,7 +110,7 @@ def read_columns(
         values[missing] = None
         table[:, j], names[j] = _codes(values, _known(categories, j), f"column {labels[j]!r}")
     check_X(_Anonymous(), table[:, :1], reset=True, min_samples=min_samples, allow_nan=True)
-    return Columns(table, chosen, names, labels)
+    return CodedTable(table, chosen, names, labels)
 
 
 def _from_array(
@@ -120,7 +120,7 @@ def _from_array(
     reset: bool,
     min_samples: int,
     categories: dict[int, np.ndarray] | None,
-) -> Columns:
+) -> CodedTable:
     names: dict[int, np.ndarray] = {}
     marked = categorical_features
     source = _as_objects(X, categorical_features is not None)
@@ -145,11 +145,11 @@ def _from_array(
     if sparse.issparse(table):
         if chosen.any():
             raise ValueError(
-                "categorical_features cannot be combined with a sparse X; hand over a dense table "
+                "categorical_features cannot be combined with a sparse X; pass a dense table "
                 "(X.toarray()), or leave categorical_features out."
             )
         table = table.tocsc()
-    return Columns(table, chosen, names)
+    return CodedTable(table, chosen, names)
 
 
 def _as_objects(X: Any, wanted: bool) -> np.ndarray | None:
@@ -263,20 +263,21 @@ def _known(categories: dict[int, np.ndarray] | None, j: Any) -> np.ndarray | Non
         return None
     if int(j) not in categories:
         raise ValueError(
-            f"Column {int(j)} of X holds text or categories, but held numbers in fit; hand over "
+            f"Column {int(j)} of X holds text or categories, but held numbers in fit; pass "
             "the same kind of column."
         )
     return categories[int(j)]
 
 
 def _is_numeric(column: Any) -> bool:
-    """Whether a column of Python objects holds numbers and gaps only."""
+    """Whether a column of Python objects holds numbers and missing values only."""
     return all(
-        isinstance(value, (int, float, np.number)) or _is_gap(value) for value in column.to_list()
+        isinstance(value, (int, float, np.number)) or _is_missing(value)
+        for value in column.to_list()
     )
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """None, NaN, or pandas' NA, of which even ``NA != NA`` is unknown."""
     if value is None:
         return True
@@ -297,7 +298,7 @@ def _place(key: Any) -> tuple[Any, ...]:
         return 1, *key
     try:
         return 0, float(key), str(key)
-    except OverflowError:  # a whole number of more than 308 digits
+    except OverflowError:  # an integer of more than 308 digits
         return 0, np.inf if key > 0 else -np.inf, str(key)
 
 
@@ -306,9 +307,9 @@ def _codes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes of the values (NaN where missing or unknown) and the categories they stand for."""
     _refuse_containers(values.tolist(), called)
-    gaps = np.array([_is_gap(value) for value in values.tolist()], dtype=bool)
+    missing = np.array([_is_missing(value) for value in values.tolist()], dtype=bool)
     codes = np.full(len(values), np.nan)
-    present = values[~gaps]
+    present = values[~missing]
     if known is None:
         try:
             known, inverse = np.unique(present, return_inverse=True)
@@ -322,14 +323,14 @@ def _codes(
             inverse = np.array([number[key] for key in keys])
             known = np.empty(len(order), dtype=object)
             known[:] = [distinct[key] for key in order]
-        codes[~gaps] = inverse
+        codes[~missing] = inverse
         return codes, known
     number = {value: k for k, value in enumerate(known.tolist())}
-    codes[~gaps] = [number.get(value, np.nan) for value in present.tolist()]
+    codes[~missing] = [number.get(value, np.nan) for value in present.tolist()]
     if len(present) and len(known) and np.isnan(codes).all():
         warnings.warn(
             f"No value of {called} of X is a category that fit saw (here {present[0]!r}, there "
-            f"{known[0]!r}); all count as missing. Hand over values of the same kind.",
+            f"{known[0]!r}); all count as missing. Pass values of the same kind.",
             UserWarning,
             stacklevel=2,
         )

@@ -10,8 +10,8 @@ With n_ab the cells, n_a and n_b the marginals and f(n) = n log n,
 
     N I(X; Z) = f(N) + sum_ab f(n_ab) - sum_a f(n_a) - sum_b f(n_b),
 
-in which every argument is a whole number between 0 and N: f is a table. The table holds fixed-point
-numbers (whole numbers, scaled by a power of two), whose sums do not depend on the order of the
+in which every argument is a integer between 0 and N: f is a table. The table holds fixed-point
+numbers (integers, scaled by a power of two), whose sums do not depend on the order of the
 terms. So columns that are equal up to the names of their levels get exactly the same information,
 and ties are ties.
 
@@ -23,7 +23,8 @@ side) are taken in blocks, so that the words of the other side stay in the cache
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -41,10 +42,64 @@ HEIGHT = 64
 FAINT = 47
 
 _ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+@lru_cache(maxsize=4)
+def log_table(n_samples: int) -> tuple[np.ndarray, float]:
+    """n log n for n = 0, ..., N as fixed-point numbers, and their scale (a power of two).
+
+    Sums of integers do not depend on their order, so equal tables of counts give equal
+    information to the last bit, however their rows and columns are arranged. The scale leaves
+    room for the sum of four entries.
+
+    Examples
+    --------
+    >>> table, scale = log_table(8)
+    >>> (table / scale).round(4)
+    array([ 0.    ,  0.    ,  1.3863,  3.2958,  5.5452,  8.0472, 10.7506, 13.6214, 16.6355])
+    """
+    scale = fixed_point_scale(n_samples)
+    return fixed_point(np.arange(n_samples + 1), scale), scale
+
+
+def fixed_point_scale(n_samples: int) -> float:
+    """Scale of the fixed-point numbers for tables of so many samples."""
+    most = n_samples * np.log(max(n_samples, 1))
+    return 2.0 ** (60 - int(np.ceil(np.log2(max(most, 1.0)))))
+
+
+def fixed_point(counts: np.ndarray, scale: float) -> np.ndarray:
+    """n log n of some counts, as the table has it."""
+    n = counts.astype(np.float64)
+    return np.rint(n * np.log(np.maximum(n, 1.0)) * scale).astype(np.int64)
+
+
+class Pivots(NamedTuple):
+    """Packed columns that others are held against, one after the other."""
+
+    bits: np.ndarray  # uint64 (pivots, levels, words)
+    margins: np.ndarray  # uint64 (pivots, levels): samples at each level
+
+
+class Planes(NamedTuple):
+    """Packed columns of equally many levels, side by side."""
+
+    bits: np.ndarray  # uint64 (levels, words, columns)
+    margins: np.ndarray  # uint64 (levels, columns): samples at each level
+    sums: np.ndarray  # int64 (columns,): f summed over the levels
+
+
+class Measuring(NamedTuple):
+    """How information is measured."""
+
+    f: np.ndarray  # int64 (samples + 1,): the table of n log n
+    complete: bool  # whether every sample has a level in every column
+    ratio: bool  # whether to divide twice the information by the sum of the entropies
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _ones(typing_context: Any, word: Any) -> Any:
+def count_ones(typing_context: Any, word: Any) -> Any:
     """Number of bits that are set in a word."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -54,86 +109,46 @@ def _ones(typing_context: Any, word: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pairs_rows(  # type: ignore[no-untyped-def]
-    start, stop, pivots, margins, planes, column_margins, sums, f, whole, ratio, out
-):
+def pairs_rows(start, stop, pivots, planes, how, out):  # type: ignore[no-untyped-def]
     """Information of every pivot with the columns from ``start`` to ``stop``.
 
     Parameters
     ----------
     start, stop : int
         Range of columns.
-    pivots : uint64 array of shape (n_pivots, r, n_words)
-        Bits of the pivots.
-    margins : uint64 array of shape (n_pivots, r)
-        Samples at each level of the pivots.
-    planes : uint64 array of shape (c, n_words, n_columns)
-        Bits of the columns.
-    column_margins : uint64 array of shape (c, n_columns)
-        Samples at each level of the columns.
-    sums : int64 array of shape (n_columns,)
-        Sum of f over the levels of each column.
-    f : int64 array of shape (n_samples + 1,)
-        Table of n log n.
-    whole : bool
-        Whether every sample has a level in every column.
-    ratio : bool
-        Whether to divide twice the information by the sum of the entropies.
+    pivots : Pivots
+        One side.
+    planes : Planes
+        The other side.
+    how : Measuring
+        What to measure.
     out : float64 array of shape (n_pivots, n_columns)
         Where the result goes; in units of the table divided by the number of samples.
     """
-    n_pivots, r = margins.shape
-    c = planes.shape[0]
-    nr, nc = (r - 1, c - 1) if whole else (r, c)
-    most = min(n_pivots, max(1, min(MOST_PIVOTS, SCRATCH // max(1, nr * nc * TILE))))
+    n_pivots = len(pivots.bits)
+    nr, nc, most = _tile_shape(pivots, planes, how.complete)
+    most = min(n_pivots, most)
     counts = np.empty((most, max(1, nr), max(1, nc), TILE), dtype=np.uint64)
     for j in range(start, stop, TILE):
         nj = min(TILE, stop - j)
         for i in range(0, n_pivots, most):
             ni = min(most, n_pivots - i)
-            _count(pivots[i : i + ni], planes, j, nj, nr, nc, counts)
+            count_pairs(pivots.bits[i : i + ni], planes.bits, j, nj, nr, nc, counts)
             for k in range(ni):
-                _score(
-                    counts[k],
-                    margins[i + k],
-                    column_margins,
-                    sums,
-                    j,
-                    nj,
-                    f,
-                    whole,
-                    ratio,
-                    out[i + k, j : j + nj],
-                )
+                margin = pivots.margins[i + k]
+                _score(counts[k], margin, planes, j, nj, how, out[i + k, j : j + nj])
 
 
 @njit(cache=True, nogil=True)
-def pairs_tiles(  # type: ignore[no-untyped-def]
-    start,
-    stop,
-    tiles,
-    pivots,
-    margins,
-    planes,
-    column_margins,
-    sums,
-    f,
-    whole,
-    ratio,
-    scale,
-    rows,
-    columns,
-    out,
-):
+def pairs_tiles(start, stop, tiles, pivots, planes, how, scale, places, out):  # type: ignore[no-untyped-def]
     """Fill tiles of a symmetric matrix: both ``out[rows, columns]`` and its mirror image.
 
-    ``tiles`` lists the first pivot and the first column of each; ``rows`` and ``columns`` are the
-    places of the pivots and the columns in the matrix.
+    ``tiles`` lists the first pivot and the first column of each; ``places`` are the rows and the
+    columns: the places of the pivots and of the columns in the matrix.
     """
-    n_pivots, r = margins.shape
-    c, _, n_columns = planes.shape
-    nr, nc = (r - 1, c - 1) if whole else (r, c)
-    most = max(1, min(MOST_PIVOTS, SCRATCH // max(1, nr * nc * TILE)))
+    rows, columns = places
+    n_pivots, n_columns = len(rows), len(columns)
+    nr, nc, most = _tile_shape(pivots, planes, how.complete)
     counts = np.empty((most, max(1, nr), max(1, nc), TILE), dtype=np.uint64)
     block = np.empty((HEIGHT, TILE), dtype=np.float64)
     for t in range(start, stop):
@@ -142,22 +157,20 @@ def pairs_tiles(  # type: ignore[no-untyped-def]
         nj = min(TILE, n_columns - j)
         for i in range(0, total, most):
             ni = min(most, total - i)
-            _count(pivots[i0 + i : i0 + i + ni], planes, j, nj, nr, nc, counts)
+            count_pairs(pivots.bits[i0 + i : i0 + i + ni], planes.bits, j, nj, nr, nc, counts)
             for k in range(ni):
-                _score(
-                    counts[k],
-                    margins[i0 + i + k],
-                    column_margins,
-                    sums,
-                    j,
-                    nj,
-                    f,
-                    whole,
-                    ratio,
-                    block[i + k, :nj],
-                )
+                margin = pivots.margins[i0 + i + k]
+                _score(counts[k], margin, planes, j, nj, how, block[i + k, :nj])
         _write(block[:total, :nj], scale, rows[i0 : i0 + total], columns[j : j + nj], out)
         _write(block[:total, :nj].T, scale, columns[j : j + nj], rows[i0 : i0 + total], out)
+
+
+@njit(cache=True, nogil=True)
+def _tile_shape(pivots, planes, complete):  # type: ignore[no-untyped-def]
+    """Levels that are counted on either side, and pivots whose counts a tile may hold."""
+    r, c = pivots.bits.shape[1], planes.bits.shape[0]
+    nr, nc = (r - 1, c - 1) if complete else (r, c)
+    return nr, nc, max(1, min(MOST_PIVOTS, SCRATCH // max(1, nr * nc * TILE)))
 
 
 @njit(cache=True, nogil=True)
@@ -177,9 +190,7 @@ def _write(block, scale, rows, columns, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def least_redundant(  # type: ignore[no-untyped-def]
-    n_steps, alive, relevance, total, n_added, planes, margins, sums, f, scale, floor, order, values
-):
+def least_redundant(n_steps, alive, relevance, total, n_added, planes, f, scale, floor):  # type: ignore[no-untyped-def]
     """Steps of a greedy search: the greatest relevance minus, or over, the mean information shared.
 
     Parameters
@@ -194,17 +205,23 @@ def least_redundant(  # type: ignore[no-untyped-def]
         Information that each column shares with those added so far, summed; changed in place.
     n_added : int
         How many those are.
-    planes, margins, sums, f
-        As in ``pairs_rows``; every sample has a level in every column.
+    planes : Planes
+        The columns; every sample has a level in every column.
+    f : int64 array of shape (n_samples + 1,)
+        Table of n log n.
     scale : float
         Unit of the information, in units of the table.
     floor : float
         If not negative, the quotient is taken in place of the difference, and information counts
         as this much at least.
+
+    Returns
+    -------
     order, values : arrays of shape (n_steps,)
         The columns added and the value of the criterion of each.
     """
-    r, n_words, p = planes.shape
+    r, n_words, p = planes.bits.shape
+    order, values = np.empty(n_steps, dtype=np.intp), np.empty(n_steps)
     pivot = np.empty((1, r, n_words), dtype=np.uint64)
     margin = np.empty(r, dtype=np.uint64)
     counts = np.empty((1, max(1, r - 1), max(1, r - 1), TILE), dtype=np.uint64)
@@ -224,16 +241,17 @@ def least_redundant(  # type: ignore[no-untyped-def]
         order[step], values[step] = k, best
         alive[k] = False
         for a in range(r):
-            margin[a] = margins[a, k]
+            margin[a] = planes.margins[a, k]
             for w in range(n_words):
-                pivot[0, a, w] = planes[a, w, k]
+                pivot[0, a, w] = planes.bits[a, w, k]
         for j in range(0, p, TILE):
             nj = min(TILE, p - j)
-            _count(pivot, planes, j, nj, r - 1, r - 1, counts)
-            _information(counts[0], margin, margins, sums, j, nj, f, shared[:nj])
+            count_pairs(pivot, planes.bits, j, nj, r - 1, r - 1, counts)
+            _information(counts[0], margin, planes, j, nj, f, shared[:nj])
             for l in range(nj):
                 value = shared[l] * inverse * scale
                 total[j + l] += max(value, floor) if quotient else value
+    return order, values
 
 
 @njit(cache=True, nogil=True)
@@ -243,7 +261,7 @@ def pairs_counts(start, stop, pivot, planes, out):  # type: ignore[no-untyped-de
     counts = np.empty((1, r, c, TILE), dtype=np.uint64)
     for j in range(start, stop, TILE):
         nj = min(TILE, stop - j)
-        _count(pivot.reshape((1, r, pivot.shape[1])), planes, j, nj, r, c, counts)
+        count_pairs(pivot.reshape((1, r, pivot.shape[1])), planes, j, nj, r, c, counts)
         for l in range(nj):
             for a in range(r):
                 for b in range(c):
@@ -251,7 +269,7 @@ def pairs_counts(start, stop, pivot, planes, out):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _count(pivots, planes, j, nj, nr, nc, counts):  # type: ignore[no-untyped-def]
+def count_pairs(pivots, planes, j, nj, nr, nc, counts):  # type: ignore[no-untyped-def]
     """``counts[i, a, b, l]``: samples with level a in pivot i and level b in column j + l."""
     n_words = planes.shape[1]
     ni = len(pivots)
@@ -290,28 +308,32 @@ def _count(pivots, planes, j, nj, nr, nc, counts):  # type: ignore[no-untyped-de
 @njit(cache=True, nogil=True)
 def _add_four(counts, p0, p1, p2, p3, x0, x1, x2, x3):  # type: ignore[no-untyped-def]
     for l in range(len(counts)):
-        counts[l] += _ones(p0[l] & x0) + _ones(p1[l] & x1) + _ones(p2[l] & x2) + _ones(p3[l] & x3)
+        counts[l] += (
+            count_ones(p0[l] & x0)
+            + count_ones(p1[l] & x1)
+            + count_ones(p2[l] & x2)
+            + count_ones(p3[l] & x3)
+        )
 
 
 @njit(cache=True, nogil=True)
 def _add_one(counts, p0, x0):  # type: ignore[no-untyped-def]
     for l in range(len(counts)):
-        counts[l] += _ones(p0[l] & x0)
+        counts[l] += count_ones(p0[l] & x0)
 
 
 @njit(cache=True, nogil=True)
-def _score(  # type: ignore[no-untyped-def]
-    counts, margin, column_margins, sums, j, nj, f, whole, ratio, out
-):
+def _score(counts, margin, planes, j, nj, how, out):  # type: ignore[no-untyped-def]
     """Information of one pivot with the columns of a tile."""
-    if not whole:
-        _score_gappy(counts, nj, f, ratio, out)
+    f = how.f
+    if not how.complete:
+        _score_incomplete(counts, nj, f, how.ratio, out)
         return
-    own = _information(counts, margin, column_margins, sums, j, nj, f, out)
-    if ratio:
+    own = _information(counts, margin, planes, j, nj, f, out)
+    if how.ratio:
         total = f[len(f) - 1]
         for l in range(nj):
-            entropy = float(total - own) + float(total - sums[j + l])
+            entropy = float(total - own) + float(total - planes.sums[j + l])
             out[l] = 2.0 * out[l] / entropy if out[l] > 0.0 else 0.0
     else:
         inverse = 1.0 / float(len(f) - 1)
@@ -320,30 +342,18 @@ def _score(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _information(counts, margin, column_margins, sums, j, nj, f, out):  # type: ignore[no-untyped-def]
+def _information(counts, margin, planes, j, nj, f, out):  # type: ignore[no-untyped-def]
     """N times the information; returns the sum of f over the levels of the pivot."""
     total = f[len(f) - 1]
     own = np.int64(0)
     for a in range(len(margin)):
         own += f[margin[a]]
-    if len(margin) == 3 and len(column_margins) == 3:
-        _cells_three(
-            counts[0, 0],
-            counts[0, 1],
-            counts[1, 0],
-            counts[1, 1],
-            margin[0],
-            margin[1],
-            margin[2],
-            column_margins[0, j : j + nj],
-            column_margins[1, j : j + nj],
-            sums[j : j + nj],
-            f,
-            total - own,
-            out,
-        )
+    margins, sums = planes.margins[:, j : j + nj], planes.sums[j : j + nj]
+    if len(margin) == 3 and len(margins) == 3:
+        first, second = planes.margins[0, j : j + nj], planes.margins[1, j : j + nj]
+        _cells_three(counts, margin, first, second, sums, f, total - own, out)
     else:
-        _cells(counts, margin, column_margins[:, j : j + nj], sums[j : j + nj], f, total - own, out)
+        _cells(counts, margin, margins, sums, f, total - own, out)
     least = float(total >> FAINT)
     for l in range(nj):
         out[l] = out[l] if out[l] >= least else 0.0
@@ -351,14 +361,14 @@ def _information(counts, margin, column_margins, sums, j, nj, f, out):  # type: 
 
 
 @njit(cache=True, nogil=True)
-def _cells_three(  # type: ignore[no-untyped-def]
-    n00, n01, n10, n11, m0, m1, m2, k0, k1, sums, f, base, out
-):
+def _cells_three(counts, margin, first, second, sums, f, base, out):  # type: ignore[no-untyped-def]
     """Three levels on either side, the commonest case: the nine cells in one pass."""
+    n00, n01, n10, n11 = counts[0, 0], counts[0, 1], counts[1, 0], counts[1, 1]
+    m0, m1, m2 = margin[0], margin[1], margin[2]
     for l in range(len(out)):
         a, b, d, e = n00[l], n01[l], n10[l], n11[l]
-        g = k0[l] - a - d
-        h = k1[l] - b - e
+        g = first[l] - a - d
+        h = second[l] - b - e
         total = f[a] + f[b] + f[m0 - a - b]
         total += f[d] + f[e] + f[m1 - d - e]
         total += f[g] + f[h] + f[m2 - g - h]
@@ -403,13 +413,13 @@ def _cells(counts, margin, column_margins, sums, f, base, out):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _score_gappy(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
+def _score_incomplete(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
     """Where a level may be missing, the samples in which both are present are those that count.
 
-    What they tell is multiplied by their share of all samples: see :class:`Codes`.
+    What they tell is multiplied by their fraction of all samples: see
+    :mod:`tamiz.information.codes`.
     """
     r, c = counts.shape[0], counts.shape[1]
-    inverse = 1.0 / float(len(f) - 1)
     for l in range(nj):
         cells, rows, columns = np.int64(0), np.int64(0), np.int64(0)
         n = _ZERO
@@ -425,13 +435,109 @@ def _score_gappy(counts, nj, f, ratio, out):  # type: ignore[no-untyped-def]
             for a in range(r):
                 column += counts[a, b, l]
             columns += f[column]
-        information = float(f[n] + cells - rows - columns)
-        entropy = float(f[n] - rows) + float(f[n] - columns)
-        least = float(f[n] >> FAINT)
-        if information < least or n == _ZERO:
-            out[l] = 0.0
-        elif ratio:
-            share = float(n) / float(len(f) - 1)
-            out[l] = 2.0 * information / entropy * share if entropy > least else 0.0
-        else:
-            out[l] = information * inverse
+        out[l] = measure(cells, rows, columns, f[n], np.int64(n), len(f) - 1, ratio)
+
+
+# ------------------------------------------------- sample by sample, for any number of levels
+
+
+@njit(cache=True, nogil=True)
+def measure(cells, rows, columns, whole, n, n_samples, ratio):  # type: ignore[no-untyped-def]
+    """Information or symmetrical uncertainty from the sums of f over a table and its margins.
+
+    Times the fraction of all samples that the table holds: see :mod:`tamiz.information.codes`.
+    """
+    information = float(whole + cells - rows - columns)
+    least = float(whole >> FAINT)
+    if n == 0 or information < least:
+        return 0.0
+    if ratio:
+        entropy = float(whole - rows) + float(whole - columns)
+        fraction = float(n) / float(n_samples)
+        return 2.0 * information / entropy * fraction if entropy > least else 0.0
+    return information * (1.0 / float(n_samples))
+
+
+@njit(cache=True, nogil=True)
+def measure_all(cells, rows, columns, whole, n, n_samples, ratio):  # type: ignore[no-untyped-def]
+    """The same for many tables."""
+    out = np.empty(len(cells))
+    for j in range(len(out)):
+        out[j] = measure(cells[j], rows[j], columns[j], whole[j], n[j], n_samples, ratio)
+    return out
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """Place of the lowest bit that is set; the word is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def grouped_rows(start, stop, order, bounds, codes, levels, f, ratio, out):  # type: ignore[no-untyped-def]
+    """Information of one pivot with columns given as codes, for any number of levels.
+
+    The samples are walked level by level of the pivot (``order`` from ``bounds[a]`` to
+    ``bounds[a + 1]``), so that one row of the table exists at a time: the work is that of reading
+    the column twice and the memory that of its levels, however many cells the table would have.
+
+    ``codes`` has one row for each column, negative where missing; ``levels`` says how many codes
+    each can have.
+    """
+    cell = np.zeros(levels.max(), dtype=np.int64)
+    margin = np.zeros(levels.max(), dtype=np.int64)
+    for j in range(start, stop):
+        out[j] = _grouped(order, bounds, codes[j], levels[j], f, ratio, cell, margin)
+
+
+@njit(cache=True, nogil=True)
+def grouped_planes(start, stop, order, bounds, planes, f, ratio, out):  # type: ignore[no-untyped-def]
+    """The same with columns given as bits."""
+    r = planes.shape[0]
+    codes = np.empty(len(f) - 1, dtype=np.int32)
+    cell = np.zeros(r, dtype=np.int64)
+    margin = np.zeros(r, dtype=np.int64)
+    for j in range(start, stop):
+        unpack(planes, j, codes)
+        out[j] = _grouped(order, bounds, codes, r, f, ratio, cell, margin)
+
+
+@njit(cache=True, nogil=True)
+def unpack(planes, j, codes):  # type: ignore[no-untyped-def]
+    """Write the codes of column ``j``, -1 where no level is set."""
+    codes[:] = -1
+    for b in range(planes.shape[0]):
+        for w in range(planes.shape[1]):
+            word = planes[b, w, j]
+            while word != _ZERO:
+                codes[64 * w + np.int64(_trailing_zeros(word))] = b
+                word &= word - _ONE
+
+
+@njit(cache=True, nogil=True)
+def _grouped(order, bounds, codes, levels, f, ratio, cell, margin):  # type: ignore[no-untyped-def]
+    cells, rows, columns = np.int64(0), np.int64(0), np.int64(0)
+    n = 0
+    for a in range(len(bounds) - 1):
+        row = 0
+        for s in range(bounds[a], bounds[a + 1]):
+            b = codes[order[s]]
+            if b >= 0:
+                cell[b] += 1
+                row += 1
+        for s in range(bounds[a], bounds[a + 1]):
+            b = codes[order[s]]
+            if b >= 0 and cell[b] > 0:
+                cells += f[cell[b]]
+                margin[b] += cell[b]
+                cell[b] = 0
+        rows += f[row]
+        n += row
+    for b in range(levels):
+        columns += f[margin[b]]
+        margin[b] = 0
+    return measure(cells, rows, columns, f[n], n, len(f) - 1, ratio)

@@ -114,7 +114,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.bins == "mdl":
             if y is None:
                 raise ValueError(
-                    'bins="mdl" requires y to be passed, but the target y is None: hand over '
+                    'bins="mdl" requires y to be passed, but the target y is None: pass '
                     'the class labels, or use "mean_std", "width" or "frequency".'
                 )
             target = check_classes(y, n, minimum=1).codes

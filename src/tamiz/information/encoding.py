@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.information._packing import MISSING, apply_cuts, code_small_integers
-from tamiz.information.codes import Codes
-from tamiz.information.columns import Columns, read_columns
+from tamiz.information.codes import Codes, DiscreteColumns
+from tamiz.information.columns import CodedTable, read_columns
 from tamiz.information.cuts import find_cuts
-from tamiz.runtime.parallel import run_tiles
+from tamiz.information.packing import MISSING, apply_cuts, code_small_integers
+from tamiz.runtime.threads import run_tiles
 from tamiz.validation import check_classes
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
@@ -35,7 +35,7 @@ BINNING: dict[str, list[Any]] = {
 _IDENTIFIER = 0.9
 _ENOUGH = 20
 
-#: Columns of a sparse matrix that are made dense at a time.
+#: CodedTable of a sparse matrix that are made dense at a time.
 _DENSE = 1024
 
 
@@ -68,7 +68,7 @@ def encode(
     missing : {"code", "ignore"}, default="code"
         Whether missing values are a level of their own, or samples are left out of the counts of
         every pair in which a value is missing; what the others tell is then multiplied by their
-        share of all samples (see :class:`Codes`).
+        fraction of all samples (see :class:`Codes`).
     estimator : estimator, optional
         Where to record the names and number of features. Columns with a level of their own for
         nearly every sample are then warned of.
@@ -94,7 +94,7 @@ def encode(
     if bins == "mdl":
         if y is None:
             raise ValueError(
-                'bins="mdl" cuts where the class changes and needs y; hand over the labels, or use '
+                'bins="mdl" cuts where the class changes and needs y; pass the labels, or use '
                 'bins="mean_std", "width" or "frequency".'
             )
         remedy = "use a method that takes numbers, such as PearsonScore or RReliefF"
@@ -127,11 +127,11 @@ def encode(
     if len(alone):
         codes.varies[alone] = _differ(table[:, alone])
     if estimator is not None:
-        _warn_of_identifiers(codes, columns)
+        warn_of_identifiers(codes, columns.called)
     return codes
 
 
-def _warn_of_identifiers(codes: Codes, columns: Columns) -> None:
+def warn_of_identifiers(codes: DiscreteColumns, called: Callable[[int], str]) -> None:
     """Say which columns seem to determine any target because hardly a level repeats."""
     known = codes.n_known()
     which = np.flatnonzero((codes.n_levels >= _IDENTIFIER * known) & (known >= _ENOUGH))
@@ -139,7 +139,7 @@ def _warn_of_identifiers(codes: Codes, columns: Columns) -> None:
         j = int(which[0])
         more = f" (and {len(which) - 1} more)" if len(which) > 1 else ""
         warnings.warn(
-            f"X has {codes.n_levels[j]} levels in {known[j]} samples of {columns.called(j)}{more}, "
+            f"X has {codes.n_levels[j]} levels in {known[j]} samples of {called(j)}{more}, "
             "as identifiers have: it seems to determine any target, and its score means nothing. "
             "Leave it out, put its values into groups, or use fewer bins.",
             UserWarning,
@@ -148,7 +148,7 @@ def _warn_of_identifiers(codes: Codes, columns: Columns) -> None:
 
 
 def _differ(table: Any) -> np.ndarray:
-    """Which columns had several values before they were cut, gaps apart."""
+    """Which columns had several values before they were cut, missing ones apart."""
     parts = [
         np.fmin.reduce(block, axis=0) < np.fmax.reduce(block, axis=0)
         for _, block in dense_blocks(table)
@@ -165,7 +165,7 @@ def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
         )
     whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
     if not whole or not 2 <= n_bins <= MOST_BINS:
-        raise ValueError(f"n_bins={n_bins!r} must be a whole number from 2 to {MOST_BINS}.")
+        raise ValueError(f"n_bins={n_bins!r} must be an integer from 2 to {MOST_BINS}.")
     if missing not in ("code", "ignore"):
         raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
 
@@ -197,7 +197,7 @@ def _code_cuts(block: np.ndarray, cuts: np.ndarray, out: np.ndarray) -> dict[int
 
 
 def _code_values(
-    block: np.ndarray, categorical: np.ndarray, out: np.ndarray, first: int, columns: Columns
+    block: np.ndarray, categorical: np.ndarray, out: np.ndarray, first: int, columns: CodedTable
 ) -> dict[int, np.ndarray]:
     """Codes of columns that are discrete; columns with very many values are returned apart."""
     found = {}
@@ -205,16 +205,16 @@ def _code_values(
     understood = np.empty(p, dtype=bool)
     run_tiles(code_small_integers, p, block, out, understood, min_items=1 + 100_000 // n)
     for j in np.flatnonzero(~understood):
-        gaps = np.isnan(block[:, j])
-        values, codes = np.unique(block[~gaps, j], return_inverse=True)
+        lacks = np.isnan(block[:, j])
+        values, codes = np.unique(block[~lacks, j], return_inverse=True)
         if not categorical[j]:
-            _refuse_continuous(values, int((~gaps).sum()), columns.called(first + int(j)))
+            _refuse_continuous(values, int((~lacks).sum()), columns.called(first + int(j)))
         if len(values) < MISSING:
             out[j] = MISSING
-            out[j, ~gaps] = codes
+            out[j, ~lacks] = codes
         else:
             column = np.full(n, -1, dtype=np.int32)
-            column[~gaps] = codes
+            column[~lacks] = codes
             found[int(j)] = column
     return found
 
@@ -230,7 +230,7 @@ def _refuse_continuous(values: np.ndarray, n: int, column: str) -> None:
     if are_continuous(values, n):
         raise ValueError(
             f"bins=None says that all columns are discrete, but {column} of X has "
-            f"{len(values)} distinct values that are not whole numbers (first {values[0]:.6g}). "
+            f"{len(values)} distinct values that are not integers (first {values[0]:.6g}). "
             'Choose how to cut it, for instance bins="mean_std", or name it in '
             "categorical_features."
         )

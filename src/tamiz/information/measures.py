@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.information._packed import joint_codes
 from tamiz.information.codes import Codes
 from tamiz.information.encoding import are_continuous, encode
+from tamiz.information.packing import joint_codes
 
 
 def entropy(x: Any, *others: Any, unit: str = "nats") -> float:
@@ -292,7 +292,7 @@ def _entropy_of_counts(counts: np.ndarray) -> float:
 
 
 def _codes_of(x: Any, name: str) -> np.ndarray:
-    """Codes of the values of a variable, in sorted order; gaps are the last value."""
+    """Codes of the values of a variable, in sorted order; missing ones are the last value."""
     from tamiz.information.columns import _codes
 
     values = np.asarray(x)

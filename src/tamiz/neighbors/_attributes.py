@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.memory import dense_copy, free_bytes
-from tamiz.information.columns import Columns, read_columns
+from tamiz.information.columns import CodedTable, read_columns
 from tamiz.validation import IMPUTE, MissingValuesError, check_frame, refuse_duplicate_names
 
 #: Code of a category that was not there in ``fit``: it differs from all.
@@ -21,7 +21,7 @@ _FULL = 1 / 3
 _NUMBERS, _NOMINAL = 3, 6
 
 
-def read_training(estimator: Any, X: Any, categorical_features: Any) -> Columns:
+def read_training(estimator: Any, X: Any, categorical_features: Any) -> CodedTable:
     """Check a table and record its names; text and declared columns become codes.
 
     A sparse table of numbers stays sparse (CSC), unless it is rather full.
@@ -67,7 +67,7 @@ def _merge_equal(codes: np.ndarray, levels: list[Any]) -> None:
 
 def read_queries(
     estimator: Any, X: Any, coded: np.ndarray, categories: dict[int, Any], keep_sparse: bool
-) -> Columns:
+) -> CodedTable:
     """Check a table against that of ``fit`` and turn its categories into the codes of then.
 
     A sparse table stays sparse if that of ``fit`` is (``keep_sparse``).
@@ -124,7 +124,7 @@ def _refuse_other_width(estimator: Any, X: Any, n_features: int) -> None:
         )
 
 
-def refuse_nominal(columns: Columns, metric: str) -> None:
+def refuse_nominal(columns: CodedTable, metric: str) -> None:
     """Say that a metric of numbers cannot use nominal columns."""
     which = np.flatnonzero(columns.categorical)
     if len(which):
@@ -138,7 +138,7 @@ def refuse_nominal(columns: Columns, metric: str) -> None:
         )
 
 
-def refuse_missing(columns: Columns) -> None:
+def refuse_missing(columns: CodedTable) -> None:
     """Say where the first missing value stands."""
     table = columns.X
     if sparse.issparse(table):

@@ -2,12 +2,10 @@
 
 from tamiz.scale.batch import Batch, Schema
 from tamiz.scale.batched import Batches
-from tamiz.scale.binning import streamed_cuts
 from tamiz.scale.comoments import CoMoments
 from tamiz.scale.counts import LevelCounts
-from tamiz.scale.cuts import Cuts
+from tamiz.scale.cuts import Cuts, streamed_cuts
 from tamiz.scale.dask import DaskExecutor
-from tamiz.scale.distinct import DistinctValues
 from tamiz.scale.filling import Filled
 from tamiz.scale.histograms import Bounds, ClassHistograms, fine_cuts
 from tamiz.scale.memory import available_bytes, is_large, table_bytes
@@ -18,6 +16,7 @@ from tamiz.scale.ranges import Ranges
 from tamiz.scale.sample import RowSample
 from tamiz.scale.sources import batches, register
 from tamiz.scale.streamed_codes import StreamedCodes
+from tamiz.scale.values import DistinctValues
 
 __all__ = [
     "Batch",

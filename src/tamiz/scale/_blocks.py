@@ -25,7 +25,7 @@ def check_block(X: Any, n_features: int | None = None) -> Any:
             )
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(
-            f"X has {X.shape[1]} columns, but the cuts are those of {n_features}; hand over "
+            f"X has {X.shape[1]} columns, but the cuts are those of {n_features}; pass "
             "blocks of the table that the cuts were made for."
         )
     return X
@@ -38,7 +38,7 @@ def check_codes(codes: Any, n_rows: int, n_classes: int) -> np.ndarray:
     codes = np.asarray(codes)
     if codes.shape != (n_rows,) or codes.dtype.kind not in "iu":
         raise ValueError(
-            f"y has shape {codes.shape} and type {codes.dtype}; it must hold one whole number, the "
+            f"y has shape {codes.shape} and type {codes.dtype}; it must hold one integer, the "
             f"code of the class, for each of the {n_rows} rows."
         )
     codes = codes.astype(np.intp, copy=False)
@@ -69,11 +69,11 @@ def rows_by_class(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
     return np.split(order, ends[:-1])
 
 
-def refuse_gap(column: int) -> None:
+def refuse_missing(column: int) -> None:
     """A value is missing in a column that had none when it was looked through."""
     raise ValueError(
         f"Column {column} holds a missing value, but had none in the pass that found the cuts: the "
-        "table has changed in between. Start again, or say that the column has gaps."
+        "table has changed in between. Start again, or say that the column has missing values."
     )
 
 

@@ -119,7 +119,7 @@ class CoMoments:
         low, high = X.min(axis=0), X.max(axis=0)  # NaN if there is one
         wrong = np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high))
         if len(wrong):
-            raise _not_finite(X, int(wrong[0]), like.numeric)
+            _refuse_not_finite(X, int(wrong[0]), like.numeric)
         with np.errstate(over="ignore", invalid="ignore"):
             # near the mean, and the value itself of a constant column, whose sums are then 0
             origin = np.where(low < high, X[:_PROBE].mean(axis=0), low)
@@ -156,11 +156,11 @@ class CoMoments:
         if self.n_rows == 0 or other.n_rows == 0:
             return other if self.n_rows == 0 else self
         n = self.n_rows + other.n_rows
-        share = other.n_rows / n
+        fraction = other.n_rows / n
         move = other.origin - self.origin
         step = move + other.offset - self.offset
         cross = self.cross + other.cross
-        cross += np.outer(step, step * (self.n_rows * share))
+        cross += np.outer(step, step * (self.n_rows * fraction))
         rows = self.class_rows + other.class_rows
         part = (other.class_rows / np.maximum(rows, 1))[:, None]
         theirs = other.class_offset + move
@@ -169,7 +169,7 @@ class CoMoments:
         return CoMoments(
             n_rows=n,
             origin=self.origin,
-            offset=self.offset + step * share,
+            offset=self.offset + step * fraction,
             cross=cross,
             low=np.minimum(self.low, other.low),
             high=np.maximum(self.high, other.high),
@@ -224,14 +224,14 @@ class CoMoments:
         if self.numeric:
             return np.clip(self.cross[p, :p] * inverse[:p] * inverse[p], -1.0, 1.0)
         self._require_classes()
-        share = (self.class_rows / self.n_rows)[:, None]
-        odds = np.sqrt(share * self.n_rows / np.where(share < 1, 1 - share, 1.0))
+        fraction = (self.class_rows / self.n_rows)[:, None]
+        odds = np.sqrt(fraction * self.n_rows / np.where(fraction < 1, 1 - fraction, 1.0))
         rho = (self.class_offset - self.offset) * odds * inverse
-        return np.clip(np.where(share < 1, rho, 0.0), -1.0, 1.0)
+        return np.clip(np.where(fraction < 1, rho, 0.0), -1.0, 1.0)
 
     def relevance(self) -> np.ndarray:
         """Absolute correlation with the target; with classes, the mean over their indicators
-        weighted by their shares.
+        weighted by their fractions.
         """
         rho = np.abs(self.target_correlations())
         return rho if self.numeric else (self.class_rows / self.n_rows) @ rho
@@ -239,18 +239,13 @@ class CoMoments:
     def f_statistics(self) -> np.ndarray:
         """F statistic of the analysis of variance of every feature.
 
-        0 for constant features. Of one that does not vary inside the classes it would be infinite;
-        it is the greatest number that still has a mean with others, as in
-        :class:`tamiz.filters.MRMR`.
+        0 for constant features; finite for those that do not vary inside the classes (see
+        :func:`anova_f`).
         """
         self._require_classes()
-        n, k = self.n_rows, len(self.class_rows)
         distance = (self.class_offset - self.offset) * self._inverse_lengths()
         between = self.class_rows @ distance**2
-        within = np.maximum(1.0 - between, np.finfo(float).eps)
-        if n == k:
-            return between
-        return np.where(self.varies(), between / within * ((n - k) / max(1, k - 1)), 0.0)
+        return np.where(self.varies(), anova_f(between, self.n_rows, len(self.class_rows)), 0.0)
 
     def _inverse_lengths(self) -> np.ndarray:
         """One over the length of each centred column, 0 if it is constant."""
@@ -260,13 +255,29 @@ class CoMoments:
     def _require_classes(self) -> None:
         if not len(self.class_rows):
             raise ValueError(
-                "There are neither classes nor a numeric target in these sums; hand over codes and "
+                "There are neither classes nor a numeric target in these sums; pass codes and "
                 "n_classes, or target, when they are made."
             )
 
 
-def _not_finite(X: np.ndarray, j: int, numeric: bool) -> ValueError:
-    called = "y" if numeric and j == X.shape[1] - 1 else f"X (column {j})"
+def anova_f(between: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
+    """F statistic of the analysis of variance, from the fraction of the variance between classes.
+
+    Of a feature that does not vary inside the classes it would be infinite; it is the greatest
+    number that still has a mean with others. If every row is a class of its own there is nothing
+    inside the classes, and the fraction itself is returned.
+    """
+    if n_rows == n_classes:
+        return between
+    within = np.maximum(1.0 - between, np.finfo(float).eps)
+    return between / within * ((n_rows - n_classes) / max(1, n_classes - 1))
+
+
+def _refuse_not_finite(X: np.ndarray, j: int, numeric: bool) -> None:
+    is_target = numeric and j == X.shape[1] - 1
+    called = "y" if is_target else f"X (column {j})"
     if np.isnan(X[:, j]).any():
-        return MissingValuesError(f"Input {called} contains NaN. {IMPUTE}", argument=called[0])
-    return ValueError(f"Input {called} contains infinity (inf). Replace it by a finite number.")
+        raise MissingValuesError(
+            f"Input {called} contains NaN. {IMPUTE}", argument="y" if is_target else "X", column=j
+        )
+    raise ValueError(f"Input {called} contains infinity (inf). Replace it by a finite number.")

@@ -6,15 +6,27 @@ A value belongs to the bin whose number is that of the cuts below it, as in
 
 Of the levels of a column one is never counted, because it follows from the others and the number
 of rows: where values may be missing, the missing ones; else the last bin.
+
+The rules of :mod:`tamiz.information` follow from statistics that merge: "mean_std" and "width" need
+the mean, the deviation and the ends of a column, which :class:`Ranges` has of all rows. "frequency"
+and "mdl" need the order of the values; they use a :class:`RowSample`, which is the table itself
+unless that has more rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from tamiz.information.cuts import SLACK, frequency_cuts, mdl_cuts, separate_two_values, width_cuts
+from tamiz.information.encoding import are_continuous, check_options
+from tamiz.scale.ranges import Ranges
+from tamiz.scale.sample import RowSample
+from tamiz.scale.values import DistinctValues
 
 
 class Span(NamedTuple):
@@ -23,7 +35,7 @@ class Span(NamedTuple):
     start: int
     stop: int
     n_counted: int
-    gappy: bool
+    incomplete: bool
     columns: np.ndarray  # intp (width,): where they are in the table
     cuts: np.ndarray  # float64 (n_cuts, width)
 
@@ -35,7 +47,7 @@ class Layout(NamedTuple):
     place: np.ndarray  # intp (p,): the place of each column
     n_counted: np.ndarray  # int64 (p,), by place
     first: np.ndarray  # int64 (p + 1,): where the counted levels of each place begin
-    gappy: np.ndarray  # bool (p,), by place
+    incomplete: np.ndarray  # bool (p,), by place
     spans: list[Span]
 
 
@@ -53,7 +65,7 @@ class Cuts:
         Whether values of a column may be missing. A missing value where there should be none is
         refused when it is met.
     rank_error : float
-        If the cuts come from a sample: bound on the error of their ranks, as a share of the rows
+        If the cuts come from a sample: bound on the error of their ranks, as a fraction of the rows
         (see :func:`tamiz.scale.frequency_cuts`). 0 if they are those of all rows.
 
     Examples
@@ -83,8 +95,8 @@ class Cuts:
         for j, part in enumerate(parts):
             if (np.diff(part) < 0).any():
                 raise ValueError(
-                    f"cuts of column {j} are not ascending ({part[:4].tolist()} ...); hand them "
-                    "over in ascending order."
+                    f"cuts of column {j} are not ascending ({part[:4].tolist()} ...); pass them "
+                    "in ascending order."
                 )
             parts[j] = part[np.diff(part, prepend=-np.inf) > 0]
         bounds = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.intp)
@@ -158,13 +170,129 @@ class Cuts:
             table = self.values[
                 self.bounds[columns][None, :] + np.arange(n_cuts[columns[0]])[:, None]
             ]
-            gappy = bool(self.gaps[columns[0]])
+            incomplete = bool(self.gaps[columns[0]])
             spans.append(
                 Span(
-                    start, stop, int(n_counted[start]), gappy, columns, np.ascontiguousarray(table)
+                    start,
+                    stop,
+                    int(n_counted[start]),
+                    incomplete,
+                    columns,
+                    np.ascontiguousarray(table),
                 )
             )
         return Layout(order, place, n_counted, first, self.gaps[order], spans)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "layout"}
+
+
+def streamed_cuts(
+    method: str | None,
+    *,
+    n_bins: int = 5,
+    ranges: Ranges,
+    sample: RowSample | None = None,
+    distinct: DistinctValues | None = None,
+    levels: Mapping[int, Any] | None = None,
+    names: Any = None,
+) -> Cuts:
+    """Cuts of every column, as :func:`tamiz.information.encode` would find them in all rows.
+
+    Parameters
+    ----------
+    method : {"mean_std", "mdl", "width", "frequency"} or None
+        The rule; None if all columns are discrete, which needs ``distinct``.
+    n_bins : int, default=5
+        Number of bins for "width" and "frequency".
+    ranges : Ranges
+        Of all rows; also tells which columns have missing values.
+    sample : RowSample, optional
+        For "frequency" and "mdl".
+    distinct : DistinctValues, optional
+        For ``method=None``.
+    levels : dict, optional
+        Of nominal columns, by their number: how many levels they have (values 0, 1, 2, ...), or
+        the values in ascending order.
+    names : sequence, optional
+        What sentences call the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.scale import Ranges, streamed_cuts
+    >>> X = np.array([[1.0], [2.0], [3.0], [4.0], [10.0]])
+    >>> ranges = Ranges.of(X[:2]).merge(Ranges.of(X[2:]))
+    >>> streamed_cuts("width", n_bins=3, ranges=ranges).column(0)
+    array([4., 7.])
+    """
+    check_options(method, n_bins, "code")
+    levels = dict(levels or {})
+    gaps = ranges.gaps()
+    if method is None:
+        found = _levels_of(_needed(distinct, "distinct", method), levels, names)
+        return Cuts.of([[]] * len(gaps), gaps).with_levels({**found, **levels})
+    error = 0.0
+    if method == "mean_std":
+        cuts = _around_mean(ranges)
+    elif method == "width":
+        ends = np.vstack([ranges.low, ranges.high])
+        cuts = width_cuts(np.where(ranges.n_known > 0, ends, np.nan), n_bins)
+    else:
+        sample = _needed(sample, "sample", method)
+        by_rank = method == "frequency"
+        cuts = frequency_cuts(sample.X, n_bins) if by_rank else _by_class(sample)
+        error = float(sample.rank_error().max(initial=0.0))
+    return Cuts.of(cuts, gaps, error).with_levels(levels)
+
+
+def _around_mean(ranges: Ranges) -> np.ndarray:
+    """Mean minus and plus one standard deviation, with the slack and the rule for two values of
+    :mod:`tamiz.information.cuts`.
+    """
+    unit = ranges.unit
+    mean, deviation = ranges.mean() / unit, ranges.deviation() / unit
+    slack = SLACK * (np.abs(mean) + deviation)
+    cuts = np.column_stack([mean - deviation + slack, mean + deviation + slack])
+    low, high = ranges.low / unit, ranges.high / unit
+    for j in np.flatnonzero((low < high) & ~ranges.between):
+        separate_two_values(low[j], high[j], mean[j], cuts[j])
+    cuts *= unit[:, None]
+    cuts[~(low < high)] = np.inf
+    return cuts
+
+
+def _by_class(sample: RowSample) -> np.ndarray:
+    """Cuts where the class changes, in the sample."""
+    if sample.y is None or sample.y.dtype.kind not in "iu":
+        raise ValueError(
+            'bins="mdl" cuts where the class changes and needs class codes; sample rows together '
+            'with their classes, or use bins="mean_std", "width" or "frequency".'
+        )
+    return mdl_cuts(sample.X, sample.y, int(sample.y.max(initial=0)) + 1)
+
+
+def _needed(statistic: Any, name: str, method: str | None) -> Any:
+    if statistic is None:
+        raise ValueError(f"bins={method!r} needs {name}; make it in a pass and pass it.")
+    return statistic
+
+
+def _levels_of(
+    distinct: DistinctValues, nominal: dict[int, Any], names: Any
+) -> dict[int, np.ndarray]:
+    """The values of columns that are said to be discrete."""
+    out: dict[int, np.ndarray] = {}
+    for j, values in enumerate(distinct.values):
+        if j in nominal:
+            continue
+        called = f"column {j}" if names is None else f"column {names[j]!r}"
+        if distinct.overflow[j] or are_continuous(values, int(distinct.n_known[j])):
+            more = "more than " if distinct.overflow[j] else ""
+            raise ValueError(
+                f"bins=None says that all columns are discrete, but {called} has {more}"
+                f"{len(values)} distinct values (first {values[0]:.6g}). Choose how to cut it, for "
+                'instance bins="mean_std", or name it in categorical_features.'
+            )
+        out[j] = values
+    return out

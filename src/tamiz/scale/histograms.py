@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 from tamiz.scale._blocks import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.sample import RowSample
@@ -121,7 +121,7 @@ class ClassHistograms:
             )  # fmt: skip
             if max(bad) >= 0:
                 raise MissingValuesError(
-                    f"Input X contains NaN (column {max(bad)}). {IMPUTE}", column=int(max(bad))
+                    f"Input X contains NaN (column {max(bad)}). {IMPUTE}", column=max(bad)
                 )
         return cls(cuts, np.ascontiguousarray(counts.T), low, high)
 

@@ -1,4 +1,4 @@
-r"""Counts, means and sums of squared deviations by class, in one sweep and mergeable.
+r"""Counts, means and sums of squared deviations by class, and of products with a numeric target.
 
 For class ``k`` with weights ``w_i`` (ones by default) and feature ``j``,
 
@@ -21,6 +21,11 @@ Values are taken relative to the first sample of their class, so that a feature 
 within a class has ``M`` exactly zero and exactly that mean. Blocks are cut at fixed places and
 merged in a fixed order: the number of threads does not change a bit of the result.
 
+With a numeric target y, the sums :math:`c_j = \sum_i w_i (x_{ij} - \mu_j)(y_i - \bar y)` are kept
+as well, and combine by
+
+.. math:: c = c_a + c_b + \frac{n_a n_b}{n_a + n_b} (\mu_b - \mu_a)(\bar y_b - \bar y_a).
+
 References
 ----------
 .. [1] T. F. Chan, G. H. Golub, R. J. LeVeque (1983). Algorithms for computing the sample variance:
@@ -36,8 +41,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from tamiz.information.scale import LARGE, SMALL, safe_units
-from tamiz.runtime.parallel import run_tiles
+from tamiz.information.units import LARGE, SMALL, safe_units
+from tamiz.runtime.threads import run_tiles
 from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows and columns of what one task of the pool sums up, and rows of what stays in the cache.
@@ -129,6 +134,11 @@ class ClassMoments:
             moments.mean[:, scaled], moments.m2[:, scaled] = part.mean, part.m2
         return moments, units
 
+    @property
+    def class_rows(self) -> np.ndarray:
+        """Samples of each class, or the sum of their weights."""
+        return self.count
+
     def units(self, X: Any) -> np.ndarray:
         """Units in which the moments of the features of ``X`` do not leave the range of float64."""
         with np.errstate(invalid="ignore"):
@@ -183,6 +193,109 @@ class ClassMoments:
         return ~self.m2.any(axis=0) & (mean == mean[:1]).all(axis=0)
 
 
+@dataclass(eq=False)
+class TargetMoments:
+    """What correlations with a numeric target need, without products of pairs of columns.
+
+    Memory: three numbers for each column.
+
+    Attributes
+    ----------
+    columns, target : ClassMoments
+        Moments of the columns, and of the target, with all rows as one class.
+    cross : array of shape (n_features,)
+        Sums of products of the distances from the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.scale.moments import TargetMoments
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [5.0]]), np.array([2.0, 4.0, 6.0, 10.0])
+    >>> both = TargetMoments.of(X[:1], y[:1]).merge(TargetMoments.of(X[1:], y[1:]))
+    >>> both.correlations()
+    array([1.])
+    """
+
+    columns: ClassMoments
+    target: ClassMoments
+    cross: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, y: np.ndarray) -> TargetMoments:
+        """Sum up a batch; missing values and those too large to square are refused."""
+        one = np.zeros(len(y), dtype=np.intp)
+        columns = ClassMoments.of_batch(X, one, 1)
+        target = ClassMoments.of_batch(y[:, None], one, 1)
+        return cls(columns, target, _products(X, columns.mean[0], y - target.mean[0, 0]))
+
+    @classmethod
+    def in_safe_units(
+        cls, X: Any, y: np.ndarray, weight: np.ndarray | None = None
+    ) -> TargetMoments:
+        """Sum up a whole table; target and columns are divided by powers of two where their
+        squares would leave the range of float64, which correlations do not depend on.
+        """
+        one = np.zeros(len(y), dtype=np.intp)
+        y = y / safe_units(np.abs(y).max())
+        columns, units = ClassMoments.in_safe_units(X, one, 1, weight)
+        target = ClassMoments.of(y[:, None], one, 1, weight)
+        distance = y - target.mean[0, 0]
+        distance = distance if weight is None else weight * distance
+        with np.errstate(over="ignore", invalid="ignore"):
+            cross = _products(X, columns.mean[0], distance)
+        scaled = np.flatnonzero(units != 1.0)
+        if len(scaled):
+            part = in_units(X, scaled, units)
+            cross[scaled] = _products(part, columns.mean[0, scaled], distance)
+        return cls(columns, target, cross)
+
+    def merge(self, other: TargetMoments) -> TargetMoments:
+        """The sums of both sets of rows together."""
+        n, m = self.n_rows, other.n_rows
+        fraction = n * m / max(n + m, 1.0)
+        step = other.columns.mean[0] - self.columns.mean[0]
+        rise = float(other.target.mean[0, 0] - self.target.mean[0, 0])
+        return TargetMoments(
+            self.columns.merge(other.columns),
+            self.target.merge(other.target),
+            self.cross + other.cross + fraction * rise * step,
+        )
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return float(self.columns.count[0])
+
+    @property
+    def class_rows(self) -> np.ndarray:
+        """The same as that of a single class."""
+        return self.columns.count
+
+    def correlations(self) -> np.ndarray:
+        """Correlation of each column with the target; 0 if either is constant."""
+        still = self.columns.constant() | bool(self.target.constant()[0])
+        spread = np.where(still, 0.0, np.sqrt(self.columns.m2[0]) * np.sqrt(self.target.m2[0, 0]))
+        rho = np.where(spread > 0, self.cross / np.where(spread > 0, spread, 1.0), 0.0)
+        return np.clip(rho, -1.0, 1.0)
+
+
+def _products(X: Any, mean: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Sum over the rows of the products of ``X - mean`` and ``y``, of each column."""
+    if sparse.issparse(X):
+        return X.T @ y - mean * y.sum()
+    cross = np.zeros(X.shape[1])
+    run_tiles(_cross, X.shape[1], X, mean, y, cross, min_items=max(1, 2**17 // max(1, len(y))))
+    return cross
+
+
+@njit(cache=True, nogil=True)
+def _cross(start, stop, X, mean, y, cross):  # type: ignore[no-untyped-def]
+    """Sums of products of centred features and target, for the columns ``start`` to ``stop``."""
+    for i in range(len(y)):
+        for j in range(start, stop):
+            cross[j] += (X[i, j] - mean[j]) * y[i]
+
+
 def in_units(X: Any, columns: np.ndarray, units: np.ndarray) -> Any:
     """Some columns of ``X``, each divided by its unit."""
     part = X[:, columns]
@@ -209,11 +322,11 @@ def _merged(count: np.ndarray, mean: np.ndarray, m2: np.ndarray) -> tuple[np.nda
     total, average, deviation = count[0], mean[0], m2[0]
     for n, mu, m in zip(count[1:], mean[1:], m2[1:], strict=True):
         together = total + n
-        share = n / np.where(together > 0, together, 1.0)
+        fraction = n / np.where(together > 0, together, 1.0)
         delta = mu - average
         # where the left side is empty its mean means nothing
-        average = np.where(total > 0, average + delta * share, mu)
-        deviation = deviation + m + delta * delta * (total * share)
+        average = np.where(total > 0, average + delta * fraction, mu)
+        deviation = deviation + m + delta * delta * (total * fraction)
         total = together
     return average, deviation
 
@@ -257,7 +370,8 @@ def _sum_chunks(start, stop, X, codes, weight, shift, count, mean, m2):  # type:
         totals = np.zeros(len(shift))
         for first in range(top, bottom, _BLOCK_ROWS):
             last = min(first + _BLOCK_ROWS, bottom)
-            _sum_block(X, first, last, left, right, codes, weight, shift, sizes, block, squares)
+            rows, columns = (first, last), (left, right)
+            _sum_block(X, rows, columns, codes, weight, shift, sizes, block, squares)
             _merge_block(sizes, block, squares, totals, mean[chunk], m2[chunk], left, right)
         if left == 0:
             count[chunk] = totals
@@ -268,8 +382,9 @@ def _sum_chunks(start, stop, X, codes, weight, shift, count, mean, m2):  # type:
 
 
 @njit(cache=True, nogil=True)
-def _sum_block(X, first, last, left, right, codes, weight, shift, sizes, mean, m2):  # type: ignore[no-untyped-def]
+def _sum_block(X, rows, columns, codes, weight, shift, sizes, mean, m2):  # type: ignore[no-untyped-def]
     """Weighted means and squared deviations of a few rows, relative to ``shift``."""
+    (first, last), (left, right) = rows, columns
     sizes[:] = 0.0
     mean[:] = 0.0
     m2[:] = 0.0
@@ -298,13 +413,13 @@ def _merge_block(sizes, block, squares, totals, mean, m2, left, right):  # type:
         if sizes[k] == 0.0:
             continue
         together = totals[k] + sizes[k]
-        share = sizes[k] / together
-        factor = totals[k] * share
+        fraction = sizes[k] / together
+        factor = totals[k] * fraction
         new, new_squares = block[k, : right - left], squares[k, : right - left]
         old, old_squares = mean[k, left:right], m2[k, left:right]
         for j in range(right - left):
             delta = new[j] - old[j]
-            old[j] += delta * share
+            old[j] += delta * fraction
             old_squares[j] += new_squares[j] + delta * delta * factor
         totals[k] = together
 

@@ -1,6 +1,6 @@
 """Tables of all pairs of columns within each class, counted batch by batch.
 
-A batch is split by class and packed (see :mod:`tamiz.scale._packing`); the tables are population
+A batch is split by class and packed (see :mod:`tamiz.scale.counts`); the tables are population
 counts of bits, as in :mod:`tamiz.information`. The sum over the classes is the table of the pair,
 and the tables of the classes tell what two columns say together: mRMR, QPFS and CFS need the
 former, JMI and CMIM the latter, and all come from one pass.
@@ -9,12 +9,14 @@ former, JMI and CMIM the latter, and all come from one pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
-from tamiz.runtime.parallel import run_tiles
+from tamiz.information.counting import MOST_PIVOTS, SCRATCH, TILE, count_pairs
+from tamiz.runtime.threads import run_tiles
 from tamiz.scale._blocks import (
     check_block,
     check_codes,
@@ -22,7 +24,6 @@ from tamiz.scale._blocks import (
     refuse_other_cuts,
     rows_by_class,
 )
-from tamiz.scale._pair_kernels import count_coded, count_tiles, gather_block
 from tamiz.scale.counts import LevelCounts, code_span, pack_span
 from tamiz.scale.cuts import Cuts, Span
 
@@ -32,6 +33,14 @@ _CODED_ROWS = 16_384
 
 #: Pivots of a tile.
 _HEIGHT = 32
+
+
+class _Places(NamedTuple):
+    """Where the tables of pivots are, among all cells."""
+
+    offset: np.ndarray  # int64 (pivots,): where the table of each begins
+    length: np.ndarray  # int64 (pivots,): length of one of its lines
+    column: np.ndarray  # int64 (pivots,): place in a line of the first column
 
 
 @dataclass(eq=False)
@@ -153,7 +162,7 @@ class PairCounts:
             at = int(offset[np.searchsorted(self.pivots, place)])
             return self.counts[:, at : at + m * total].reshape(len(self.counts), m, total)
         block = np.empty((len(self.counts), m, total), dtype=np.int64)
-        gather_block(place, layout.first, offset, self.counts, block)
+        _gather_block(place, layout.first, offset, self.counts, block)
         return block
 
     def table(self, i: int, j: int, k: int | None = None) -> np.ndarray:
@@ -214,24 +223,14 @@ class PairCounts:
                 cells = left.n_counted * right.n_counted
                 if packed[a] is None or packed[b] is None or cells > MOST_CELLS:
                     x, z = codes_of(a)[where], codes_of(b)
-                    shape = left.n_counted, right.n_counted
-                    run_tiles(
-                        count_coded, len(x), x, z, *shape, *places, triangular, self.counts[k]
-                    )
+                    args = x, z, right.n_counted, places, triangular, self.counts[k]
+                    run_tiles(_count_coded, len(x), *args)
                     continue
                 if inside is None:
                     inside = np.ascontiguousarray(packed[a][:, :, where].transpose(2, 0, 1))
                 tiles = _tiles(len(where), right.stop - right.start, triangular)
-                run_tiles(
-                    count_tiles,
-                    len(tiles),
-                    tiles,
-                    inside,
-                    packed[b],
-                    *places,
-                    triangular,
-                    self.counts[k],
-                )
+                packing = tiles, inside, packed[b], places, triangular, self.counts[k]
+                run_tiles(_count_tiles, len(tiles), *packing)
         self.levels.n_rows[k] += len(rows)
 
     def _of_span(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
@@ -240,17 +239,17 @@ class PairCounts:
         which = np.flatnonzero((pivots >= span.start) & (pivots < span.stop))
         return which, pivots[which] - span.start
 
-    def _places(self, which: np.ndarray, right: Span) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the tables of some pivots with a span go: begin, length of lines, first column."""
+    def _places(self, which: np.ndarray, right: Span) -> _Places:
+        """Where the tables of some pivots with a span go."""
         first = self.cuts.layout.first
         before = first[which] if self.pivots is None else np.zeros(len(which), dtype=np.int64)
-        return self._offsets()[which], first[-1] - before, first[right.start] - before
+        return _Places(self._offsets()[which], first[-1] - before, first[right.start] - before)
 
 
 def _tiles(n_pivots: int, n_columns: int, triangular: bool) -> np.ndarray:
     """Blocks of pivots and the columns they are held against.
 
-    Of a triangle, long and short ones take turns, so that threads get equal shares.
+    Of a triangle, long and short ones take turns, so that threads get equal work.
     """
     first = np.arange(0, n_pivots, _HEIGHT)
     if triangular:
@@ -258,3 +257,82 @@ def _tiles(n_pivots: int, n_columns: int, triangular: bool) -> np.ndarray:
     last = np.minimum(first + _HEIGHT, n_pivots)
     start = first if triangular else np.zeros_like(first)
     return np.column_stack([first, last, start, np.full_like(first, n_columns)]).astype(np.intp)
+
+
+@njit(cache=True, nogil=True)
+def _count_tiles(start, stop, tiles, pivots, planes, places, triangular, out):  # type: ignore[no-untyped-def]
+    """Add the tables of the pivots and columns of some tiles.
+
+    Parameters
+    ----------
+    start, stop : int
+        Range of tiles.
+    tiles : intp array of shape (n_tiles, 4)
+        First and last pivot, first and last column (the last are excluded).
+    pivots : uint64 array of shape (n_pivots, r, n_words)
+        Bits of the pivots.
+    planes : uint64 array of shape (c, n_words, n_columns)
+        Bits of the columns.
+    places : _Places
+        Where the tables go.
+    triangular : bool
+        Whether the pivots are the columns and a pair is counted once.
+    out : int64 array
+        All tables.
+    """
+    offset, length, column = places
+    r, c = pivots.shape[1], planes.shape[0]
+    most = max(1, min(MOST_PIVOTS, SCRATCH // max(1, r * c * TILE)))
+    counts = np.empty((most, r, c, TILE), dtype=np.uint64)
+    for t in range(start, stop):
+        last = tiles[t, 1]
+        for i in range(tiles[t, 0], last, most):
+            ni = min(most, last - i)
+            for j in range(tiles[t, 2], tiles[t, 3], TILE):
+                nj = min(TILE, tiles[t, 3] - j)
+                count_pairs(pivots[i : i + ni], planes, j, nj, r, c, counts)
+                for k in range(ni):
+                    skip = max(0, i + k - j) if triangular else 0
+                    base = offset[i + k] + column[i + k]
+                    for a in range(r):
+                        at = base + a * length[i + k] + j * c
+                        for l in range(skip, nj):
+                            for b in range(c):
+                                out[at + l * c + b] += np.int64(counts[k, a, b, l])
+
+
+@njit(cache=True, nogil=True)
+def _count_coded(start, stop, pivots, columns, c, places, triangular, out):  # type: ignore[no-untyped-def]
+    """The same from codes, row by row, for the pivots ``start`` to ``stop``; -1 is not counted."""
+    offset, length, column = places
+    for i in range(start, stop):
+        base = offset[i] + column[i]
+        x = pivots[i]
+        for j in range(i if triangular else 0, len(columns)):
+            z = columns[j]
+            first = base + j * c
+            for q in range(len(x)):
+                if x[q] >= 0 and z[q] >= 0:
+                    out[first + x[q] * length[i] + z[q]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _gather_block(place, first, offset, counts, block):  # type: ignore[no-untyped-def]
+    """Tables of one place with all others, from those of which each pair was kept once.
+
+    ``block[k, level, first[t] + b]`` becomes the rows of class k with that level of the place and
+    level b of place t.
+    """
+    n_classes, m, total = block.shape
+    for k in range(n_classes):
+        for t in range(place):
+            length = total - first[t]
+            for b in range(first[t + 1] - first[t]):
+                at = offset[t] + b * length + first[place] - first[t]
+                for a in range(m):
+                    block[k, a, first[t] + b] = counts[k, at + a]
+        length = total - first[place]
+        for a in range(m):
+            at = offset[place] + a * length
+            for q in range(length):
+                block[k, a, first[place] + q] = counts[k, at + q]

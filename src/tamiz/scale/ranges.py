@@ -1,23 +1,22 @@
-r"""Least and greatest value, mean and deviation of every column, gaps left out.
+r"""Least and greatest value, mean and deviation of every column, missing values left out.
 
 Sums of :math:`x - s` and :math:`(x - s)^2` are kept to about 32 digits, with an origin s that is a
 value of the column, and are moved to another origin when statistics are merged. So the mean and the
 deviation are those of all rows, correct to the last digits, however the rows were cut into batches;
-of columns of whole numbers the sums have no error at all.
+of columns of integers the sums have no error at all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from tamiz.information.scale import safe_units
-from tamiz.runtime.parallel import run_tiles
+from tamiz.information.units import safe_units
+from tamiz.runtime.threads import run_tiles
 from tamiz.scale._blocks import check_block, dense_pieces
-from tamiz.scale._double import Double, exact_sum, plain
 
 #: Rows that are summed up in plain floats, and columns of a tile.
 _ROWS = 64
@@ -25,6 +24,40 @@ _WIDTH = 256
 
 #: Rows among which the origin is looked for.
 _PROBES = 9
+
+#: What splits the digits of a float64 into two halves.
+_SPLIT = 2.0**27 + 1.0
+
+
+class Double(NamedTuple):
+    """``high + low``, with ``high`` the sum rounded to float64 and ``low`` what rounding lost.
+
+    With some 32 digits, sums of very many squares can be moved to another origin and merged in any
+    order without an error that the result in float64 would show.
+    """
+
+    high: np.ndarray
+    low: np.ndarray
+
+    def plus(self, other: Double) -> Double:
+        """Sum."""
+        total = _exact_sum(self.high, other.high)
+        return _normal(total.high, total.low + (self.low + other.low))
+
+    def times(self, other: Double) -> Double:
+        """Product."""
+        product = _exact_product(self.high, other.high)
+        return _normal(product.high, product.low + (self.high * other.low + self.low * other.high))
+
+    def over(self, n: np.ndarray) -> Double:
+        """Quotient by plain numbers, which are not zero."""
+        first = self.high / n
+        back = _exact_product(first, n)
+        return _normal(first, ((self.high - back.high) - back.low + self.low) / n)
+
+    def minus(self, other: Double) -> Double:
+        """Difference."""
+        return self.plus(Double(-other.high, -other.low))
 
 
 @dataclass(eq=False)
@@ -150,8 +183,8 @@ class Ranges:
 
     def _from(self, origin: np.ndarray) -> tuple[Double, Double]:
         """Sums of distances from another origin, and of their squares."""
-        n = plain(self.n_known.astype(np.float64))
-        step = exact_sum(np.where(n.high > 0, self.origin, origin), -origin)
+        n = _plain(self.n_known.astype(np.float64))
+        step = _exact_sum(np.where(n.high > 0, self.origin, origin), -origin)
         moved = n.times(step)
         total = self.total.plus(moved)
         twice = Double(2.0 * self.total.high, 2.0 * self.total.low)
@@ -193,6 +226,39 @@ class Ranges:
         return sum(part.nbytes for part in (*arrays, *self.total, *self.square))
 
 
+def _plain(value: np.ndarray) -> Double:
+    """A float64 as it is."""
+    return Double(value, np.zeros_like(value))
+
+
+def _exact_sum(a: np.ndarray, b: np.ndarray) -> Double:
+    """``a + b`` without error (Knuth)."""
+    total = a + b
+    part = total - a
+    return Double(total, (a - (total - part)) + (b - part))
+
+
+def _exact_product(a: np.ndarray, b: np.ndarray) -> Double:
+    """``a b`` without error (Veltkamp and Dekker), for numbers that can be squared."""
+    product = a * b
+    a_high, a_low = _halves(a)
+    b_high, b_low = _halves(b)
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return Double(product, error)
+
+
+def _halves(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The upper and lower half of the digits."""
+    scaled = _SPLIT * a
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _normal(high: np.ndarray, low: np.ndarray) -> Double:
+    total = high + low
+    return Double(total, low - (total - high))
+
+
 def _middle_values(X: np.ndarray) -> np.ndarray:
     """A value of each column that is not far out: of a few rows, the one in the middle."""
     rows = np.unique(np.linspace(0, len(X) - 1, _PROBES).astype(np.intp))
@@ -215,10 +281,10 @@ def _look(start, stop, X, origin, known, low, high, between, sums):  # type: ign
         for first in range(0, n, _ROWS):
             total[:] = 0.0
             square[:] = 0.0
-            told = between[j:last].min() > 0.0  # nothing more to learn of third values
+            settled = between[j:last].min() > 0.0  # nothing more to learn of third values
             for i in range(first, min(first + _ROWS, n)):
                 x = X[i, j:last]
-                if told:
+                if settled:
                     _widen(x, low[j:last], high[j:last])
                 else:
                     _ends(x, low[j:last], high[j:last], between[j:last])

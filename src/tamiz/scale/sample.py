@@ -111,8 +111,8 @@ class RowSample:
         hashes = row_hash(first_row + np.arange(X.shape[0]), seed)
         kept = _least(hashes, size)
         if n_rows is not None and n_rows > size:
-            share = (size + 8.0 * np.sqrt(size) + 32.0) / n_rows
-            kept = kept[hashes[kept] < np.float64(min(share, 1.0)) * 2.0**64]
+            fraction = (size + 8.0 * np.sqrt(size) + 32.0) / n_rows
+            kept = kept[hashes[kept] < np.float64(min(fraction, 1.0)) * 2.0**64]
         part = X[kept]
         part = part.toarray() if sparse.issparse(part) else part
         part = _in_float32(part)
@@ -151,7 +151,7 @@ class RowSample:
         return self.values.nbytes + self.rows.nbytes + (0 if self.y is None else self.y.nbytes)
 
     def rank_error(self, confidence: float = 0.99) -> np.ndarray:
-        r"""Bound on the error of shares of a column that are taken from the sample.
+        r"""Bound on the error of fractions of a column that are taken from the sample.
 
         By the inequality of Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), the
         distribution function of the m known values of the sample differs nowhere from that of all

@@ -1,10 +1,10 @@
 r"""Mutual information of columns that were never in memory together.
 
 What :class:`tamiz.information.Codes` computes from packed samples is here computed from tables of
-counts that were added up over batches. The tables are whole numbers and n log n is rounded to the
-same fixed-point numbers (see :func:`tamiz.information._table.log_table`), so every value is equal
-to that of ``Codes`` on all rows with the same cuts, to the last bit. The fixed-point numbers are
-worked out for the counts that occur, not for 0 to N.
+counts that were added up over batches. The tables are integers and n log n is rounded to the same
+fixed-point numbers (see :mod:`tamiz.information.counting`), so every value is equal to that of
+``Codes`` on all rows with the same cuts, to the last bit. The fixed-point numbers are worked out
+for the counts that occur, not for 0 to N.
 
 Memory: the tables of all pairs if they fit into the budget. If not, those of the features asked
 for, a pass over the data at a time: with each of them those of the most relevant features that
@@ -14,13 +14,15 @@ have not been counted, as many as half the budget holds, because they are asked 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from tamiz.information.counting import FAINT
-from tamiz.scale._pair_kernels import expand_tables
-from tamiz.scale._pair_store import CountLevels, CountPairs, PairStore, check_levels
+from tamiz.information.codes import DiscreteColumns
+from tamiz.information.counting import fixed_point, fixed_point_scale, measure_all
+from tamiz.scale.counts import LevelCounts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.pair_counts import PairCounts
 
@@ -28,7 +30,7 @@ from tamiz.scale.pair_counts import PairCounts
 BUDGET = 2**27
 
 
-class StreamedCodes:
+class StreamedCodes(DiscreteColumns):
     """Discrete columns known by their counts: what filters ask of :class:`information.Codes`.
 
     Parameters
@@ -100,9 +102,9 @@ class StreamedCodes:
             check_levels(cuts, n_classes, budget)
         if pairs and PairCounts.size(cuts, n_classes) <= budget:
             counted = sweep(CountPairs(cuts, n_classes))
-            store = PairStore(sweep, counted.levels, counted, budget)
+            store = _PairStore(sweep, counted.levels, counted, budget)
         else:
-            store = PairStore(sweep, sweep(CountLevels(cuts, n_classes)), None, budget)
+            store = _PairStore(sweep, sweep(CountLevels(cuts, n_classes)), None, budget)
         self._prepare(store, np.arange(cuts.n_features), missing)
         self.varies = self.n_levels > 1 if varies is None else (self.n_levels > 1) | varies
 
@@ -118,18 +120,17 @@ class StreamedCodes:
             lambda make: counts, counts.cuts, n_classes, missing=missing, varies=varies, budget=size
         )
 
-    def _prepare(self, store: PairStore, features: np.ndarray, missing: str) -> None:
+    def _prepare(self, store: _PairStore, features: np.ndarray, missing: str) -> None:
         self._store, self._features, self._missing = store, features, missing
         levels = store.levels
         self.n_samples, self.n_features = levels.n_samples, len(features)
         if self.n_samples == 0:
-            raise ValueError("There are no rows: every batch was empty. Hand over some data.")
+            raise ValueError("There are no rows: every batch was empty. Pass some data.")
         self._tables = [levels.table(j, missing=missing) for j in features]
         self.n_levels = np.array(
             [max(1, np.count_nonzero(table.any(axis=1))) for table in self._tables], dtype=np.intp
         )
-        top = _n_log_n(np.array([self.n_samples]))[0]
-        self._scale = 2.0 ** (60 - int(np.ceil(np.log2(max(top, 1.0)))))
+        self._scale = fixed_point_scale(self.n_samples)
 
     # ------------------------------------------------------------------------------ single columns
 
@@ -144,32 +145,26 @@ class StreamedCodes:
         return self._store.levels.n_rows
 
     def entropies(self) -> np.ndarray:
-        """Entropy of each feature."""
         margins = [table.sum(axis=1) for table in self._tables]
         known = np.array([int(part.sum()) for part in margins])
         return (self._f(known) - self._sums(margins)) / (self._scale * self.n_samples)
 
     def n_known(self) -> np.ndarray:
-        """Number of samples in which each feature is present."""
         return np.array([table.sum() for table in self._tables], dtype=np.intp)
 
-    def contingency(self, y: None = None, n_codes: int | None = None) -> list[np.ndarray]:
+    def contingency(self, codes: Any = None, n_codes: int | None = None) -> list[np.ndarray]:
         """Contingency table of every feature (levels that occur, rows) with the classes."""
-        _refuse_target(y)
+        _refuse_target(codes)
         kept = [table[table.any(axis=1)] for table in self._tables]
         return [
             part if len(part) else table[:1] for part, table in zip(kept, self._tables, strict=True)
         ]
 
-    def relevance(self, y: None = None) -> np.ndarray:
-        """Mutual information of every feature with the classes, which were counted with it."""
-        return self.against(y)
+    def relevance(self, y: Any = None, *, ratio: bool = False) -> np.ndarray:
+        """Information of every feature with the classes, which were counted with it."""
+        return self.against(y, ratio=ratio)
 
-    def su_relevance(self, y: None = None) -> np.ndarray:
-        """Symmetrical uncertainty of every feature with the classes."""
-        return self.against(y, ratio=True)
-
-    def against(self, codes: None = None, *, ratio: bool = False) -> np.ndarray:
+    def against(self, codes: Any = None, *, ratio: bool = False) -> np.ndarray:
         """Mutual information, or symmetrical uncertainty, of every feature with the classes."""
         _refuse_target(codes)
         tables = self._tables
@@ -180,36 +175,19 @@ class StreamedCodes:
 
     # ----------------------------------------------------------------------------- one against all
 
-    def row(self, j: int) -> np.ndarray:
-        """Mutual information of feature ``j`` with every feature; its entropy with itself."""
-        return self._row(j, ratio=False)
-
-    def su_row(self, j: int) -> np.ndarray:
-        """Symmetrical uncertainty of feature ``j`` with every feature."""
-        return self._row(j, ratio=True)
-
-    def conditional(self, j: int, y: None = None) -> np.ndarray:
-        """Conditional mutual information I(f; y | feature j) of every feature f with the classes.
-
-        Samples that lack feature ``j`` are one more part of those over which the condition divides
-        them.
-        """
+    def conditional(self, j: int, y: Any = None) -> np.ndarray:
         _refuse_target(y)
+        j = self._number(j)
         alone = self._information(j, by_class=False, whole=True, ratio=False)
         together = self._information(j, by_class=True, whole=True, ratio=False)
         return np.maximum(together - alone, 0.0)
 
-    def rows(self, features: Any, *, ratio: bool = False, dtype: Any = np.float64) -> np.ndarray:
-        """Rows of the matrix of mutual information: ``(len(features), n_features)``."""
-        features = np.asarray(features)
-        features = np.flatnonzero(features) if features.dtype == bool else features
-        out = np.empty((len(features), self.n_features), dtype=dtype)
+    def _fill_rows(self, features: np.ndarray, ratio: bool, out: np.ndarray) -> None:
         places = self._places()
         for first, last in self._store.portions(places[features]):
             self._store.fetch(places[features[first:last]])
             for k in range(first, last):
                 out[k] = self._row(features[k], ratio)
-        return out
 
     def prepare(self, features: Any) -> None:
         """Count the pairs of some features in one pass, as many as fit into the budget.
@@ -220,14 +198,9 @@ class StreamedCodes:
         (first, last), *_ = self._store.portions(places)
         self._store.fetch(places[first:last])
 
-    def su_rows(self, features: Any, *, dtype: Any = np.float64) -> np.ndarray:
-        """Rows of the matrix of symmetrical uncertainty."""
-        return self.rows(features, ratio=True, dtype=dtype)
-
     def matrix(
         self, *, ratio: bool = False, dtype: Any = np.float64, progress: Any = None
     ) -> np.ndarray:
-        """Mutual information of all pairs of features."""
         return self.rows(np.arange(self.n_features), ratio=ratio, dtype=dtype)
 
     def take(self, features: Any) -> StreamedCodes:
@@ -237,10 +210,6 @@ class StreamedCodes:
         part._prepare(self._store, self._features[features], self._missing)
         part.varies = self.varies[features]
         return part
-
-    def in_one_group(self, most_levels: int) -> None:
-        """None: there are no packed samples to search in."""
-        return None
 
     def column(self, j: int) -> np.ndarray:
         """Refused: single samples are not kept."""
@@ -265,8 +234,8 @@ class StreamedCodes:
         """
         levels, layout = self._store.levels, self._store.levels.cuts.layout
         places = self._places()
-        place = int(places[_number(j, self.n_features)])
-        rest = np.full(len(layout.order), True) if self._missing == "code" else ~layout.gappy
+        place = int(places[j])
+        rest = np.full(len(layout.order), True) if self._missing == "code" else ~layout.incomplete
         with_rest = whole or bool(rest[place])
         block = self._store.block(place, self._likely)
         width = (block.shape[1] + with_rest) * (len(levels.n_rows) if by_class else 1)
@@ -274,10 +243,9 @@ class StreamedCodes:
         cells = np.zeros(int(heights.sum()) * width, dtype=np.int64)
         rows = np.zeros(int(heights.sum()), dtype=np.int64)
         columns = np.zeros((len(places), width), dtype=np.int64)
-        expand_tables(
-            place, places, block, levels.counts, levels.n_rows, layout.first, rest, with_rest,
-            by_class, cells, rows, columns.reshape(-1),
-        )  # fmt: skip
+        counted = _ColumnCounts(levels.counts, levels.n_rows, layout.first, rest)
+        out = _Margins(cells, rows, columns.reshape(-1))
+        _expand_tables(place, places, block, counted, with_rest, by_class, out)
         starts = np.cumsum(heights) - heights
         return self._measure(
             np.add.reduceat(self._f(cells), starts * width),
@@ -293,7 +261,7 @@ class StreamedCodes:
 
     def _f(self, counts: np.ndarray) -> np.ndarray:
         """n log n in fixed point."""
-        return np.rint(_n_log_n(counts) * self._scale).astype(np.int64)
+        return fixed_point(counts, self._scale)
 
     def _sums(self, parts: list[np.ndarray]) -> np.ndarray:
         """Sum of f over each of several lists of counts, none of them empty."""
@@ -301,43 +269,11 @@ class StreamedCodes:
         return np.add.reduceat(self._f(np.concatenate(parts)), np.cumsum(lengths) - lengths)
 
     def _measure(
-        self,
-        cells: np.ndarray,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        n: np.ndarray,
-        ratio: bool,
+        self, cells: np.ndarray, rows: np.ndarray, columns: np.ndarray, n: np.ndarray, ratio: bool
     ) -> np.ndarray:
-        """Information or symmetrical uncertainty from sums of f, operation by operation as in
-        ``information._counting``.
-        """
-        whole = self._f(n)
-        information = (whole + cells - rows - columns).astype(np.float64)
-        least = (whole >> FAINT).astype(np.float64)
-        nothing = (information < least) | (n == 0)
-        if ratio:
-            entropy = (whole - rows).astype(np.float64) + (whole - columns).astype(np.float64)
-            some = entropy > least
-            share = n / float(self.n_samples)
-            value = 2.0 * information / np.where(some, entropy, 1.0) * share
-            return np.where(nothing | ~some, 0.0, value)
-        value = information * (1.0 / float(self.n_samples)) * (1.0 / self._scale)
-        return np.where(nothing, 0.0, value)
-
-
-def _n_log_n(counts: np.ndarray) -> np.ndarray:
-    n = counts.astype(np.float64)
-    return n * np.log(np.maximum(n, 1.0))
-
-
-def _number(j: Any, n_features: int) -> int:
-    whole = isinstance(j, (int, np.integer)) and not isinstance(j, bool)
-    if not whole or not -n_features <= j < n_features:
-        raise IndexError(
-            f"{j!r} is not a feature; use a number from 0 to {n_features - 1}, the position of a "
-            "column."
-        )
-    return int(j)
+        """Information or symmetrical uncertainty from sums of f."""
+        value = measure_all(cells, rows, columns, self._f(n), n, self.n_samples, ratio)
+        return value if ratio else value * (1.0 / self._scale)
 
 
 def _refuse_target(y: Any) -> None:
@@ -346,3 +282,178 @@ def _refuse_target(y: Any) -> None:
             "The classes were counted together with the features, and other targets are not known: "
             "leave y out, or make a pass with the other target."
         )
+
+
+@dataclass
+class CountLevels:
+    """From a batch to its :class:`LevelCounts`; can be sent to another process."""
+
+    cuts: Cuts
+    n_classes: int
+
+    def __call__(self, batch: Any) -> LevelCounts:
+        return LevelCounts.of(batch.X, batch.y, self.cuts, self.n_classes)
+
+
+@dataclass
+class CountPairs:
+    """From a batch to its :class:`PairCounts`; can be sent to another process."""
+
+    cuts: Cuts
+    n_classes: int
+    pivots: np.ndarray | None = None
+
+    def __call__(self, batch: Any) -> PairCounts:
+        return PairCounts.of(batch.X, batch.y, self.cuts, self.n_classes, self.pivots)
+
+
+class _PairStore:
+    """Tables of pairs: of all, or of those asked for so far."""
+
+    def __init__(
+        self, sweep: Callable[..., Any], levels: LevelCounts, pairs: PairCounts | None, budget: int
+    ):
+        self.sweep, self.levels, self.pairs, self.budget = sweep, levels, pairs, budget
+        self.n_passes = 1
+        self.blocks: dict[int, np.ndarray] = {}  # the one used last is last
+
+    def block(self, place: int, likely: Callable[[], np.ndarray]) -> np.ndarray:
+        """Tables of one place with all."""
+        if self.pairs is not None:
+            return self.pairs.block(place)
+        if place not in self.blocks:
+            new = [q for q in likely().tolist() if q not in self.blocks and q != place]
+            (_, last), *_ = self.portions(np.array([place, *new]), self.budget // 2)
+            self.fetch(np.array([place, *new])[:last])
+        block = self.blocks.pop(place)
+        self.blocks[place] = block
+        return block
+
+    def portions(self, places: np.ndarray, budget: int | None = None) -> list[tuple[int, int]]:
+        """Ranges of places whose tables fit into the budget together."""
+        if self.pairs is not None:
+            return [(0, len(places))]
+        layout = self.levels.cuts.layout
+        sizes = 8 * len(self.levels.n_rows) * layout.n_counted[places] * layout.first[-1]
+        most = self.budget if budget is None else budget
+        parts, first, total = [], 0, 0
+        for k, size in enumerate(sizes.tolist()):
+            if k > first and total + size > most:
+                parts.append((first, k))
+                first, total = k, 0
+            total += size
+        return [*parts, (first, len(places))]
+
+    def fetch(self, places: np.ndarray) -> None:
+        """Count the pairs of some places in one pass, and forget others if there is no room."""
+        wanted = [q for q in np.unique(places).tolist() if q not in self.blocks]
+        if self.pairs is not None or not wanted:
+            return
+        cuts = self.levels.cuts
+        check_levels(cuts, len(self.levels.n_rows), self.budget)
+        need = PairCounts.size(cuts, len(self.levels.n_rows), np.array(wanted))
+        used = sum(block.nbytes for block in self.blocks.values())
+        for q in list(self.blocks):
+            if used + need > self.budget and q not in places:
+                used -= self.blocks.pop(q).nbytes
+        pivots = np.array(wanted, dtype=np.intp)
+        counted = self.sweep(CountPairs(cuts, len(self.levels.n_rows), pivots))
+        if counted.levels.n_samples != self.levels.n_samples:
+            raise ValueError(
+                f"A pass met {counted.levels.n_samples} rows, the first one "
+                f"{self.levels.n_samples}: the data has changed in between. Start again."
+            )
+        self.n_passes += 1
+        for q in wanted:
+            self.blocks[q] = counted.block(q).copy()  # a view would keep all of them
+
+
+def check_levels(cuts: Cuts, n_classes: int, budget: int) -> None:
+    """A column with very many levels has tables that no memory holds."""
+    layout = cuts.layout
+    sizes = 8 * n_classes * layout.n_counted * layout.first[-1]
+    if len(sizes) and sizes.max() > budget:
+        j = int(layout.order[np.argmax(sizes)])
+        raise ValueError(
+            f"Column {j} has {cuts.n_bins[j]} levels, and its tables with the other columns take "
+            f"{sizes.max() / 2**20:,.0f} MB, more than the budget of {budget / 2**20:,.0f} MB. "
+            "Leave it out if it is an identifier, put its values into groups, or raise budget."
+        )
+
+
+class _ColumnCounts(NamedTuple):
+    """What is known of the single columns."""
+
+    levels: np.ndarray  # int64 (classes, counted): rows at each counted level
+    n_rows: np.ndarray  # int64 (classes,): rows of each class
+    first: np.ndarray  # int64 (places + 1,): where the counted levels of each place begin
+    rest: np.ndarray  # bool (places,): whether the level that is not counted is part of a table
+
+
+class _Margins(NamedTuple):
+    """Cells and margins of tables, one table after the other; zero at first."""
+
+    cells: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _expand_tables(place, targets, block, counted, with_rest, by_class, out):  # type: ignore[no-untyped-def]
+    """Whole tables of one place (its columns) with others (their rows), and their margins.
+
+    Parameters
+    ----------
+    place : int
+        The place.
+    targets : intp array
+        The other places.
+    block : int64 array of shape (n_classes, m, n_counted)
+        Tables of the counted levels.
+    counted : _ColumnCounts
+        Counts of the single columns.
+    with_rest : bool
+        Whether the level of the place that is not counted is part of the table.
+    by_class : bool
+        Whether the columns are pairs of level and class, or levels.
+    out : _Margins
+        Where the cells and margins go.
+    """
+    levels, n_rows, first, rest = counted
+    cells, rows, columns = out
+    n_classes, m, _ = block.shape
+    width = m + 1 if with_rest else m
+    n_columns = width * n_classes if by_class else width
+    cell, row, column = 0, 0, 0
+    for t in targets:
+        r = first[t + 1] - first[t]
+        height = r + 1 if rest[t] else r
+        for k in range(n_classes):
+            shift = k * width if by_class else 0
+            for a in range(r + 1):
+                own = n_rows[k]  # of the rows at level a of t: those at no counted level of place
+                if a < r:
+                    own = levels[k, first[t] + a]
+                else:
+                    for other in range(r):
+                        own -= levels[k, first[t] + other]
+                if a == height:
+                    break
+                for b in range(m):
+                    if a < r:
+                        n = block[k, b, first[t] + a]
+                    else:
+                        n = levels[k, first[place] + b]
+                        for other in range(r):
+                            n -= block[k, b, first[t] + other]
+                    own -= n
+                    cells[cell + a * n_columns + shift + b] += n
+                    rows[row + a] += n
+                    columns[column + shift + b] += n
+                if with_rest:
+                    cells[cell + a * n_columns + shift + m] += own
+                    rows[row + a] += own
+                    columns[column + shift + m] += own
+        cell += height * n_columns
+        row += height
+        column += n_columns

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.base import number_to_select
-from tamiz.filters.univariate_base import HOW_MANY
+from tamiz.filters.base import HOW_MANY
 from tamiz.runtime.units import Units
 from tamiz.search._records import Record, cut, exceeds, rescued
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.data.memory import dense_copy
-from tamiz.information.columns import Columns, read_columns
+from tamiz.information.columns import CodedTable, read_columns
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
@@ -101,7 +101,7 @@ def read_table(
     return table
 
 
-def _refuse_other_kinds(columns: Columns, mask: np.ndarray) -> None:
+def _refuse_other_kinds(columns: CodedTable, mask: np.ndarray) -> None:
     for j in np.flatnonzero(columns.categorical & ~mask).tolist():
         raise ValueError(
             f"X {columns.called(j)} holds text or categories, but held numbers in fit; pass "

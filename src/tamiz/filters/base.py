@@ -1,0 +1,90 @@
+"""What all filters share: the contract, the classes as target, and a few sentences.
+
+What a filter needs of the data is a statistic that merges: moments, counts, histograms, a sample of
+rows. ``fit`` takes it from arrays, ``fit_stream`` (:mod:`tamiz.filters.streaming`) from the batches
+of a table that need not fit into memory, ``partial_fit`` (:mod:`tamiz.filters.partial`) from one
+batch after the other. How the scores follow from the statistic is stated once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz.information import Codes, encode
+from tamiz.selector import Selector
+from tamiz.validation import as_vector, check_classes, warn_of_quantity
+
+#: What ``n_features_to_select`` may be.
+HOW_MANY: list[Any] = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0, 1, closed="right"),
+    StrOptions({"auto"}),
+    None,
+]
+
+#: What to do with a numeric target, where classes are needed.
+NUMBERS = 'use PearsonScore, RReliefF or CFS(task="regression"), which take numbers'
+
+#: The same for a filter that takes either.
+REGRESSION = 'use task="regression"'
+
+
+class Filter(Selector):
+    """Base class of the filters: each needs a target, and a new fit starts anew."""
+
+    def _finish(self, **found: Any) -> None:
+        for name in ("n_rows_", "n_passes_", "score_bounds_", "_so_far"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        super()._finish(**found)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def encode_classes(selector: Any, X: Any, y: Any) -> Codes:
+    """Discretise and pack the features by the parameters of a selector, with classes as target.
+
+    Sets ``classes_``.
+    """
+    y = as_vector(y)
+    codes = encode(
+        X,
+        bins=selector.bins,
+        n_bins=selector.n_bins,
+        y=y,
+        categorical_features=selector.categorical_features,
+        missing=selector.missing,
+        estimator=selector,
+    )
+    labels = check_classes(y, codes.n_samples, quantity=NUMBERS)
+    warn_of_quantity(labels, NUMBERS)
+    selector.classes_ = labels.classes
+    codes.target = labels.codes
+    return codes
+
+
+def warn_of_nothing(
+    selector: Any, why: str, also: str = ", or look for features that only tell together (ReliefF)"
+) -> None:
+    """Warn that no feature has to do with the target, so that the ranking means nothing."""
+    warnings.warn(
+        f"{type(selector).__name__} found no relevant feature: {why}. The order of the features "
+        f"means nothing here; check X and y{also}.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def refuse_categories(categorical_features: Any, what: str, instead: str) -> None:
+    """Refuse ``categorical_features`` where the features are taken as numbers."""
+    if categorical_features is not None:
+        raise ValueError(
+            f"categorical_features cannot be used with {what}, which takes all features as "
+            f"numbers; use {instead}, or encode the categories first."
+        )

@@ -1,0 +1,1 @@
+"""Filters that count: mutual information with the class, alone or in company."""

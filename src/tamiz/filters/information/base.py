@@ -1,0 +1,356 @@
+"""What the filters share that count: ranking by a score, and greedy search.
+
+Both work on :class:`~tamiz.information.codes.DiscreteColumns` that know their target: packed in
+memory, or known by the counts of a stream.
+
+A greedy filter adds, one at a time, the feature with the greatest value of a criterion that depends
+on those already added. What differs between the methods is the :class:`Criterion`: how its values
+change when a feature is added. Features that have been added are removed from its arrays from time
+to time, so that a full ranking costs half of what it seems to.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
+from tamiz.filters import partial, streaming
+from tamiz.filters.base import HOW_MANY, NUMBERS, Filter, encode_classes, warn_of_nothing
+from tamiz.filters.streaming import Needs, Stream, count_with_classes
+from tamiz.information.codes import DiscreteColumns
+from tamiz.information.encoding import BINNING
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import limit_threads
+from tamiz.validation import N_JOBS, unchanged_on_error
+
+#: Fraction of the features still in play at which the others are removed from memory.
+COMPACT = 0.7
+
+
+class InformationFilter(Filter):
+    """Base class of the filters that count discretised features."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_features_to_select": HOW_MANY,
+        **BINNING,
+        "n_jobs": N_JOBS,
+    }
+
+    n_features_to_select: Any
+    bins: str | None
+    n_bins: int
+    categorical_features: Any
+    missing: str
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class ScoreFilter(InformationFilter):
+    """Base class of the filters that score each feature by itself."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Score the features and select the best.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data; may have missing values and categorical columns.
+        y : array of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
+            return self._rank(encode_classes(self, X, y), watch)
+
+    @abstractmethod
+    def _score(self, codes: DiscreteColumns) -> np.ndarray:
+        """Score every feature."""
+
+    def _rank(self, codes: DiscreteColumns, watch: Stopwatch, **notes: Any) -> Any:
+        scores = self._score(codes)
+        if scores.max() <= 0.0:
+            warn_of_nothing(self, "every score is 0")
+        n_selected = number_to_select(self.n_features_to_select, len(scores), None)
+        self._finish(
+            order=order_by(-tiers(codes), scores),
+            n_selected=n_selected,
+            scores=scores,
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        return self
+
+    fit_stream = streaming.fit_stream
+
+    def _stream_needs(self) -> Needs:
+        return Needs(nominal=True)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        codes = count_with_classes(self, stream, sample_size, pairs=False, instead=NUMBERS)
+        return self._rank(codes, watch, **stream.summary())
+
+    partial_fit = partial.WhenDiscrete(partial.partial_fit)
+
+    def _why_two_passes(self) -> str:
+        return partial.bins_need_all_rows(self.bins)
+
+    def _take(self, X: Any, y: np.ndarray, classes: Any, before: Any) -> Any:
+        return partial.take_values(self, X, y, classes, before)
+
+    def _enough(self, total: Any) -> bool:
+        return partial.two_classes(total)
+
+    def _conclude_partial(self, total: Any, watch: Stopwatch, n_rows: int) -> Any:
+        return self._rank(total.codes(self.missing), watch, n_rows=n_rows)
+
+
+def tiers(codes: DiscreteColumns) -> np.ndarray:
+    """0 for features of several levels, 1 for those with one level left, 2 for constants.
+
+    What does not vary shares nothing with other features, and a criterion that minds redundancy
+    would take it for better than what does.
+    """
+    return np.where(codes.n_levels > 1, 0.0, np.where(codes.varies, 1.0, 2.0))
+
+
+class Criterion(ABC):
+    """The values of a greedy criterion for the features that may still be added.
+
+    Attributes
+    ----------
+    features : array
+        The features, ascending.
+    relevance : array
+        Value of each before any has been added; breaks ties later on.
+    tier : array
+        Features of a lower tier are added before all others.
+    """
+
+    features: np.ndarray
+    relevance: np.ndarray
+    tier: np.ndarray
+
+    @abstractmethod
+    def values(self) -> np.ndarray:
+        """Current value of each of ``features``."""
+
+    @abstractmethod
+    def add(self, k: int) -> None:
+        """Take note that ``features[k]`` has been added."""
+
+    def several(self, alive: np.ndarray, n_steps: int) -> list[tuple[int, float]] | None:
+        """Add up to ``n_steps`` features at once, if there is a fast way; else None.
+
+        ``alive`` marks those that may be added. Returns their places and values, and clears their
+        marks.
+        """
+        return None
+
+    @abstractmethod
+    def keep(self, which: np.ndarray) -> None:
+        """Forget all features but ``features[which]``."""
+
+
+class CountedCriterion(Criterion):
+    """A criterion on discrete columns; a subclass lists the arrays that go with the features."""
+
+    _arrays: tuple[str, ...] = ("features", "relevance")
+
+    def __init__(self, codes: Any):
+        self.codes = codes
+        self.features = np.arange(codes.n_features)
+        self.relevance = codes.relevance()
+        self.tier = tiers(codes)
+
+    def keep(self, which: np.ndarray) -> None:
+        self.codes = self.codes.take(which)
+        for name in ("tier", *self._arrays):
+            setattr(self, name, getattr(self, name)[which])
+
+
+class GreedySearch(NamedTuple):
+    """What a greedy search found."""
+
+    order: np.ndarray  # all features: in the order of addition, then by their last value
+    scores: np.ndarray  # value of each feature when it was added, or at the end
+    n_added: int
+    path: list[PathStep]
+
+
+def greedy(
+    criterion: Criterion,
+    n_steps: int,
+    *,
+    proceed: Callable[[int, int, float], bool] | None = None,
+    verbose: bool | int = 0,
+) -> GreedySearch:
+    """Add ``n_steps`` features, or as many as ``proceed`` allows.
+
+    It is called as ``proceed(n_added, k, value)`` before ``criterion.features[k]`` is added. The
+    first is always added. Features of a lower tier come first; ties go to the greater relevance,
+    then to the first column.
+    """
+    n_features = len(criterion.features)
+    alive = np.ones(n_features, dtype=bool)
+    added: list[int] = []
+    path: list[PathStep] = []
+    scores = np.empty(n_features)
+    with Progress("selecting", verbose) as progress:
+        while len(added) < n_steps:
+            left = n_features - len(added)
+            if left < COMPACT * len(alive):
+                criterion.keep(np.flatnonzero(alive))
+                alive = np.ones(left, dtype=bool)
+            open_ = alive & (criterion.tier == criterion.tier[alive].min())
+            most = min(n_steps - len(added), int(np.count_nonzero(open_)))
+            limit = min(most, 1 + int((1 - COMPACT) * left))
+            steps = criterion.several(open_, limit) if proceed is None else None
+            if steps is None:
+                k, value = _best(criterion, open_)
+                if proceed is not None and added and not proceed(len(added), k, value):
+                    break
+                steps = [(k, value)]
+                if left > 1:
+                    criterion.add(k)
+            for k, value in steps:
+                alive[k] = False
+                feature = int(criterion.features[k])
+                added.append(feature)
+                scores[feature] = value
+                path.append(PathStep("add", (feature,), len(added), value))
+            progress.update(f"{len(added):,} of {n_steps:,} features")
+    if len(added) == n_features:
+        return GreedySearch(np.array(added), scores, len(added), path)
+    rest, values = criterion.features[alive], criterion.values()[alive]
+    scores[rest] = values
+    order = order_by(-criterion.tier[alive], values, criterion.relevance[alive])
+    return GreedySearch(
+        np.concatenate([added, rest[order]]).astype(np.intp), scores, len(added), path
+    )
+
+
+def _best(criterion: Criterion, alive: np.ndarray) -> tuple[int, float]:
+    """The feature to add next, and its value."""
+    values = np.where(alive, criterion.values(), -np.inf)
+    best = values.max()
+    ties = np.flatnonzero(values == best)
+    return int(ties[np.argmax(criterion.relevance[ties])]), float(best)
+
+
+class GreedyFilter(InformationFilter):
+    """Base class of the filters that add one feature after the other."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **InformationFilter._parameter_constraints,
+        "full_ranking": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        bins: str | None = "mean_std",
+        n_bins: int = 5,
+        categorical_features: Any = None,
+        missing: str = "code",
+        full_ranking: bool = False,
+        verbose: bool | int = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.bins = bins
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.full_ranking = full_ranking
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _criterion_name(self) -> str:
+        """What the path shows."""
+        return "criterion"
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Add features one after the other.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Data; may have missing values and categorical columns.
+        y : array of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        watch = Stopwatch()
+        with limit_threads(self.n_jobs):
+            return self._search(self._read(X, y), watch)
+
+    fit_stream = streaming.fit_stream
+
+    def _stream_needs(self) -> Needs:
+        return Needs(nominal=True)
+
+    def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
+        return self._search(self._read_stream(stream, sample_size), watch, stream.summary)
+
+    @abstractmethod
+    def _criterion(self, codes: DiscreteColumns) -> Criterion:
+        """The criterion on discrete columns."""
+
+    def _read(self, X: Any, y: Any) -> Criterion:
+        """The criterion on arrays."""
+        return self._criterion(encode_classes(self, X, y))
+
+    def _read_stream(self, stream: Stream, sample_size: int | None) -> Criterion:
+        """The criterion on the columns of a stream."""
+        codes = count_with_classes(self, stream, sample_size, pairs=True, instead=NUMBERS)
+        return self._criterion(codes)
+
+    def _search(
+        self,
+        criterion: Criterion,
+        watch: Stopwatch,
+        summary: Callable[[], dict[str, Any]] = dict,
+    ) -> Any:
+        self.relevance_ = criterion.relevance
+        n_features = len(self.relevance_)
+        n_selected = number_to_select(self.n_features_to_select, n_features, None)
+        n_steps = n_features if self.full_ranking else n_selected
+        found = greedy(criterion, n_steps, verbose=self.verbose)
+        warn_of_no_gain(self, self.relevance_, found)
+        self._finish(
+            order=found.order,
+            n_selected=n_selected,
+            scores=found.scores,
+            path=found.path,
+            seconds=watch.seconds,
+            notes={"criterion": self._criterion_name(), **summary()},
+        )
+        return self
+
+
+def warn_of_no_gain(selector: Any, relevance: np.ndarray, found: GreedySearch) -> None:
+    """Warn if no feature tells anything, alone or in the company of those added."""
+    best = max((step.value or 0.0 for step in found.path), default=0.0)
+    if max(best, float(relevance.max())) <= 0.0:
+        warn_of_nothing(selector, "its information with the class is 0 for every feature")

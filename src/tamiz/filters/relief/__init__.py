@@ -1,0 +1,1 @@
+"""The Relief family: features that tell a sample from its nearest neighbours."""

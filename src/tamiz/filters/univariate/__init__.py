@@ -1,0 +1,1 @@
+"""Filters that score one feature at a time against the target."""
