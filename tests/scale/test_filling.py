@@ -250,7 +250,7 @@ def test_the_table_of_the_imputer(path, kind, rows, sample, monkeypatch):
 @pytest.mark.parametrize("sample", [20_000, 200])
 def test_on_a_cluster(path, sample, monkeypatch):
     monkeypatch.setattr(filling, "_SAMPLE_ROWS", sample)
-    monkeypatch.setattr("tamiz.scale.dask.rows_per_batch", lambda n_columns: 500)
+    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 500)
     plain = batches(path, "kind").filled()
     expected = FisherScore().fit_stream(plain).scores_
     for table in (batches(path, "kind").on().filled(), plain.on()):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, plain_number
+from tamiz.data.column import Column, RawTable, plain_number
 from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.encoding import check_encoding
 from tamiz.data.errors import DataError, listed
@@ -22,7 +22,7 @@ from tamiz.data.findings import (
     tell_skew,
     tell_transposed,
 )
-from tamiz.data.plan import Plan, find_columns
+from tamiz.data.plan import ColumnPlan, find_columns
 from tamiz.data.roles import (
     ASIDE,
     ROLES,
@@ -59,8 +59,8 @@ def check_choices(roles: Any, task: Any, encode: Any, leaks: Any = "keep") -> No
 
 
 def build(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     *,
     name: str,
     roles: Mapping[Any, str] | None = None,
@@ -75,7 +75,7 @@ def build(
     ``trusted`` data sets are curated: all their columns are kept, and nothing is warned of.
     ``keep`` names columns that are no leaks, whatever they look like.
     """
-    told = Told([*table.notes, *plan.notes], [one.text for one in table.warnings])
+    told = Told([*table.notes], [one.text for one in table.warnings])
     told.found += table.warnings
     by_name = {column.name: column for column in table.columns}
     given = _given_roles(roles, table, plan)
@@ -201,7 +201,9 @@ def build(
 # ------------------------------------------------------------------------------------- features
 
 
-def _given_roles(roles: Mapping[Any, str] | None, table: Table, plan: Plan) -> dict[str, str]:
+def _given_roles(
+    roles: Mapping[Any, str] | None, table: RawTable, plan: ColumnPlan
+) -> dict[str, str]:
     if not roles:
         return {}
     found = find_columns(table.names, list(roles), "roles", table.source)
@@ -209,8 +211,8 @@ def _given_roles(roles: Mapping[Any, str] | None, table: Table, plan: Plan) -> d
 
 
 def _matrix(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     by_name: dict[str, Column],
     given: dict[str, str],
     rows: np.ndarray | None,
@@ -324,7 +326,7 @@ def _note_sparse(X: Any, roles: dict[str, str], names: list[str], told: Told) ->
 # --------------------------------------------------------------------------- groups and weights
 
 
-def _column(table: Table, by_name: dict[str, Column], name: str) -> Column:
+def _column(table: RawTable, by_name: dict[str, Column], name: str) -> Column:
     if name in by_name:
         return by_name[name]
     cells = table.matrix[:, [table.matrix_names.index(name)]]

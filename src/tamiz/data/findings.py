@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
+from tamiz.data.formats.transposed import looks_transposed
 from tamiz.data.leak import MANY, belonging, leaks
-from tamiz.data.plan import Plan
+from tamiz.data.plan import ColumnPlan
 from tamiz.data.roles import ASIDE, perhaps_identifiers
-from tamiz.data.transposed import looks_transposed
 
 RARE = 0.2  # a class of fewer rows is rare, where there are two
 
@@ -71,8 +71,8 @@ def tell_doubtful(
 
 
 def tell_transposed(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     names: list[str],
     texts: dict[str, Column],
     y: Any,

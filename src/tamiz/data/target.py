@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tamiz.data.column import Column, Table, plain_number
+from tamiz.data.column import Column, RawTable, plain_number
 from tamiz.data.errors import DataError
 from tamiz.data.roles import judge_text
 
@@ -63,7 +63,7 @@ def task_of(distinct: np.ndarray, n: int) -> str:
     return "classification" if whole and few else "regression"
 
 
-def refuse_absurd(table: Table, column: Column, task: str | None, part: bool) -> None:
+def refuse_absurd(table: RawTable, column: Column, task: str | None, part: bool) -> None:
     """Refuse a target that nobody can predict, and name columns that look like one.
 
     Of a ``part`` of the rows one class may be all there is.
@@ -113,7 +113,7 @@ def _mostly_numbers(column: Column) -> bool:
     return found >= 0.5 * len(column.levels)
 
 
-def _like_targets(table: Table) -> Iterator[tuple[str, int]]:
+def _like_targets(table: RawTable) -> Iterator[tuple[str, int]]:
     """Columns of few levels, or of few integers that return; and how many."""
     for column in table.columns[:LOOKED_AT]:
         values = column.numbers()

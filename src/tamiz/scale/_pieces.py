@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tamiz.data.column import Table
+from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError
 from tamiz.runtime.parallel import limit_threads
 from tamiz.scale._conform import Conformer
@@ -21,10 +21,10 @@ from tamiz.scale._survey import MOST_LEVELS, Ascending, NumberLevels, Survey, Te
 from tamiz.scale.batch import Schema
 
 
-class Reader(Protocol):
+class PieceReader(Protocol):
     """Makes tables of a piece."""
 
-    def tables(self, piece: Any, rows: int | None) -> Iterator[Table]:
+    def tables(self, piece: Any, rows: int | None) -> Iterator[RawTable]:
         """Tables of at most so many rows."""
 
 
@@ -34,7 +34,7 @@ class Work:
 
     Attributes
     ----------
-    reader : Reader
+    reader : PieceReader
         Of the pieces.
     rows : int or None
         Rows of a batch.
@@ -44,7 +44,7 @@ class Work:
         From a batch to a statistic.
     """
 
-    reader: Reader
+    reader: PieceReader
     rows: int | None
     schema: Schema
     columns: list[str]
@@ -55,22 +55,22 @@ class Work:
 
 
 @dataclass
-class Counted:
+class CountedPieces:
     """The statistic of some pieces (None if they hold no rows), and their rows."""
 
     statistic: Any
     n_rows: int
 
-    def merge(self, other: Counted) -> Counted:
+    def merge(self, other: CountedPieces) -> CountedPieces:
         """Of both."""
         if self.statistic is None or other.statistic is None:
             statistic = other.statistic if self.statistic is None else self.statistic
         else:
             statistic = self.statistic.merge(other.statistic)
-        return Counted(statistic, self.n_rows + other.n_rows)
+        return CountedPieces(statistic, self.n_rows + other.n_rows)
 
 
-def count_piece(work: Work, piece: Any, first_row: int, index: int) -> Counted:
+def count_piece(work: Work, piece: Any, first_row: int, index: int) -> CountedPieces:
     """The statistic of a piece whose first row and first batch have these numbers."""
     conformer = Conformer(
         work.schema, work.columns, work.as_numbers, work.gaps_allowed, work.remedy
@@ -85,7 +85,7 @@ def count_piece(work: Work, piece: Any, first_row: int, index: int) -> Counted:
             except DataError as error:
                 raise DataError(f"In {conformer.where}: {error}") from None
             if table is None:
-                return Counted(total, conformer.n_rows)
+                return CountedPieces(total, conformer.n_rows)
             batch = conformer.make(table)
             del table
             if batch is not None:
@@ -94,7 +94,7 @@ def count_piece(work: Work, piece: Any, first_row: int, index: int) -> Counted:
             del batch
 
 
-def _read(reader: Reader, piece: Any, rows: int | None) -> Iterator[Table]:
+def _read(reader: PieceReader, piece: Any, rows: int | None) -> Iterator[RawTable]:
     try:
         yield from reader.tables(piece, rows)
     except FileNotFoundError as error:
@@ -141,7 +141,7 @@ class Surveyed:
         return Surveyed(survey, [*self.n_read, *other.n_read])
 
 
-def survey_piece(reader: Reader, rows: int | None, blank: Survey, piece: Any) -> Surveyed:
+def survey_piece(reader: PieceReader, rows: int | None, blank: Survey, piece: Any) -> Surveyed:
     """Show the tables of a piece to a survey."""
     survey = Survey(blank.target, list(blank.texts), list(blank.numbers))
     survey._watched = {name: Spanning() for name in blank._watched}
@@ -151,7 +151,7 @@ def survey_piece(reader: Reader, rows: int | None, blank: Survey, piece: Any) ->
     return Surveyed(survey, [survey.n_read])
 
 
-def measure_piece(reader: Reader, rows: int | None, piece: Any) -> list[int]:
+def measure_piece(reader: PieceReader, rows: int | None, piece: Any) -> list[int]:
     """The number of rows of a piece, in a list."""
     with limit_threads(1):
         return [sum(table.n_rows for table in _read(reader, piece, rows))]

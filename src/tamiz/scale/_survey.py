@@ -1,16 +1,22 @@
-"""What one pass over target and nominal columns tells: classes, levels, number of rows."""
+"""What the columns are: by what the user says, the first rows, and one pass.
+
+The pass goes over the target and the nominal columns: classes, levels, number of rows.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable, confused
 from tamiz.data.errors import DataError, DataWarning, listed
-from tamiz.data.mixed import confused
-from tamiz.data.roles import judge_text
+from tamiz.data.plan import ColumnPlan, find_columns
+from tamiz.data.roles import judge_text, numeric_roles
 from tamiz.data.target import task_of
 from tamiz.validation import task_of_floats
 
@@ -159,7 +165,7 @@ class Survey:
         """Whether a watched column did."""
         return self._watched[name].still
 
-    def update(self, table: Table) -> None:
+    def update(self, table: RawTable) -> None:
         """Take in a table."""
         self.n_read += table.n_rows
         by_name = {column.name: column for column in table.columns}
@@ -260,3 +266,74 @@ def given_classes(classes: object) -> np.ndarray:
     if labels.dtype.kind == "b":
         labels = labels.astype(np.int64)
     return plain_labels(labels) if labels.dtype.kind == "f" else labels
+
+
+# ------------------------------------------------------------ what the columns are, at first
+
+
+def given_roles(
+    roles: Mapping[Any, str] | None,
+    categorical_features: Any,
+    plan: ColumnPlan,
+    names: list[str],
+    shown: str,
+) -> dict[str, str]:
+    """Roles that the user gives, by name of the column."""
+    given: dict[str, str] = {}
+    if roles:
+        found = find_columns(names, list(roles), "roles", shown)
+        given.update(zip(found, roles.values(), strict=True))
+    if categorical_features is None:
+        return given
+    nominal = categorical_features
+    mask = np.asarray(nominal)
+    if mask.dtype == bool:
+        if mask.shape != (len(plan.features),):
+            raise DataError(
+                f"categorical_features is a mask of shape {mask.shape}; {shown} has "
+                f"{len(plan.features)} features."
+            )
+        nominal = [plan.features[j] for j in np.flatnonzero(mask)]
+    found = find_columns(names, nominal, "categorical_features", shown)
+    if plan.target in found:
+        raise DataError(
+            f"categorical_features names {plan.target!r}, which is the target; leave it out."
+        )
+    given.update(dict.fromkeys(found, "categorical"))
+    return given
+
+
+def first_roles(
+    look: RawTable, plan: ColumnPlan, given: dict[str, str], guess: bool
+) -> dict[str, str]:
+    """Roles of features that are known from the first table: given ones, dates, identifiers."""
+    roles = {name: role for name, role in given.items() if name in plan.features}
+    for column in look.columns:
+        if column.date and column.name in plan.features and column.name not in given:
+            if not guess:
+                raise DataError(
+                    f"{look.source}: column {column.name!r} holds dates; turn it into a number, "
+                    "for instance the days since a fixed date."
+                )
+            roles[column.name] = "date"
+    if not guess or sparse.issparse(look.matrix):
+        return roles
+    judged: dict[str, str] = {}
+    if look.matrix is not None:
+        found = numeric_roles(look.matrix, look.matrix_names)
+        judged.update(zip(look.matrix_names, found, strict=True))
+    for column in look.columns:
+        if column.values is not None:
+            judged[column.name] = numeric_roles(column.values[:, None], [column.name])[0]
+    for name in plan.features:
+        if judged.get(name) == "id" and name not in roles:
+            roles[name] = "id"
+    return roles
+
+
+def with_target(look: RawTable, target: str | None) -> RawTable:
+    """The rows that have a target, which are those that count; all if none has."""
+    column = next((c for c in look.columns if c.name == target), None)
+    if column is None or not (missing := column.missing()).any() or missing.all():
+        return look
+    return look.take(np.flatnonzero(~missing))

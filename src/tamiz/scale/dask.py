@@ -18,17 +18,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from tamiz.data.column import Table
+from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError
+from tamiz.data.formats.base import Reader
 from tamiz.runtime.progress import Progress
 from tamiz.scale import _pieces
-from tamiz.scale._dask_parts import DaskPart, dask_part, is_dask
-from tamiz.scale._pieces import Reader, Surveyed, Work
+from tamiz.scale._dask_parts import DaskReader, is_dask, open_dask
+from tamiz.scale._pieces import PieceReader, Surveyed, Work
 from tamiz.scale._survey import Survey
 from tamiz.scale.batched import Batches
-from tamiz.scale.iterables import IterablePart, TablePart
-from tamiz.scale.parquet import ArrowPart
-from tamiz.scale.parts import Part, readable, rows_per_batch
 from tamiz.scale.sources import register
 
 #: Seconds to wait for a worker when none is left, and after which they are counted again.
@@ -113,7 +111,7 @@ class DaskExecutor:
 
     def survey(self, table: Batches, survey: Survey, columns: list[str] | None) -> bool:
         """Make a survey on the cluster; false if that has to be done here."""
-        if not all(isinstance(part, (DaskPart, ArrowPart)) for part in table.parts):
+        if any(part.reads_all and not isinstance(part, DaskReader) for part in table.parts):
             return False  # reading text settles what its columns are, which all must know
         pieces, reader = _pieces_of(table.parts, columns)
         jobs = [(piece,) for piece in pieces]
@@ -124,7 +122,7 @@ class DaskExecutor:
 
     # ------------------------------------------------------------------------------------- private
 
-    def _sizes(self, table: Batches, pieces: list[Any], reader: Reader) -> list[int]:
+    def _sizes(self, table: Batches, pieces: list[Any], reader: PieceReader) -> list[int]:
         """Rows of each piece: every row has its own number, whoever counts it."""
         if len(pieces) == 1:
             return [table.n_rows or 0]
@@ -180,21 +178,21 @@ def on(table: Batches, client: Any = None) -> Batches:
     """Let the workers of a Dask client do the passes over a table; used by :meth:`Batches.on`."""
     need_dask()
     for part in table.parts:
-        if isinstance(part, (IterablePart, TablePart)):
+        if part.in_memory:
             raise DataError(
                 f"{part.shown} is in the memory of this process, so workers of a cluster cannot "
-                "read it; hand over files, a Dask data frame or a Dask array."
+                "read it; pass files, a Dask data frame or a Dask array."
             )
     made = copy.copy(table)
     made.parts = [copy.copy(part) for part in table.parts]
     for part in made.parts:
-        if isinstance(part, DaskPart):
+        if isinstance(part, DaskReader):
             part.client = client
     made._executor = DaskExecutor(client)
     return made
 
 
-class PartReader:
+class FileReader:
     """Reads parts of files.
 
     Parameters
@@ -206,53 +204,28 @@ class PartReader:
     def __init__(self, columns: list[str] | None):
         self.columns = columns
 
-    def tables(self, piece: bytes, rows: int | None) -> Iterator[Table]:
+    def tables(self, piece: bytes, rows: int | None) -> Iterator[RawTable]:
         """Tables of at most so many rows."""
         from distributed.protocol.pickle import loads
 
         yield from loads(piece).tables(self.columns, rows)
 
 
-def _pieces_of(parts: list[Part], columns: list[str] | None) -> tuple[list[Any], Reader]:
+def _pieces_of(parts: list[Reader], columns: list[str] | None) -> tuple[list[Any], PieceReader]:
     from distributed.protocol.pickle import dumps
 
     first = parts[0]
-    if isinstance(first, DaskPart):
-        return first.pieces(columns), first.reader()
-    split = [piece for part in parts for piece in _split(part)]
-    return [dumps(piece) for piece in split], PartReader(columns)
+    if isinstance(first, DaskReader):
+        return first.partitions(columns), first.reader()
+    split = [piece for part in parts for piece in part.pieces()]
+    return [dumps(piece) for piece in split], FileReader(columns)
 
 
-def _split(part: Part) -> list[Part]:
-    """A Parquet file in groups of rows that make at least a batch; other files as they are."""
-    if not isinstance(part, ArrowPart):
-        return [part]
-    import pyarrow.parquet as pq
-
-    try:
-        with readable(part), pq.ParquetFile(part.path) as file:
-            told = file.metadata
-    except Exception as error:
-        raise part._fault(error) from None
-    sizes = [told.row_group(k).num_rows for k in range(told.num_row_groups)]
-    least = rows_per_batch(len(part.names))
-    found: list[Part] = []
-    groups: list[int] = []
-    for k in range(len(sizes)):
-        groups.append(k)
-        if sum(sizes[g] for g in groups) >= least or k == len(sizes) - 1:
-            piece = copy.copy(part)
-            piece.row_groups, piece.n_rows = groups, sum(sizes[g] for g in groups)
-            found.append(piece)
-            groups = []
-    return found
-
-
-def _known_sizes(parts: list[Part], pieces: list[Any]) -> list[int] | None:
+def _known_sizes(parts: list[Reader], pieces: list[Any]) -> list[int] | None:
     first = parts[0]
-    if isinstance(first, DaskPart):
-        return first.rows_of_pieces()
-    sizes = [piece.n_rows for part in parts for piece in _split(part)]
+    if isinstance(first, DaskReader):
+        return first.rows_of_partitions()
+    sizes = [piece.n_rows for part in parts for piece in part.pieces()]
     return None if None in sizes else [n for n in sizes if n is not None]
 
 
@@ -357,11 +330,13 @@ def _count(
     return found
 
 
-def _survey(common: tuple[Reader, int | None, Survey], piece: Any, topic: str, number: int) -> Any:
+def _survey(
+    common: tuple[PieceReader, int | None, Survey], piece: Any, topic: str, number: int
+) -> Any:
     return _pieces.survey_piece(*common, piece)
 
 
-def _measure(common: tuple[Reader, int | None], piece: Any, topic: str, number: int) -> Any:
+def _measure(common: tuple[PieceReader, int | None], piece: Any, topic: str, number: int) -> Any:
     return Surveyed(Survey(None, [], []), _pieces.measure_piece(*common, piece))
 
 
@@ -374,4 +349,4 @@ def _tell(topic: str, number: int, n_rows: int) -> None:
     get_worker().log_event(topic, [number, n_rows])
 
 
-register(is_dask, dask_part)
+register(is_dask, open_dask)

@@ -16,19 +16,14 @@ from scipy import sparse
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import dense_pieces
-from tamiz.scale._dask_parts import DaskFramePart
 from tamiz.scale._medians import Search, find_medians
 from tamiz.scale.batch import Batch
 from tamiz.scale.batched import Batches
-from tamiz.scale.csv import CsvPart
-from tamiz.scale.parquet import ParquetPart
 from tamiz.scale.passes import sweep
 from tamiz.scale.sample import RowSample
 
 #: Most rows and bytes of the sample with which the search for medians begins.
 _SAMPLE_ROWS, _SAMPLE_BYTES = 20_000, 32 << 20
-#: Sources of which some columns can be read.
-_NARROW = (ParquetPart, CsvPart, DaskFramePart)
 #: A sample of fewer rows tells too little of where a median is.
 _LEAST_SAMPLE = 100
 
@@ -224,7 +219,7 @@ class _Passes:
         label = "looking for gaps"
         if self.n_passes > 1:
             label = f"what to fill gaps with, pass {self.n_passes}"
-        if type(table) is not Batches or not all(isinstance(part, _NARROW) for part in table.parts):
+        if type(table) is not Batches or not all(part.narrows for part in table.parts):
             return sweep(table, make(columns), progress=self.verbose, label=label)
         narrow = copy.copy(table)
         names = [schema.names[j] for j in columns]

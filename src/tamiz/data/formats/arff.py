@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, distinct_names, numbered
+from tamiz.data.column import Column, RawTable, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, holds_zeros, listed
-from tamiz.data.frames import from_csr
-from tamiz.data.plan import Options, Plan, make_plan
-from tamiz.data.source import Source
+from tamiz.data.formats.base import HeldTable
+from tamiz.data.formats.frames import from_csr
+from tamiz.data.formats.text import TextFile
+from tamiz.data.plan import ColumnPlan, Options, make_plan
 
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(.*)""", re.I
@@ -63,9 +64,13 @@ class Attribute:
         return Column.from_cells(name, cells, date=self.kind == "date")
 
 
-def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
+def open_arff(path: Path, shown: str, options: Options) -> HeldTable:
     """Read an ARFF file."""
-    source = Source(path, shown, options.encoding)
+    return HeldTable(*_read(path, shown, options))
+
+
+def _read(path: Path, shown: str, options: Options) -> tuple[RawTable, ColumnPlan]:
+    source = TextFile(path, shown, options.encoding)
     lines = _lines(source)
     attributes = _read_header(lines, shown)
     names, renamed = distinct_names([attribute.name for attribute in attributes])
@@ -99,10 +104,10 @@ def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
         for j, column in zip(where, cells, strict=True)
     ]
     notes = ["Weights of the rows were passed over."] if weighted else []
-    return Table(columns, shown, notes, warnings, names=names), plan
+    return RawTable(columns, shown, notes, warnings, names=names), plan
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str]]:
+def _lines(source: TextFile) -> Iterator[tuple[int, str]]:
     """Numbered lines, decoded."""
     number = 0
     encoding = source.encoding
@@ -240,7 +245,7 @@ def _read_sparse(
     shown: str,
     options: Options,
     warnings: list[Finding],
-) -> tuple[Table, Plan]:
+) -> tuple[RawTable, ColumnPlan]:
     """Rows that name what is not zero: a sparse matrix if all features are numbers."""
     entries: list[dict[int, str | None]] = []
     numbers: list[int] = []
@@ -299,4 +304,4 @@ def _read_sparse(
         return table, plan
     wanted = set(plan.names)
     read = [column(j) for j in range(len(names)) if names[j] in wanted]
-    return Table(read, shown, [], warnings, names=names), plan
+    return RawTable(read, shown, [], warnings, names=names), plan
