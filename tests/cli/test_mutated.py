@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.data.test_large import csv_head, gigantic
 
 from tests.cli.programs import is_one_line
+from tests.data.formats.test_csv_large import csv_head, gigantic
 from tests.data.test_mutated import CASES, FILES, damaged, outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

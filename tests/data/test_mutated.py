@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 import tamiz.data.formats.csv
-import tamiz.data.formats.parquet
 from tamiz.data import DataError, Dataset, DataWarning, load
 
 COUNT = 200

@@ -164,7 +164,7 @@ def test_sparse_chunks(client):
 def test_parquet_is_read_by_row_groups(client, frame, tmp_path, monkeypatch):
     path = tmp_path / "table.parquet"
     frame.to_parquet(path, row_group_size=100, index=False)
-    monkeypatch.setattr(module, "rows_per_batch", lambda n_columns: 250)
+    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 250)
     whole = batches(path, "y", batch_rows=130)
     table = whole.on(client)
     pieces, _ = module._pieces_of(table.parts, None)
