@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from tamiz.data import DataError, DataWarning
 from tamiz.filters import FisherScore
 from tamiz.scale import Batch, DaskExecutor, Filled, _medians, batches, filling, sweep
-from tamiz.scale._medians import Looked, Search, key_of, value_of
+from tamiz.scale._medians import IntervalCounts, Search, key_of, value_of
 from tamiz.scale.filling import Means, fill_batch
 from tests.scale.tables import mixed, together
 
@@ -154,7 +154,7 @@ def test_batches_of_one_row_are_kept_together():
     ends = [np.full(3, key_of(end), dtype=np.uint64) for end in (-1.0, 1.0)]
     look = _medians.Looking(np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2)
     found = [look(Batch(X[i : i + 1], None, 0, i)) for i in range(2000)]
-    for merged in (reduce(Looked.merge, found), reduce(lambda a, b: b.merge(a), found)):
+    for merged in (reduce(IntervalCounts.merge, found), reduce(lambda a, b: b.merge(a), found)):
         assert len(merged.chunks) < 12  # 2 ** 11 > 2000
         for x, kept in zip(X.T, merged.values(3), strict=True):
             np.testing.assert_array_equal(np.sort(kept), np.sort(x[np.abs(x) <= 1]))

@@ -31,7 +31,6 @@ class Column:
     levels: list[str] = field(default_factory=list)
     declared: bool = False  # the file itself calls it a category, in this order of levels
     date: bool = False  # the file itself calls it a date
-    stored: str = ""  # "i" or "f": numbers that were passed as integers or as floats
     mixed: bool = False  # levels are those of numbers among text, see levels_of
 
     @property

@@ -197,6 +197,5 @@ def _join_text(mine: TextLevels, other: TextLevels) -> None:
 
 def _join_numbers(mine: NumberLevels, other: NumberLevels) -> None:
     mine.n_there += other.n_there
-    mine.update(np.empty(0), other.stored)
     mine.values = np.union1d(mine.values, other.values)
     mine.full = mine.full or other.full or len(mine.values) > mine.most

@@ -17,8 +17,7 @@ from tamiz.data.column import Column, RawTable, confused
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.plan import ColumnPlan, find_columns
 from tamiz.data.roles import judge_text, numeric_roles
-from tamiz.data.target import task_of
-from tamiz.validation import task_of_floats
+from tamiz.validation import taken_as_numbers, task_of
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
 MOST_CLASSES = 10_000
@@ -86,11 +85,9 @@ class NumberLevels:
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_there: int = 0
     full: bool = False
-    stored: str = ""  # see Column
 
-    def update(self, values: np.ndarray, stored: str = "") -> None:
+    def update(self, values: np.ndarray) -> None:
         """Take in some cells."""
-        self.stored = max(self.stored, stored, key=["", "i", "f"].index)
         values = values[~np.isnan(values)]
         self.n_there += len(values)
         if not self.full:
@@ -98,26 +95,12 @@ class NumberLevels:
             self.full = len(self.values) > self.most
 
     def task(self, shown: str) -> str:
-        """Whether these values of a target are labels or a quantity.
-
-        Numbers that were handed over as an array are read as ``fit`` would read that array, those
-        of a file as :func:`tamiz.data.load` reads them. Where ``fit`` might say otherwise, a
-        warning tells.
-        """
-        if self.stored and not self.full:
-            if self.stored == "i" or len(self.values) <= 2:
-                return "classification"
-            return task_of_floats(self.values, self.n_there)
+        """Whether these values of a target are labels or numbers."""
         task = "regression" if self.full else task_of(self.values, self.n_there)
-        if task == "regression" and bool((self.values == np.floor(self.values)).all()):
-            count = f"more than {self.most:,}" if self.full else f"{len(self.values)}"
-            warnings.warn(
-                f"{shown}: the target {self.name!r} holds {count} different integers, which "
-                "are taken as numbers. Say so with task='regression', or use "
-                "task='classification' if they are labels.",
-                DataWarning,
-                stacklevel=2,
-            )
+        what = f"{shown}: the target {self.name!r}"
+        words = taken_as_numbers(what, self.values, self.n_there)
+        if task == "regression" and words:
+            warnings.warn(words, DataWarning, stacklevel=2)
         return task
 
 
@@ -198,7 +181,7 @@ class Survey:
         else:
             if self.number_target is None:
                 self.number_target = NumberLevels(column.name, MOST_CLASSES)
-            self.number_target.update(column.numbers(), column.stored)
+            self.number_target.update(column.numbers())
         return rows
 
     def judge_target(self, task: str | None, shown: str) -> tuple[str | None, np.ndarray | None]:

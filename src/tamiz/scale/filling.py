@@ -139,7 +139,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
     passes = _Passes(table, verbose)
     room = _SAMPLE_BYTES // (8 * len(numeric))
     size = min(_SAMPLE_ROWS, room) if room >= _LEAST_SAMPLE else 0
-    found: Known = passes.go(numeric, lambda places: Knowing(places, size, table.n_rows))
+    found: KnownCounts = passes.go(numeric, lambda places: CountKnown(places, size, table.n_rows))
     n_rows, gaps = found.n_rows, found.n_rows - found.n_known
     gappy = np.flatnonzero(gaps)
     empty = gappy[found.n_known[gappy] == 0]
@@ -151,7 +151,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
             values[k] = whole_value(_known(sample[:, k]), strategy)
     elif some and strategy == "mean":
         columns = [numeric[k] for k in some]
-        means: Means = passes.go(columns, Averaging)
+        means: Means = passes.go(columns, FindMeans)
         values.update(zip(some, means.value().tolist(), strict=True))
     elif some:
         searches = {
@@ -235,30 +235,30 @@ class _Passes:
 
 
 @dataclass(eq=False)
-class Known:
+class KnownCounts:
     """How many values of each column are there, and a sample of rows (None if too wide)."""
 
     n_rows: int
     n_known: np.ndarray
     sample: RowSample | None
 
-    def merge(self, other: Known) -> Known:
+    def merge(self, other: KnownCounts) -> KnownCounts:
         """The same of both sets of rows."""
         sample = None
         if self.sample is not None and other.sample is not None:
             sample = self.sample.merge(other.sample)
-        return Known(self.n_rows + other.n_rows, self.n_known + other.n_known, sample)
+        return KnownCounts(self.n_rows + other.n_rows, self.n_known + other.n_known, sample)
 
 
 @dataclass
-class Knowing:
-    """Makes :class:`Known` of some columns of a batch."""
+class CountKnown:
+    """Makes :class:`KnownCounts` of some columns of a batch."""
 
     places: list[int]
     sample_size: int
     n_rows: int | None
 
-    def __call__(self, batch: Batch) -> Known:
+    def __call__(self, batch: Batch) -> KnownCounts:
         X = batch.X
         if len(self.places) < X.shape[1]:
             X = X[:, self.places]
@@ -272,7 +272,7 @@ class Knowing:
         if self.sample_size:
             first, size, n_rows = batch.first_row, self.sample_size, self.n_rows
             sample = RowSample.of(X, None, first_row=first, size=size, n_rows=n_rows)
-        return Known(n, known, sample)
+        return KnownCounts(n, known, sample)
 
 
 @dataclass(eq=False)
@@ -316,7 +316,7 @@ class Means:
 
 
 @dataclass
-class Averaging:
+class FindMeans:
     """Makes :class:`Means` of some columns of a batch."""
 
     places: list[int]

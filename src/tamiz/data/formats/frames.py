@@ -273,8 +273,6 @@ def read_pair(
     if values.dtype.kind == "b":
         values = values.astype(np.int64)
     column = array_column(target, values, where)
-    if not column.is_text:  # fit tells classes from numbers by it
-        column.stored = "f" if values.dtype.kind == "f" else "i"
     table.columns = [*table.columns, column]
     table.names = [*table.names, target]
     return table, make_plan(

@@ -27,8 +27,6 @@ def open_npz(path: Path, shown: str, options: Options) -> HeldTable:
     except (DataError, FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as error:  # zipfile, zlib, tokenize and NumPy have kinds of their own
-        if "pickle" in str(error):  # what NumPy makes of any bytes that it does not know
-            raise DataError(f"{shown} is no NumPy archive; save it with numpy.savez.") from None
         words = " ".join(str(error).split()).rstrip(".")[:80] or type(error).__name__
         raise DataError(
             f"{shown} is no NumPy archive, or it is cut short ({words}); save it again with "
@@ -38,10 +36,13 @@ def open_npz(path: Path, shown: str, options: Options) -> HeldTable:
 
 
 def _read_arrays(file: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
-    if nrows is not None and file.read(6) == np.lib.format.MAGIC_PREFIX:
+    first = file.read(6)
+    if first != np.lib.format.MAGIC_PREFIX and first[:2] != b"PK":  # neither an array nor a zip
+        raise DataError(f"{shown} is no NumPy archive; save it with numpy.savez.")
+    if nrows is not None and first == np.lib.format.MAGIC_PREFIX:
         file.seek(0)
         head = _read_head(file)
-        if head is not None and head[0] and not head[1]:
+        if head is not None and head[0] and not head[1] and not head[2].hasobject:
             return {"X": _beginning(file, (min(nrows, head[0][0]), *head[0][1:]), head[2])}
     file.seek(0)
     archive = np.load(file, allow_pickle=False)
@@ -54,7 +55,7 @@ def _read_arrays(file: Any, shown: str, nrows: int | None) -> dict[str, np.ndarr
 def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
     """All arrays; of those with one entry for each row only so many entries."""
     found: dict[str, np.ndarray] = {}
-    heads = {} if nrows is None else {key: _head(archive, key) for key in archive.files}
+    heads = {key: _head(archive, key) for key in archive.files}
     known = {key: head for key, head in heads.items() if head is not None}
     big = next((key for key in FEATURES if key in known), None)
     if big is None:
@@ -62,7 +63,7 @@ def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.n
     table = None if big is None or known[big][1] else known[big][0]
     for key in archive.files:
         head = known.get(key)
-        if head is not None and table is not None and nrows is not None:
+        if head is not None and table is not None and nrows is not None and not head[2].hasobject:
             shape, by_column, dtype = head
             is_names = key in NAMES and shape == table[1:]
             if shape[:1] == table[:1] and shape[0] > nrows and not is_names and not by_column:
@@ -70,15 +71,12 @@ def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.n
                     _read_head(stream)
                     found[key] = _beginning(stream, (nrows, *shape[1:]), dtype)
                 continue
-        try:
-            found[key] = archive[key]
-        except ValueError as error:
-            if "Object arrays" not in str(error):
-                raise
+        if head is not None and head[2].hasobject:
             raise DataError(
                 f"{shown}: the array {key!r} holds Python objects, which are not loaded because "
                 "they can run code; save it as numbers or text (dtype str)."
-            ) from None
+            )
+        found[key] = archive[key]
         if not isinstance(found[key], np.ndarray):
             raise DataError(f"{shown}: {key!r} is no NumPy array; save it with numpy.savez.")
     return found
@@ -100,7 +98,7 @@ def _read_head(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype] | None:
         head = np.lib.format.read_array_header_2_0(stream)
     else:
         return None
-    return None if head[2].hasobject else head
+    return head
 
 
 def _beginning(stream: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
