@@ -31,7 +31,7 @@ class Place:
 class Conformer(Place):
     """Makes batches of tables, for as long as a pass lasts.
 
-    A batch is handed over when all of it is as the schema says, and not before: whoever counts
+    A batch is passed on when all of it is as the schema says, and not before: whoever counts
     never has to undo anything.
 
     Parameters
@@ -123,7 +123,7 @@ class Conformer(Place):
     def _dense(self, table: RawTable) -> np.ndarray:
         names = self.schema.names
         if sparse.issparse(table.matrix):
-            self._complain(table, "a sparse matrix where the first batch is dense; hand over one "
+            self._complain(table, "a sparse matrix where the first batch is dense; pass one "
                            "kind.")  # fmt: skip
         if table.matrix_names == names and not self.schema.categories:
             X = np.ascontiguousarray(table.matrix, dtype=np.float64)
@@ -233,7 +233,7 @@ class Conformer(Place):
 
     def _sparse(self, table: RawTable) -> Any:
         if not sparse.issparse(table.matrix):
-            self._complain(table, "a dense table where the first batch is sparse; hand over one "
+            self._complain(table, "a dense table where the first batch is sparse; pass one "
                            "kind.")  # fmt: skip
         X = sparse.csr_matrix(table.matrix, dtype=np.float64)
         if table.matrix_names != self.schema.names:

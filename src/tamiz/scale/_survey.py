@@ -53,6 +53,20 @@ class TextLevels:
         self.refuse_confused()
         self.full = len(self.place) > MOST_LEVELS
 
+    def join(self, other: TextLevels) -> None:
+        """Take in what was seen in the rows that follow."""
+        if other.n_there or other.place:
+            self.declared, self.date = other.declared, other.date
+        self.n_there += other.n_there
+        for level in other.place:
+            if len(self.place) > MOST_LEVELS:
+                break
+            self.place.setdefault(level, len(self.place))
+        self.mixed |= other.mixed
+        self.alone |= other.alone
+        self.refuse_confused()
+        self.full = self.full or other.full or len(self.place) > MOST_LEVELS
+
     def refuse_confused(self) -> None:
         """Say so if a level stands for different cells in different batches."""
         level = confused(self.alone, self.mixed) if self.mixed else None
@@ -94,6 +108,12 @@ class NumberLevels:
             self.values = np.union1d(self.values, values)
             self.full = len(self.values) > self.most
 
+    def join(self, other: NumberLevels) -> None:
+        """Take in what was seen in the rows that follow."""
+        self.n_there += other.n_there
+        self.values = np.union1d(self.values, other.values)
+        self.full = self.full or other.full or len(self.values) > self.most
+
     def task(self, shown: str) -> str:
         """Whether these values of a target are labels or numbers."""
         task = "regression" if self.full else task_of(self.values, self.n_there)
@@ -106,18 +126,28 @@ class NumberLevels:
 
 @dataclass
 class Ascending:
-    """Whether whole numbers ascend without a gap cell, as those of an identifier do."""
+    """Whether integers ascend without a missing value, as those of an identifier do."""
 
+    first: float = np.inf
     last: float = -np.inf
     still: bool = True
 
     def update(self, values: np.ndarray) -> None:
         """Take in the next cells."""
+        if len(values) and self.first == np.inf:
+            self.first = float(values[0])
         if self.still and len(values):
             whole = bool((values == np.floor(values)).all())  # NaN is not equal to itself
             grows = bool((np.diff(values) > 0).all()) and bool(values[0] > self.last)
             self.still = whole and grows
             self.last = float(values[-1])
+
+    def join(self, other: Ascending) -> None:
+        """Take in what was seen in the rows that follow."""
+        if other.first == np.inf and other.still:  # no cells
+            return
+        self.still = self.still and other.still and other.first > self.last
+        self.first, self.last = min(self.first, other.first), other.last
 
 
 class Survey:
@@ -168,6 +198,31 @@ class Survey:
                 continue  # told when the batch is made
             if values is not None:
                 levels.update(values if rows is None else values[rows])
+
+    def blank(self) -> Survey:
+        """A survey that looks for the same and has seen nothing."""
+        made = Survey(self.target, list(self.texts), list(self.numbers))
+        made.watch(list(self._watched))
+        return made
+
+    def join(self, other: Survey) -> None:
+        """Take in what another survey saw in the rows that follow."""
+        self.n_read += other.n_read
+        self.n_gaps += other.n_gaps
+        for name, text in other.texts.items():
+            self.texts.setdefault(name, TextLevels(name)).join(text)
+        for name, number in other.numbers.items():
+            self.numbers[name].join(number)
+        for name, span in other._watched.items():
+            self._watched[name].join(span)
+        if other.text_target is not None:
+            self.text_target = self.text_target or TextLevels(other.text_target.name)
+            self.text_target.join(other.text_target)
+        if other.number_target is not None:
+            self.number_target = self.number_target or NumberLevels(
+                other.number_target.name, MOST_CLASSES
+            )
+            self.number_target.join(other.number_target)
 
     def _update_target(self, column: Column) -> np.ndarray | None:
         """Take in the target; return the rows that have one (None: all)."""
@@ -221,12 +276,12 @@ class Survey:
         if full:
             raise DataError(
                 f"{shown}: the target {self.target!r} has more than {most:,} classes; use "
-                "task='regression' for a quantity, or another target."
+                "task='regression' for a numeric target, or another target."
             )
 
 
 def plain_labels(values: np.ndarray) -> np.ndarray:
-    """Sorted labels, as whole numbers if they are."""
+    """Sorted labels, as integers if they are."""
     values = np.unique(np.asarray(values))
     small = values.dtype.kind == "f" and bool((np.abs(values) < 2.0**53).all())
     whole = small and bool((values == np.floor(values)).all())

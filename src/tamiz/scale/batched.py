@@ -134,17 +134,17 @@ class Batches:
     def filled(
         self, strategy: str | float = "median", *, verbose: bool | int | None = None
     ) -> Filled:
-        """The same table, with the gaps of its numeric columns filled.
+        """The same table, with the missing values of its numeric columns filled.
 
         What to fill them with is found at once, in passes over the rows: one to see which columns
-        have gaps, and then one or two over these alone; the first is enough for a small table, or
+        have any, and then one or two over these alone; the first is enough for a small table, or
         if there are none. Medians are exact, those of :func:`numpy.nanmedian`. See :class:`Filled`
         for nominal columns, sparse tables, and columns without any value.
 
         Parameters
         ----------
         strategy : {"median", "mean"} or float, default="median"
-            What to put into the gaps: the median or the mean of the values that the column has, or
+            What to fill in: the median or the mean of the values that the column has, or
             a number for all columns. For a number no row is read before.
         verbose : bool or int, optional
             Show progress of passes that take longer than two seconds; by default as the table does.
@@ -230,7 +230,7 @@ class Batches:
         if self._n_rows is not None and n != self._n_rows:
             raise DataError(
                 f"{self.parts[0].shown} gave {n:,} rows where it gave {self._n_rows:,} before; it "
-                "must give the same rows in every pass. A function handed over as source has to "
+                "must give the same rows in every pass. A function passed as source has to "
                 "make a fresh iterator each time."
             )
         self._n_rows = n
@@ -398,11 +398,11 @@ class Batches:
     ) -> tuple[str | None, np.ndarray | None]:
         if self.once:
             self._remedy = (
-                "A generator is judged by its first table: name all classes with classes=, or hand "
-                "over a function that makes the generator."
+                "A generator is judged by its first table: name all classes with classes=, or pass "
+                "a function that makes the generator."
             )
         else:
-            self._remedy = "The rows are not those of the survey; hand over the same in every pass."
+            self._remedy = "The rows are not those of the survey; pass the same in every pass."
         if plan.target is None:
             return None, None
         if self._classes is not None:

@@ -13,7 +13,8 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -21,11 +22,12 @@ import numpy as np
 from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError
 from tamiz.data.formats.base import Reader
+from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.scale import _pieces
+from tamiz.scale._conform import Conformer
 from tamiz.scale._dask_parts import DaskReader, is_dask, open_dask
-from tamiz.scale._pieces import PieceReader, Surveyed, Work
 from tamiz.scale._survey import Survey
+from tamiz.scale.batch import Schema
 from tamiz.scale.batched import Batches
 from tamiz.scale.sources import register
 
@@ -116,7 +118,7 @@ class DaskExecutor:
         pieces, reader = _pieces_of(table.parts, columns)
         jobs = [(piece,) for piece in pieces]
         found: Surveyed = self._run(_survey, (reader, table._rows(), survey), jobs)
-        _pieces.join(survey, found.survey)
+        survey.join(found.survey)
         table._piece_rows = found.n_read
         return True
 
@@ -312,6 +314,118 @@ def _refuse_no_workers(client: Any) -> None:
 # ------------------------------------------------------------------------------------- on a worker
 
 
+class PieceReader(Protocol):
+    """Makes tables of a piece."""
+
+    def tables(self, piece: Any, rows: int | None) -> Iterator[RawTable]:
+        """Tables of at most so many rows."""
+
+
+@dataclass
+class Work:
+    """What all pieces of a pass need; sent once.
+
+    Attributes
+    ----------
+    reader : PieceReader
+        Of the pieces.
+    rows : int or None
+        Rows of a batch.
+    schema, columns, as_numbers, gaps_allowed, remedy
+        Of the :class:`Conformer`.
+    make : callable
+        From a batch to a statistic.
+    """
+
+    reader: PieceReader
+    rows: int | None
+    schema: Schema
+    columns: list[str]
+    as_numbers: set[str]
+    gaps_allowed: bool
+    remedy: str
+    make: Callable[[Any], Any]
+
+
+@dataclass
+class CountedPieces:
+    """The statistic of some pieces (None if they hold no rows), and their rows."""
+
+    statistic: Any
+    n_rows: int
+
+    def merge(self, other: CountedPieces) -> CountedPieces:
+        """Of both."""
+        if self.statistic is None or other.statistic is None:
+            statistic = other.statistic if self.statistic is None else self.statistic
+        else:
+            statistic = self.statistic.merge(other.statistic)
+        return CountedPieces(statistic, self.n_rows + other.n_rows)
+
+
+def count_piece(work: Work, piece: Any, first_row: int, index: int) -> CountedPieces:
+    """The statistic of a piece whose first row and first batch have these numbers."""
+    conformer = Conformer(
+        work.schema, work.columns, work.as_numbers, work.gaps_allowed, work.remedy
+    )
+    conformer.first_row, conformer.index = first_row, index
+    total: Any = None
+    with limit_threads(1):
+        stream = _read(work.reader, piece, work.rows)
+        while True:
+            try:
+                table = next(stream, None)
+            except DataError as error:
+                raise DataError(f"In {conformer.where}: {error}") from None
+            if table is None:
+                return CountedPieces(total, conformer.n_rows)
+            batch = conformer.make(table)
+            del table
+            if batch is not None:
+                part = work.make(batch)
+                total = part if total is None else total.merge(part)
+            del batch
+
+
+def _read(reader: PieceReader, piece: Any, rows: int | None) -> Iterator[RawTable]:
+    try:
+        yield from reader.tables(piece, rows)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"a worker of the cluster cannot find the file ({error}); every worker reads its own "
+            "part of it, so it has to lie where all of them see it under the same path."
+        ) from None
+
+
+@dataclass
+class Surveyed:
+    """The survey of some pieces that follow each other, and the rows of each piece."""
+
+    survey: Survey
+    n_read: list[int] = field(default_factory=list)
+
+    def merge(self, other: Surveyed) -> Surveyed:
+        """Of both."""
+        survey = copy.deepcopy(self.survey)  # what a worker holds may be merged a second time
+        survey.join(other.survey)
+        return Surveyed(survey, [*self.n_read, *other.n_read])
+
+
+def survey_piece(reader: PieceReader, rows: int | None, blank: Survey, piece: Any) -> Surveyed:
+    """Show the tables of a piece to a survey."""
+    survey = blank.blank()
+    with limit_threads(1):
+        for table in _read(reader, piece, rows):
+            survey.update(table)
+    return Surveyed(survey, [survey.n_read])
+
+
+def measure_piece(reader: PieceReader, rows: int | None, piece: Any) -> list[int]:
+    """The number of rows of a piece, in a list."""
+    with limit_threads(1):
+        return [sum(table.n_rows for table in _read(reader, piece, rows))]
+
+
 def _unpacked(common: bytes) -> Any:
     from distributed.protocol.pickle import loads
 
@@ -325,7 +439,7 @@ def _merged(one: Any, other: Any) -> Any:
 def _count(
     work: Work, piece: Any, first_row: int, first_batch: int, topic: str, number: int
 ) -> Any:
-    found = _pieces.count_piece(work, piece, first_row, first_batch)
+    found = count_piece(work, piece, first_row, first_batch)
     _tell(topic, number, found.n_rows)
     return found
 
@@ -333,11 +447,11 @@ def _count(
 def _survey(
     common: tuple[PieceReader, int | None, Survey], piece: Any, topic: str, number: int
 ) -> Any:
-    return _pieces.survey_piece(*common, piece)
+    return survey_piece(*common, piece)
 
 
 def _measure(common: tuple[PieceReader, int | None], piece: Any, topic: str, number: int) -> Any:
-    return Surveyed(Survey(None, [], []), _pieces.measure_piece(*common, piece))
+    return Surveyed(Survey(None, [], []), measure_piece(*common, piece))
 
 
 def _tell(topic: str, number: int, n_rows: int) -> None:

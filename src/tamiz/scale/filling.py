@@ -1,4 +1,4 @@
-"""Gaps of numeric columns filled, batch by batch, with numbers that passes over the rows found."""
+"""Missing values of numeric columns filled, batch by batch, with numbers found in passes."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _LEAST_SAMPLE = 100
 
 
 class Filled(Batches):
-    """The batches of a table, with the gaps of its numeric columns filled.
+    """The batches of a table, with the missing values of its numeric columns filled.
 
     Made by :meth:`Batches.filled`. Everything else is as in the table; passes are made where its
     own are made.
 
-    Nominal columns keep their gaps, which are a level of their own. In sparse tables what is not
-    stored is a zero, and what is stored as NaN a gap. A column without any value is filled with
-    zeros, and warned of. Memory does not grow with the rows: a sample of some of them (32 MB), and
-    while medians are searched about 100 MB, or 20 kB for each column that has gaps if that is more.
+    In nominal columns a missing value stays: it is a level of its own. In sparse tables what is not
+    stored is a zero, and what is stored as NaN is missing. A column without any value is filled
+    with zeros, and warned of. Memory does not grow with the rows: a sample of some of them (32 MB),
+    and while medians are searched about 100 MB, or 20 kB for each column to fill if that is more.
 
     Attributes
     ----------
     fill_values : dict
-        What is put into the gaps, by the name of the column, of the columns that have some (of all
-        numeric columns, if a number was asked for: nobody looked for gaps then).
+        What missing values become, by the name of the column, of the columns that have some (of all
+        numeric columns, if a number was asked for: nobody looked then).
     n_filled : int or None
-        Number of gaps; None if a number was asked for.
+        Number of missing values; None if a number was asked for.
     n_passes : int
         How often rows were gone through to find these values.
 
@@ -77,9 +77,9 @@ class Filled(Batches):
 
     @property
     def parts(self) -> Any:  # type: ignore[override]  # nobody shall read past the filling
-        """What the table is made of; its gaps are not filled."""
+        """What the table is made of; its missing values are not filled."""
         raise DataError(
-            "These batches have their gaps filled as they are read, and executor= would read the "
+            "These batches are filled as they are read, and executor= would read the "
             "source itself; let the cluster do the passes of the table: "
             "batches(path).on(client).filled()."
         )
@@ -118,11 +118,11 @@ class Filled(Batches):
             del batch
 
     def __repr__(self) -> str:
-        return f"{repr(self._table)[:-1]}, gaps filled>"
+        return f"{repr(self._table)[:-1]}, missing values filled>"
 
 
 def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
-    """Fill the gaps of a table; used by :meth:`Batches.filled`."""
+    """Fill the missing values of a table; used by :meth:`Batches.filled`."""
     value = _check_strategy(strategy)
     schema = table.survey().schema
     numeric = np.flatnonzero(~schema.categorical).tolist()
@@ -130,9 +130,9 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
         return Filled(table, {schema.names[j]: value for j in numeric}, None, 0)
     if table.once:
         raise DataError(
-            f"A generator can be read once only, and to fill gaps with a {strategy} the rows are "
-            "gone through before; hand over a function that makes a fresh one, such as "
-            "batches(lambda: rows()), or fill the gaps with a number, such as filled(0)."
+            f"A generator can be read once only, and to fill in a {strategy} the rows are gone "
+            "through before; pass a function that makes a fresh one, such as "
+            "batches(lambda: rows()), or fill in a number, such as filled(0)."
         )
     if not numeric:
         return Filled(table, {}, 0, 0)
@@ -167,7 +167,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
     if len(empty):
         names = listed([schema.names[numeric[k]] for k in empty.tolist()])
         warnings.warn(
-            f"No row has a value in column {names}; the gaps there are filled with 0.",
+            f"No row has a value in column {names}; it is filled with 0.",
             DataWarning,
             stacklevel=3,
         )
@@ -197,8 +197,8 @@ def _check_strategy(strategy: Any) -> float | None:
     if number and np.isfinite(float(strategy)):
         return float(strategy)
     raise ValueError(
-        f"strategy={strategy!r} is not known; fill gaps with the 'median' or the 'mean' of the "
-        "column, or with a number."
+        f"strategy={strategy!r} is not known; fill in the 'median' or the 'mean' of the "
+        "column, or a number."
     )
 
 
@@ -216,9 +216,9 @@ class _Passes:
         """The statistic that ``make(places)`` gives, for places of these columns in a batch."""
         table, schema = self.table, self.table.schema
         self.n_passes += 1
-        label = "looking for gaps"
+        label = "looking for missing values"
         if self.n_passes > 1:
-            label = f"what to fill gaps with, pass {self.n_passes}"
+            label = f"what to fill in, pass {self.n_passes}"
         if type(table) is not Batches or not all(part.narrows for part in table.parts):
             return sweep(table, make(columns), progress=self.verbose, label=label)
         narrow = copy.copy(table)
@@ -333,7 +333,7 @@ class FindMeans:
 
 
 def fill_batch(batch: Batch, values: np.ndarray) -> Batch:
-    """The batch with ``values`` in the gaps, where they are numbers; itself if it has none."""
+    """The batch with ``values`` for missing ones, where they are numbers; itself if it has none."""
     X = batch.X
     if sparse.issparse(X):
         gaps = np.isnan(X.data)
@@ -351,7 +351,7 @@ def fill_batch(batch: Batch, values: np.ndarray) -> Batch:
 
 @njit(cache=True, nogil=True)
 def _fill_rows(start, stop, X, values, filled):  # type: ignore[no-untyped-def]
-    """Copy the rows ``start`` to ``stop`` with their gaps filled; how many there were."""
+    """Copy the rows ``start`` to ``stop`` with missing values filled; how many there were."""
     n = 0
     for i in range(start, stop):
         for j in range(X.shape[1]):
@@ -375,7 +375,7 @@ def _count_known(start, stop, X):  # type: ignore[no-untyped-def]
 
 @dataclass
 class _Then:
-    """From a batch to the statistic of the batch with its gaps filled."""
+    """From a batch to the statistic of the filled batch."""
 
     make: Callable[[Batch], Any]
     values: np.ndarray
