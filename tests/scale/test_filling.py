@@ -152,7 +152,9 @@ def test_batches_of_one_row_are_kept_together():
     X = rng.normal(size=(2000, 3))
     X[500:700], X[700:900, 1] = 9.0, np.nan  # beyond the intervals, and gaps
     ends = [np.full(3, key_of(end), dtype=np.uint64) for end in (-1.0, 1.0)]
-    look = _medians.CountIntervals(np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2)
+    look = _medians.CountIntervals(
+        np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2
+    )
     found = [look(Batch(X[i : i + 1], None, 0, i)) for i in range(2000)]
     for merged in (reduce(IntervalCounts.merge, found), reduce(lambda a, b: b.merge(a), found)):
         assert len(merged.chunks) < 12  # 2 ** 11 > 2000

@@ -7,8 +7,7 @@ or come from a second file, which names samples and their labels.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,24 +21,6 @@ from tamiz.data.formats.csv import read_cells
 from tamiz.data.formats.dialect import Dialect, guess_dialect
 from tamiz.data.formats.text import TextFile
 from tamiz.data.plan import USUAL_TARGETS, Options, make_plan
-
-_SAMPLE = re.compile(
-    r"(GSM|SRR|ERR|TCGA|sample|patient|subject|case|control|tumou?r|normal|donor|array|chip|"
-    r"specimen|muestra|paciente)[\W_]*\w{0,12}([\W_]\w{1,6})*",
-    re.IGNORECASE,
-)
-_MADE_UP = re.compile(r"(x|f|v|var|feature|feat|col|column|attr|attribute|unnamed|pc|dim)[\W_]*\d+",
-                      re.IGNORECASE)  # fmt: skip
-
-
-def looks_transposed(names: Sequence[str]) -> bool:
-    """Whether names of columns are those of samples: ``GSM123``, ``patient 7``, or one word and a
-    number throughout."""
-    if len(names) < 4 or sum(bool(_MADE_UP.fullmatch(name)) for name in names) > len(names) // 2:
-        return False
-    like_samples = sum(bool(_SAMPLE.fullmatch(name)) for name in names)
-    numbered = {re.sub(r"\d+", "#", name) for name in names}
-    return like_samples >= 0.8 * len(names) or (len(numbered) == 1 and "#" in numbered.pop())
 
 
 def open_transposed(path: Path, shown: str, options: Options) -> HeldTable:
