@@ -32,7 +32,6 @@ from tamiz.data.roles import (
     numeric_roles,
     text_role,
 )
-from tamiz.validation import task_of
 
 TASKS = ("classification", "regression")
 MANY_CLASSES = 0.8  # classes for each row, from which on they are no classes
@@ -401,7 +400,7 @@ def read_target(
     values = column.numbers()
     if task is None:
         levels = np.unique(values)
-        task, distinct = task_of(levels, len(values)), len(levels)
+        task, distinct = _task_of(levels, len(values)), len(levels)
         if task == "regression" and (values == np.floor(values)).all():
             notes.append(
                 f"The target {column.name!r} holds {distinct} different integers: taken as "
@@ -417,6 +416,12 @@ def read_target(
     whole = (values == np.floor(values)).all() and (np.abs(values) < 2.0**53).all()
     y = values.astype(np.int64) if whole else np.array(values)
     return y, [plain_number(label) for label in np.unique(y)], task
+
+
+def _task_of(levels: np.ndarray, n: int) -> str:
+    from tamiz.validation import task_of  # imports scikit-learn: not at start
+
+    return task_of(levels, n)
 
 
 def refuse_absurd(table: RawTable, column: Column, task: str | None, part: bool) -> None:
@@ -474,6 +479,6 @@ def _like_targets(table: RawTable) -> Iterator[tuple[str, int]]:
     for column in table.columns[:LOOKED_AT]:
         values = column.numbers()
         distinct = np.unique(values[~np.isnan(values)])
-        labels = column.is_text or task_of(distinct, len(values)) == "classification"
+        labels = column.is_text or _task_of(distinct, len(values)) == "classification"
         if labels and 2 <= len(distinct) <= min(FEW_CLASSES, len(values) / 3):
             yield column.name, len(distinct)
