@@ -87,6 +87,9 @@ def _head(archive: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype] | No
     if f"{key}.npy" not in archive.zip.namelist():
         return None
     with archive.zip.open(f"{key}.npy") as stream:
+        if stream.read(6) != np.lib.format.MAGIC_PREFIX:
+            return None
+        stream.seek(0)
         return _read_head(stream)
 
 
