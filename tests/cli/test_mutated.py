@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from tests.cli.programs import is_one_line
-from tests.data.test_large import csv_head, gigantic
+from tests.data.formats.test_csv_large import csv_head, gigantic
 from tests.data.test_mutated import CASES, FILES, damaged, outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from tamiz.data import DataError, DataWarning, load
-from tamiz.data.target import guess_task
 
 N = 60
 RNG = np.random.default_rng(2)
@@ -119,7 +118,7 @@ def test_nothing_to_use():
     ("values", "task"),
     [
         ([0, 1] * 10, "classification"),
-        ([-1.5, 1.5] * 10, "classification"),
+        ([-1.5, 1.5] * 10, "regression"),
         ([1, 2, 3] * 10, "classification"),
         ([1, 2, 3.5] * 10, "regression"),
         (list(range(30)), "regression"),
@@ -129,7 +128,8 @@ def test_nothing_to_use():
     ],
 )
 def test_task(values, task):
-    assert guess_task(np.array(values, dtype=float)) == task
+    table = pd.DataFrame({"x": np.random.default_rng(0).normal(size=len(values)), "y": values})
+    assert load(table).task == task
 
 
 def test_task_can_be_told():

@@ -18,9 +18,7 @@ import zipfile
 import numpy as np
 import pytest
 
-import tamiz.data.delimited
-import tamiz.data.large
-import tamiz.data.parquet
+import tamiz.data.formats.csv
 from tamiz.data import DataError, Dataset, DataWarning, load
 
 COUNT = 200
@@ -305,8 +303,7 @@ def test_some_rows_as_they_are(name, tmp_path):
 @pytest.mark.usefixtures("thrifty")
 def test_compiled_reader(separator, tmp_path, monkeypatch):
     """The same for the loops that read large files, in pieces shorter than most rows."""
-    monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
-    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 9)
+    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 9)
     read, refused = check(csv_bytes(separator), "csv", tmp_path, range(2000, 2100))
     assert read and refused
 
@@ -346,9 +343,11 @@ def test_damage_before_packing(tmp_path):
 def test_parquet_by_polars(tmp_path, monkeypatch):
     """Where pyarrow is not installed. Damage that makes polars panic is told on standard error."""
     pytest.importorskip("polars")
-    original = tamiz.data.parquet.find_spec
+    original = tamiz.data.formats.parquet.find_spec
     monkeypatch.setattr(
-        tamiz.data.parquet, "find_spec", lambda name: None if name == "pyarrow" else original(name)
+        tamiz.data.formats.parquet,
+        "find_spec",
+        lambda name: None if name == "pyarrow" else original(name),
     )
     read, refused = check(parquet_bytes(), "parquet", tmp_path, range(100))
     assert read and refused
@@ -446,7 +445,6 @@ def test_built_to_hurt(case, tmp_path):
 
 
 def test_blank_lines_below_a_wide_table_take_no_memory(tmp_path, monkeypatch, thrifty):
-    monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
     path = tmp_path / "t.csv"
     wide = ",".join("1" * 5000)
     path.write_text(",".join(f"c{j}" for j in range(5000)) + f"\n{wide}\n{wide}\n" + "\n" * 900_000)

@@ -11,7 +11,7 @@ from sklearn import datasets
 
 import tamiz.data.named as named
 from tamiz.data import DataError, available, load
-from tamiz.data.registry import SETS, canonical
+from tamiz.data.named import SETS, canonical
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes"])

@@ -141,7 +141,7 @@ def test_a_continuous_column_is_named():
 def test_integers_that_look_like_a_numeric_target(selector, remedy):
     X, _ = numbers()
     ages = np.arange(90) // 3
-    with pytest.warns(UserWarning, match=f"30 different integers in 90 samples.*{remedy}"):
+    with pytest.warns(UserWarning, match=f"30 different integers.*{remedy}"):
         selector.fit(X, ages)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -27,8 +27,8 @@ from tamiz.scale import (
     sweep,
 )
 from tamiz.scale import dask as module
-from tamiz.scale._pieces import Spanning, Surveyed, survey_piece
-from tamiz.scale._survey import Survey
+from tamiz.scale._survey import Ascending, Survey
+from tamiz.scale.dask import Surveyed, survey_piece
 from tests.clusters import is_idle, kill, pids
 
 N = 1200
@@ -164,7 +164,7 @@ def test_sparse_chunks(client):
 def test_parquet_is_read_by_row_groups(client, frame, tmp_path, monkeypatch):
     path = tmp_path / "table.parquet"
     frame.to_parquet(path, row_group_size=100, index=False)
-    monkeypatch.setattr(module, "rows_per_batch", lambda n_columns: 250)
+    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 250)
     whole = batches(path, "y", batch_rows=130)
     table = whole.on(client)
     pieces, _ = module._pieces_of(table.parts, None)
@@ -312,12 +312,12 @@ def test_surveys_of_pieces_join_as_one_pass():
     rng = np.random.default_rng(2)
     cells = np.sort(rng.choice(10_000, 60, replace=False)).astype(float)
     for values in (cells, np.r_[cells[:40], cells[10:]], np.r_[cells[:20], np.nan, cells[20:]]):
-        whole, parts = Spanning(), []
+        whole, parts = Ascending(), []
         whole.update(values)
         for part in [*np.array_split(values, 7), values[:0]]:
-            parts.append(Spanning())
+            parts.append(Ascending())
             parts[-1].update(part)
-        first = Spanning()
+        first = Ascending()
         for part in parts:
             first.join(part)
         assert first.still == whole.still

@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from tamiz.data import DataError, DataWarning
 from tamiz.filters import FisherScore
 from tamiz.scale import Batch, DaskExecutor, Filled, _medians, batches, filling, sweep
-from tamiz.scale._medians import Looked, Search, key_of, value_of
+from tamiz.scale._medians import IntervalCounts, Search, key_of, value_of
 from tamiz.scale.filling import Means, fill_batch
 from tests.scale.tables import mixed, together
 
@@ -152,9 +152,11 @@ def test_batches_of_one_row_are_kept_together():
     X = rng.normal(size=(2000, 3))
     X[500:700], X[700:900, 1] = 9.0, np.nan  # beyond the intervals, and gaps
     ends = [np.full(3, key_of(end), dtype=np.uint64) for end in (-1.0, 1.0)]
-    look = _medians.Looking(np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2)
+    look = _medians.CountIntervals(
+        np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2
+    )
     found = [look(Batch(X[i : i + 1], None, 0, i)) for i in range(2000)]
-    for merged in (reduce(Looked.merge, found), reduce(lambda a, b: b.merge(a), found)):
+    for merged in (reduce(IntervalCounts.merge, found), reduce(lambda a, b: b.merge(a), found)):
         assert len(merged.chunks) < 12  # 2 ** 11 > 2000
         for x, kept in zip(X.T, merged.values(3), strict=True):
             np.testing.assert_array_equal(np.sort(kept), np.sort(x[np.abs(x) <= 1]))
@@ -233,7 +235,7 @@ def test_the_table_of_the_imputer(path, kind, rows, sample, monkeypatch):
     raw = together(table)
     for strategy in ("median", "mean"):
         filled = table.filled(strategy)
-        assert isinstance(filled, Filled) and "gaps filled" in repr(filled)
+        assert isinstance(filled, Filled) and "missing values filled" in repr(filled)
         expected = SimpleImputer(strategy=strategy).fit_transform(raw.X)
         for _ in range(2):  # it can be gone through again
             whole = together(filled)
@@ -250,7 +252,7 @@ def test_the_table_of_the_imputer(path, kind, rows, sample, monkeypatch):
 @pytest.mark.parametrize("sample", [20_000, 200])
 def test_on_a_cluster(path, sample, monkeypatch):
     monkeypatch.setattr(filling, "_SAMPLE_ROWS", sample)
-    monkeypatch.setattr("tamiz.scale.dask.rows_per_batch", lambda n_columns: 500)
+    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 500)
     plain = batches(path, "kind").filled()
     expected = FisherScore().fit_stream(plain).scores_
     for table in (batches(path, "kind").on().filled(), plain.on()):

@@ -197,7 +197,11 @@ def test_regression():
 
 
 def test_labels_of_every_kind():
-    for labels in (Y == 1, np.where(Y, "b", "a"), list(np.where(Y, "b", "a")), Y * 2.5):
+    for labels in (Y == 1, np.where(Y, "b", "a"), list(np.where(Y, "b", "a")), Y * 2.0):
         table = batches((X, labels))
         assert table.schema.n_classes == 2
         np.testing.assert_array_equal(together(table).y, Y)
+    assert batches((X, Y * 2.5)).schema.task == "regression"  # no classifier takes fractions
+    table = batches((X, Y * 2.5), task="classification")
+    assert table.schema.classes.tolist() == [0.0, 2.5]
+    np.testing.assert_array_equal(together(table).y, Y)

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import tamiz.scale.memory
+import tamiz.data.memory
 from tamiz.data import DataError
 from tamiz.scale import available_bytes, is_large, table_bytes
 
@@ -38,10 +38,10 @@ def test_sizes(folder):
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz", "t.svm"])
 def test_large_is_more_than_a_share(folder, name, monkeypatch):
     size = table_bytes(folder / name)
-    monkeypatch.setattr(tamiz.scale.memory, "available_bytes", lambda: 4 * size + 8)
+    monkeypatch.setattr(tamiz.data.memory, "available_bytes", lambda: 4 * size + 8)
     assert not is_large(folder / name)
     assert is_large(folder / name, share=0.2)
-    monkeypatch.setattr(tamiz.scale.memory, "available_bytes", lambda: 4 * size - 8)
+    monkeypatch.setattr(tamiz.data.memory, "available_bytes", lambda: 4 * size - 8)
     assert is_large(str(folder / name))
 
 

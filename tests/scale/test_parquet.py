@@ -10,8 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import tamiz.data.parquet
-import tamiz.scale.parquet
+import tamiz.data.formats.parquet
 from tamiz.data import DataError, DataWarning, load
 from tamiz.scale import batches
 from tests.scale.tables import assert_same_as, together
@@ -52,7 +51,7 @@ if find_spec("polars") and tuple(map(int, version("polars").split(".")[:2])) < (
 @pytest.fixture(params=["pyarrow", "polars"])
 def library(request, monkeypatch):
     pytest.importorskip(request.param)
-    for module in (tamiz.scale.parquet, tamiz.data.parquet):
+    for module in (tamiz.data.formats.parquet,):
         original = module.find_spec
         monkeypatch.setattr(
             module,
@@ -199,15 +198,17 @@ def test_column_of_another_type_in_the_next_pass(path):
         list(read)
 
 
-def test_columns_of_one_name(path):
-    pq.write_table(pa.Table.from_arrays([pa.array([1, 2])] * 3, names=["a", "a", "y"]), path)
-    with pytest.raises(DataError, match="more than one column called 'a'"):
-        batches(path)
+def test_columns_of_one_name_are_numbered(path):
+    columns = [pa.array([1, 2]), pa.array([3, 4]), pa.array([0, 1])]
+    pq.write_table(pa.Table.from_arrays(columns, names=["a", "a", "y"]), path)
+    with pytest.warns(DataWarning, match="which were numbered: 'a'"):
+        (batch,) = batches(path)
+    assert batch.X.tolist() == [[1, 3], [2, 4]]
 
 
 def test_without_either_library(path, monkeypatch):
     pq.write_table(pa.table(COLUMNS), path)
-    monkeypatch.setattr(tamiz.scale.parquet, "find_spec", lambda name: None)
+    monkeypatch.setattr(tamiz.data.formats.parquet, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"tamiz\[frames\]"):
         batches(path)
 

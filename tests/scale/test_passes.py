@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tamiz.data import DataError
+from tamiz.data.formats.base import HeldTable
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.scale import batches, sweep
 from tamiz.scale.batched import Batches
-from tamiz.scale.iterables import TablePart
 from tamiz.scale.passes import ahead
 
 X = np.random.default_rng(0).normal(size=(100, 4))
@@ -46,14 +46,14 @@ def test_merged_in_order():
 
 def slow(monkeypatch, seconds):
     """Let every table take a while to read."""
-    original = TablePart.tables
+    original = HeldTable.tables
 
     def tables(self, columns, rows):
         for table in original(self, columns, rows):
             time.sleep(seconds)
             yield table
 
-    monkeypatch.setattr(TablePart, "tables", tables)
+    monkeypatch.setattr(HeldTable, "tables", tables)
 
 
 def test_reading_overlaps_counting(monkeypatch):
@@ -72,14 +72,14 @@ def test_reading_overlaps_counting(monkeypatch):
 def test_one_batch_is_read_ahead_and_no_more(monkeypatch):
     table = batches((X, Y), batch_rows=10).survey()
     read = []
-    original = TablePart.tables
+    original = HeldTable.tables
 
     def tables(self, columns, rows):
         for k, part in enumerate(original(self, columns, rows)):
             read.append(k)
             yield part
 
-    monkeypatch.setattr(TablePart, "tables", tables)
+    monkeypatch.setattr(HeldTable, "tables", tables)
     stream = ahead(table)
     for k in range(3):
         next(stream)

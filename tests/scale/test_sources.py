@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from tamiz.data import DataError, DataWarning, load
+from tamiz.data.formats.frames import TableIterator
 from tamiz.scale import Batches, batches, register
 from tamiz.scale import sources as sources_module
 from tests.frames import to_polars
@@ -187,7 +188,7 @@ def test_another_kind_of_source(monkeypatch):
     monkeypatch.setattr(sources_module, "_REGISTERED", [])
     register(
         lambda source: isinstance(source, Mine),
-        lambda source, options: sources_module.IterablePart([(np.eye(3), [0, 1, 0])], options),
+        lambda source, options: TableIterator([(np.eye(3), [0, 1, 0])], options),
     )
     assert together(batches(Mine())).y.tolist() == [0, 1, 0]
 

@@ -14,8 +14,8 @@ import numpy as np
 from tamiz.data.column import plain_number
 from tamiz.data.encoding import MISSING
 from tamiz.data.errors import listed
+from tamiz.data.formats.base import rows_per_batch
 from tamiz.scale import Batch, Batches, sweep
-from tamiz.scale.parts import rows_per_batch
 
 
 @dataclass

@@ -13,7 +13,7 @@ def datasets(json: opt.Json = False) -> None:
     """
     from tamiz.cli.console import say, say_json, table
     from tamiz.data import available
-    from tamiz.data.registry import SETS
+    from tamiz.data.named import SETS
 
     bundled, folder, fetched = (set(available(where)) for where in ("bundled", "folder", "openml"))
     found = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, plain_number
+from tamiz.data.column import Column, RawTable, plain_number
 from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.encoding import check_encoding
 from tamiz.data.errors import DataError, listed
@@ -22,18 +22,21 @@ from tamiz.data.findings import (
     tell_skew,
     tell_transposed,
 )
-from tamiz.data.plan import Plan, find_columns
+from tamiz.data.plan import ColumnPlan, find_columns
 from tamiz.data.roles import (
     ASIDE,
     ROLES,
     duplicates,
     few_valued,
+    judge_text,
     numeric_roles,
     text_role,
 )
-from tamiz.data.target import read_target, refuse_absurd
 
 TASKS = ("classification", "regression")
+MANY_CLASSES = 0.8  # classes for each row, from which on they are no classes
+FEW_CLASSES = 10  # classes of a column that looks like a target
+LOOKED_AT = 1000  # columns that are looked at for a suggestion
 
 
 def check_choices(roles: Any, task: Any, encode: Any, leaks: Any = "keep") -> None:
@@ -59,8 +62,8 @@ def check_choices(roles: Any, task: Any, encode: Any, leaks: Any = "keep") -> No
 
 
 def build(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     *,
     name: str,
     roles: Mapping[Any, str] | None = None,
@@ -75,40 +78,19 @@ def build(
     ``trusted`` data sets are curated: all their columns are kept, and nothing is warned of.
     ``keep`` names columns that are no leaks, whatever they look like.
     """
-    told = Told([*table.notes, *plan.notes], [one.text for one in table.warnings])
+    told = Told([*table.notes], [one.text for one in table.warnings])
     told.found += table.warnings
     by_name = {column.name: column for column in table.columns}
-    given = _given_roles(roles, table, plan)
+    given = _given_roles(roles, table)
     leaks = "keep" if encode is None else leaks  # cells as they are, all of them
-    kept_leaks = find_columns(table.names, [] if keep is None else keep, "keep", table.source)
-    cleared = {*given, *kept_leaks}
-
-    rows = None
-    y_column = by_name.pop(plan.target) if plan.target is not None else None
-    y, target_names = None, None
-    if y_column is not None:
-        gaps = y_column.missing()
-        if gaps.all():
-            raise DataError(
-                f"{table.source}: the target {plan.target!r} is missing in every row; name "
-                "another column with target=."
-            )
-        if gaps.any():
-            rows = np.flatnonzero(~gaps)
-            y_column = y_column.take(rows)
-            told.warn(
-                "rows_dropped",
-                [y_column.name],
-                f"Left out for want of a value of the target {plan.target!r}: {int(gaps.sum())} of "
-                f"{len(gaps)} rows.",
-            )
-        if not trusted:
-            refuse_absurd(table, y_column, task, plan.part)
-        y, target_names, task = read_target(y_column, task, table.source, told.notes)
-        if target_names is not None:
-            tell_skew(y, target_names, plan.target, told)
-    else:
-        task = None
+    cleared = {
+        *given,
+        *find_columns(table.names, [] if keep is None else keep, "keep", table.source),
+    }
+    target = _Target()
+    if plan.target is not None:
+        target = _take_target(table, by_name.pop(plan.target), task, plan, told, trusted)
+    rows = target.rows
     beside = {
         key: _beside(key, _column(table, by_name, feature), rows, table.source)
         for key, feature in plan.beside.items()
@@ -117,91 +99,70 @@ def build(
     X, texts = _matrix(table, plan, by_name, given, rows)
     names = list(plan.features)
     if sparse.issparse(X):
-        guessed = {feature: given.get(feature, "numeric") for feature in names}
-        _note_sparse(X, guessed, names, told)
-        aside: dict[str, str] = {
-            feature: ASIDE[role] for feature, role in guessed.items() if role == "ignore"
-        }
+        judged = {feature: given.get(feature, "numeric") for feature in names}
+        _note_sparse(X, judged, names, told)
+        aside = {feature: ASIDE[role] for feature, role in judged.items() if role == "ignore"}
     else:
-        guessed = _guess(X, names, texts, given, told, trusted)
+        judged = _guess(X, names, texts, given, told, trusted)
         if not trusted:
-            tell_doubtful(X, names, guessed, given, told)
-            if plan.guessed and task == "regression" and guessed[names[0]] in ("id", "text"):
-                tell_transposed(table, plan, names, texts, y, told)
+            tell_doubtful(X, names, judged, given, told)
+            if plan.guessed and target.task == "regression" and judged[names[0]] in ("id", "text"):
+                tell_transposed(table, plan, names, texts, target.y, told)
         aside = {
             feature: ASIDE[role]
-            for feature, role in guessed.items()
+            for feature, role in judged.items()
             if role in ASIDE and (given.get(feature) == role or not trusted)
         }
-        if y is not None:
-            away = find_leaks(X, names, _codes(y, task), task, guessed, cleared, plan.target)
-            guessed.update(dict.fromkeys(away, "leak"))
+        if target.y is not None:
+            codes = target.codes()
+            away = find_leaks(X, names, codes, target.task, judged, cleared, plan.target)
+            judged.update(dict.fromkeys(away, "leak"))
             tell_leaks(away, leaks == "drop", told)
             if leaks == "drop":
-                aside.update(
-                    {
-                        name: f"a suspected leak: gives the target {how}"
-                        for name, how in away.items()
-                    }
-                )
-    if aside and encode is not None:
-        kept = [j for j, feature in enumerate(names) if feature not in aside]
-        if not kept:
-            why = "; ".join(
-                f"{feature!r} is {reason}" for feature, reason in list(aside.items())[:3]
-            )
-            way = (
-                f"keep a suspected leak with keep={names[0]!r}"
-                if guessed[names[0]] == "leak"
-                else f"give roles such as roles={{{names[0]!r}: 'categorical'}}"
-            )
-            raise DataError(f"{table.source} has no column to use as a feature ({why}); {way}.")
-        X, names = X[:, kept], [names[j] for j in kept]
-        unasked = [f for f in aside if f not in given and guessed[f] != "leak"]
-        tell_aside(unasked, guessed, told)
-    elif encode is None:
+                aside |= {f: f"a suspected leak: gives the target {how}" for f, how in away.items()}
+    if encode is None:
         aside = {}
         if texts and not sparse.issparse(X):
-            X = np.column_stack(
-                [
-                    texts[f].objects() if f in texts else Column(f, X[:, j]).objects()
-                    for j, f in enumerate(names)
-                ]
-            )
+            X = _cells(X, names, texts)
+    elif aside:
+        kept = _not_aside(names, aside, judged, table.source)
+        X, names = X[:, kept], [names[j] for j in kept]
+        tell_aside([f for f in aside if f not in given and judged[f] != "leak"], judged, told)
     coded = encode is not None or sparse.issparse(X)
     levels = {f: texts[f].levels for f in names if f in texts} if coded else {}
-    extras = {
-        key: array[rows] if rows is not None and len(array) == table.n_rows else array
-        for key, array in table.extras.items()
-    }
-    extras.update(beside)
     data = Dataset(
         X,
-        y,
+        target.y,
         names,
-        target_names,
+        target.names,
         np.array([feature in levels for feature in names], dtype=bool),
         name=name,
         source=table.source,
         target=plan.target,
-        task=task,
-        roles=guessed,
+        task=target.task,
+        roles=judged,
         missing=count_missing(X),
         levels=levels,
         aside=aside,
-        extras=extras,
+        extras={**_extras(table, rows), **beside},
         notes=told.notes + told.alarms,
         warnings=told.found,
     )
-    if encode == "onehot":
-        data = data.encode("onehot")
-    return data, [] if trusted else told.alarms
+    return (data.encode("onehot") if encode == "onehot" else data), [] if trusted else told.alarms
+
+
+def _extras(table: RawTable, rows: np.ndarray | None) -> dict[str, np.ndarray]:
+    """What came beside the table, of the rows that are kept."""
+    return {
+        key: array[rows] if rows is not None and len(array) == table.n_rows else array
+        for key, array in table.extras.items()
+    }
 
 
 # ------------------------------------------------------------------------------------- features
 
 
-def _given_roles(roles: Mapping[Any, str] | None, table: Table, plan: Plan) -> dict[str, str]:
+def _given_roles(roles: Mapping[Any, str] | None, table: RawTable) -> dict[str, str]:
     if not roles:
         return {}
     found = find_columns(table.names, list(roles), "roles", table.source)
@@ -209,8 +170,8 @@ def _given_roles(roles: Mapping[Any, str] | None, table: Table, plan: Plan) -> d
 
 
 def _matrix(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     by_name: dict[str, Column],
     given: dict[str, str],
     rows: np.ndarray | None,
@@ -311,6 +272,28 @@ def _guess(
     return dict(zip(names, roles, strict=True))
 
 
+def _cells(X: np.ndarray, names: list[str], texts: dict[str, Column]) -> np.ndarray:
+    """The features as Python values."""
+    columns = [texts.get(name, Column(name, X[:, j])) for j, name in enumerate(names)]
+    return np.column_stack([column.objects() for column in columns])
+
+
+def _not_aside(
+    names: list[str], aside: dict[str, str], judged: dict[str, str], source: str
+) -> list[int]:
+    """Positions of the features that stay."""
+    kept = [j for j, feature in enumerate(names) if feature not in aside]
+    if not kept:
+        why = "; ".join(f"{feature!r} is {reason}" for feature, reason in list(aside.items())[:3])
+        way = (
+            f"keep a suspected leak with keep={names[0]!r}"
+            if judged[names[0]] == "leak"
+            else f"give roles such as roles={{{names[0]!r}: 'categorical'}}"
+        )
+        raise DataError(f"{source} has no column to use as a feature ({why}); {way}.")
+    return kept
+
+
 def _note_sparse(X: Any, roles: dict[str, str], names: list[str], told: Told) -> None:
     stored = np.bincount(X.indices, minlength=X.shape[1])
     empty = np.flatnonzero(stored == 0)
@@ -324,7 +307,7 @@ def _note_sparse(X: Any, roles: dict[str, str], names: list[str], told: Told) ->
 # --------------------------------------------------------------------------- groups and weights
 
 
-def _column(table: Table, by_name: dict[str, Column], name: str) -> Column:
+def _column(table: RawTable, by_name: dict[str, Column], name: str) -> Column:
     if name in by_name:
         return by_name[name]
     cells = table.matrix[:, [table.matrix_names.index(name)]]
@@ -354,5 +337,148 @@ def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> n
     return np.array(values)
 
 
-def _codes(y: np.ndarray, task: str | None) -> np.ndarray:
-    return np.unique(y, return_inverse=True)[1] if task == "classification" else y
+# ------------------------------------------------------------------------------------ target
+
+
+@dataclass
+class _Target:
+    """The target; all is None if there is none, ``rows`` also if all rows have a value."""
+
+    y: np.ndarray | None = None
+    names: list[str] | None = None  # of the classes
+    task: str | None = None
+    rows: np.ndarray | None = None
+
+    def codes(self) -> Any:
+        """Numbers of the classes, or the numbers themselves."""
+        if self.task != "classification" or self.y is None:
+            return self.y
+        return np.unique(self.y, return_inverse=True)[1]
+
+
+def _take_target(
+    table: RawTable, column: Column, task: str | None, plan: ColumnPlan, told: Told, trusted: bool
+) -> _Target:
+    """The target of the rows that have one."""
+    missing = column.missing()
+    if missing.all():
+        raise DataError(
+            f"{table.source}: the target {plan.target!r} is missing in every row; name another "
+            "column with target=."
+        )
+    rows = None
+    if missing.any():
+        rows = np.flatnonzero(~missing)
+        column = column.take(rows)
+        told.warn(
+            "rows_dropped",
+            [column.name],
+            f"Left out for want of a value of the target {plan.target!r}: {int(missing.sum())} of "
+            f"{len(missing)} rows.",
+        )
+    if not trusted:
+        refuse_absurd(table, column, task, plan.part)
+    y, names, task = read_target(column, task, table.source, told.notes)
+    if names is not None:
+        tell_skew(y, names, plan.target, told)
+    return _Target(y, names, task, rows)
+
+
+def read_target(
+    column: Column, task: str | None, source: str, notes: list[str]
+) -> tuple[np.ndarray, list[str] | None, str]:
+    """The target as labels or numbers, names of its classes, and the task."""
+    if column.codes is not None:
+        if task == "regression":
+            raise DataError(
+                f"{source}: the target {column.name!r} holds text such as {column.levels[0]!r}; a "
+                "regression needs numbers. Use task='classification', or another target."
+            )
+        y = np.array(column.levels)[column.codes]
+        classes = np.unique(y).tolist()
+        return y, classes, "classification"
+    values = column.numbers()
+    if task is None:
+        levels = np.unique(values)
+        task, distinct = _task_of(levels, len(values)), len(levels)
+        if task == "regression" and (values == np.floor(values)).all():
+            notes.append(
+                f"The target {column.name!r} holds {distinct} different integers: taken as "
+                "numbers (task='classification' takes them as labels)."
+            )
+        elif task == "classification" and distinct > 10:
+            notes.append(
+                f"The target {column.name!r} holds {distinct} different integers: taken as "
+                "labels (task='regression' takes them as numbers)."
+            )
+    if task == "regression":
+        return np.array(values), None, task
+    whole = (values == np.floor(values)).all() and (np.abs(values) < 2.0**53).all()
+    y = values.astype(np.int64) if whole else np.array(values)
+    return y, [plain_number(label) for label in np.unique(y)], task
+
+
+def _task_of(levels: np.ndarray, n: int) -> str:
+    from tamiz.validation import task_of  # imports scikit-learn: not at start
+
+    return task_of(levels, n)
+
+
+def refuse_absurd(table: RawTable, column: Column, task: str | None, part: bool) -> None:
+    """Refuse a target that nobody can predict, and name columns that look like one.
+
+    Of a ``part`` of the rows one class may be all there is.
+    """
+    n = len(column)
+    distinct = len(np.unique(column.numbers()))
+    classes = column.is_text or task == "classification"
+    role = judge_text(column, distinct, n) if column.is_text else "numeric"
+    if distinct == 1 and n > 1 and not part:
+        value = column.levels[int(column.codes[0])] if column.codes is not None else None
+        shown = repr(value) if value is not None else plain_number(column.numbers()[0])
+        why = f"has one value only, {shown}"
+    elif role == "date" and distinct > 2:
+        why = "holds dates or times"
+    elif role == "id":
+        why = "has a value of its own in every row, as an identifier has"
+    elif role == "text" and distinct >= MANY_CLASSES * n:
+        why = "holds free text"
+    elif classes and n >= 10 and distinct >= MANY_CLASSES * n:
+        why = f"has {distinct:,} classes in {n:,} rows"
+    else:
+        return
+    turned = (
+        " If each column is a sample, read the table with transpose=True."
+        if column.is_text and _mostly_numbers(column)
+        else ""
+    )
+    others = [
+        f"{name!r} ({count} classes)" for name, count in _like_targets(table) if name != column.name
+    ][:3]
+    hint = f"; {', '.join(others)} {'looks' if len(others) == 1 else 'look'} like one"
+    raise DataError(
+        f"{table.source}: the target {column.name!r} {why}; name another with target="
+        f"{hint if others else ''}.{turned}"
+    )
+
+
+def _mostly_numbers(column: Column) -> bool:
+    """Whether the text is numbers with some words between, as in a transposed table."""
+    found = 0
+    for level in column.levels:
+        try:
+            float(level)
+        except ValueError:
+            continue
+        found += 1
+    return found >= 0.5 * len(column.levels)
+
+
+def _like_targets(table: RawTable) -> Iterator[tuple[str, int]]:
+    """Columns of few levels, or of few integers that return; and how many."""
+    for column in table.columns[:LOOKED_AT]:
+        values = column.numbers()
+        distinct = np.unique(values[~np.isnan(values)])
+        labels = column.is_text or _task_of(distinct, len(values)) == "classification"
+        if labels and 2 <= len(distinct) <= min(FEW_CLASSES, len(values) / 3):
+            yield column.name, len(distinct)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -62,21 +61,6 @@ def ragged(shown: str, line: int, found: int, width: int) -> str:
         f"{shown}, line {line}: {found} fields where {width} are expected; put text that holds the "
         "separator in quotation marks, or name the separator with separator=."
     )
-
-
-def uncut(where: str, words: str) -> str:
-    """The sentence about a row that the csv module cannot cut into cells; ``words`` are its own."""
-    if "new-line" in words:
-        return (
-            f"{where}: a carriage return stands inside a row; save the table with line ends of one "
-            "kind."
-        )
-    if "limit" in words:
-        return (
-            f"{where}: a cell is longer than {csv.field_size_limit():,} characters; look for a "
-            "quotation mark that is not closed."
-        )
-    return f"{where}: a row cannot be cut into cells ({words}); correct it."
 
 
 def holds_zeros(shown: str, line: int) -> str:

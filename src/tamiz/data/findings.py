@@ -6,20 +6,28 @@ code for programs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
 from tamiz.data.leak import MANY, belonging, leaks
-from tamiz.data.plan import Plan
+from tamiz.data.plan import ColumnPlan
 from tamiz.data.roles import ASIDE, perhaps_identifiers
-from tamiz.data.transposed import looks_transposed
 
 RARE = 0.2  # a class of fewer rows is rare, where there are two
+
+_SAMPLE = re.compile(
+    r"(GSM|SRR|ERR|TCGA|sample|patient|subject|case|control|tumou?r|normal|donor|array|chip|"
+    r"specimen|muestra|paciente)[\W_]*\w{0,12}([\W_]\w{1,6})*",
+    re.IGNORECASE,
+)
+_MADE_UP = re.compile(r"(x|f|v|var|feature|feat|col|column|attr|attribute|unnamed|pc|dim)[\W_]*\d+",
+                      re.IGNORECASE)  # fmt: skip
 
 
 @dataclass
@@ -71,8 +79,8 @@ def tell_doubtful(
 
 
 def tell_transposed(
-    table: Table,
-    plan: Plan,
+    table: RawTable,
+    plan: ColumnPlan,
     names: list[str],
     texts: dict[str, Column],
     y: Any,
@@ -91,6 +99,16 @@ def tell_transposed(
             "transpose=True and labels='labels.csv' (two columns: sample, label), or name the row "
             "of labels with target=.",
         )
+
+
+def looks_transposed(names: Sequence[str]) -> bool:
+    """Whether names of columns are those of samples: ``GSM123``, ``patient 7``, or one word and a
+    number throughout."""
+    if len(names) < 4 or sum(bool(_MADE_UP.fullmatch(name)) for name in names) > len(names) // 2:
+        return False
+    like_samples = sum(bool(_SAMPLE.fullmatch(name)) for name in names)
+    numbered = {re.sub(r"\d+", "#", name) for name in names}
+    return like_samples >= 0.8 * len(names) or (len(numbered) == 1 and "#" in numbered.pop())
 
 
 def find_leaks(

@@ -11,10 +11,10 @@ from typing import Any
 from tamiz.data.assemble import build, check_choices
 from tamiz.data.dataset import Dataset
 from tamiz.data.errors import DataError, DataWarning, near
-from tamiz.data.formats import read_file, stem
-from tamiz.data.named import fetch, find_file, read_bundled
+from tamiz.data.formats import faults_said, open_file, stem
+from tamiz.data.formats.base import HeldTable, Reader
+from tamiz.data.named import ALIASES, SETS, Named, canonical, fetch, find_file, read_bundled
 from tamiz.data.plan import Options
-from tamiz.data.registry import ALIASES, SETS, Named, canonical
 
 
 def load(
@@ -64,7 +64,8 @@ def load(
         What columns are, where the guess is wrong: ``{"zip": "categorical", "key": "ignore"}``.
         See ``roles`` of :class:`Dataset`.
     task : {"classification", "regression"}, optional
-        By default text, or few integers, are labels, and other numbers ask for a regression.
+        By default text, two values, or few integers that return are labels; other numbers ask
+        for a regression.
     encode : {"ordinal", "onehot"} or None, default="ordinal"
         Categories as codes, as indicators with ``feature_groups``, or cells as they are.
     nrows : int, optional
@@ -121,46 +122,30 @@ def load(
     check_choices(roles, task, encode, leaks)
     if nrows is not None and (not isinstance(nrows, int) or nrows < 1):
         raise DataError(f"nrows={nrows!r} is not possible; give an integer, at least 1.")
-    options = Options(
-        target, columns, drop, nrows, separator, decimal, encoding, header, missing, int(verbose)
-    )
-    beside = {"groups": groups, "weights": weights}
-    options.beside = {key: column for key, column in beside.items() if column is not None}
-    options.transpose, options.labels = transpose, labels
     if labels is not None and not transpose:
         raise DataError(
             "labels= goes with transpose=True, for tables with samples in columns; name a column "
             "of labels with target=."
         )
-    trusted, classes = False, None
-    if isinstance(source, (str, os.PathLike)):
-        entry = None if isinstance(source, os.PathLike) or transpose else _named(source)
-        if entry is not None:
-            trusted, name = True, entry.name
-            if entry.text:
-                encode = None
-                options.missing = []
-            table, plan, classes = _read_named(entry, options, download)
-        else:
-            shown = os.fspath(source)
-            path = _path(shown)
-            table, plan = read_file(path, path.name, options, format)
-            name = stem(path)
-    else:
-        from tamiz.data.frames import read_memory
-
-        if transpose:
-            raise DataError("transpose=True reads text tables only; transpose the table yourself.")
-        table, plan = read_memory(source, options)
-        name = "table"
+    options = Options(
+        target, columns, drop, nrows, separator, decimal, encoding, header, missing,
+        beside={k: c for k, c in (("groups", groups), ("weights", weights)) if c is not None},
+        transpose=transpose, labels=labels,
+    )  # fmt: skip
+    entry = None if not isinstance(source, str) or transpose else _named(source)
+    if entry is not None and entry.text:
+        encode, options.missing = None, []
+    with faults_said(_shown(source)):
+        reader, name, classes = _open(source, entry, options, format, download)
+        table = reader.collect(int(verbose))
     data, alarms = build(
         table,
-        plan,
+        reader.plan(),
         name=name,
         roles=roles,
         task=task,
         encode=encode,
-        trusted=trusted,
+        trusted=entry is not None,
         leaks=leaks,
         keep=keep,
     )
@@ -204,6 +189,32 @@ def available(where: str | None = None) -> list[str]:
 # --------------------------------------------------------------------------------------- private
 
 
+def _open(
+    source: Any, entry: Named | None, options: Options, format: str | None, download: bool
+) -> tuple[Reader, str, list[str] | None]:
+    """The reader of a source, the name of the data, and those of their classes where known."""
+    if entry is not None:
+        if entry.bundled:
+            table, plan, classes = read_bundled(entry, options)
+            return HeldTable(table, plan), entry.name, classes
+        path = find_file(entry.name)
+        if path is None:
+            return HeldTable(*fetch(entry, options, download)), entry.name, None
+        return open_file(path, options), entry.name, None
+    if isinstance(source, (str, os.PathLike)):
+        path = find_path(os.fspath(source))
+        return open_file(path, options, format), stem(path), None
+    from tamiz.data.formats.frames import read_memory
+
+    if options.transpose:
+        raise DataError("transpose=True reads text tables only; transpose the table yourself.")
+    return HeldTable(*read_memory(source, options)), "table", None
+
+
+def _shown(source: Any) -> str:
+    return os.path.basename(source) if isinstance(source, (str, os.PathLike)) else "the table"
+
+
 def _named(source: str) -> Named | None:
     """The entry of a name; None for what must be a path."""
     if os.sep in source or (os.altsep and os.altsep in source):
@@ -212,7 +223,7 @@ def _named(source: str) -> Named | None:
     return None if key is None else SETS[key]
 
 
-def _path(shown: str) -> Path:
+def find_path(shown: str) -> Path:
     """The file of this name; a sentence if there is none that can be read."""
     try:
         path = Path(shown).expanduser()
@@ -241,17 +252,6 @@ def _refuse_absent(path: Path, shown: str) -> None:
         raise DataError(f"There is no file {shown!r}.{hint}")
     hint = near(shown, [*SETS, *ALIASES]) or " tamiz.data.available() lists the names."
     raise DataError(f"{shown!r} is neither a data set known by name nor a file.{hint}")
-
-
-def _read_named(entry: Named, options: Options, download: bool) -> tuple[Any, Any, Any]:
-    if entry.bundled:
-        return read_bundled(entry, options)
-    path = find_file(entry.name)
-    if path is None:
-        table, plan = fetch(entry, options, download)
-    else:
-        table, plan = read_file(path, path.name, options, None)
-    return table, plan, None
 
 
 def _codes(labels: list[str]) -> list[int]:

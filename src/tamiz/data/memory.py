@@ -1,4 +1,4 @@
-"""Whether a dense copy of a sparse table fits into the memory that is free."""
+"""How much memory is free, and whether a table fits into it: dense copies, and whole files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from scipy import sparse
+
+from tamiz.data.errors import DataError
+from tamiz.data.formats import table_bytes as bytes_of_file
+from tamiz.data.loading import find_path
 
 
 def dense_copy(X: Any, remedy: str, *, tables: int = 1) -> Any:
@@ -46,8 +50,56 @@ def free_bytes() -> int:
         return min(known)
     try:  # a guess: half of all
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # not every platform tells
+    except (AttributeError, ValueError, OSError):  # not every platform says
         return 4 << 30
+
+
+def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bool:
+    """Whether the table of a file would take more than a fraction of the memory that is free.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. What is no file (a data set known by name) is not large.
+    share : float, default=0.25
+        Fraction of the available memory. Reading and fitting need a few times what the table takes.
+    format : str, optional
+        Kind of file; by default judged by the extension.
+
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    table_bytes, available_bytes : the two numbers that are compared.
+
+    Examples
+    --------
+    >>> from tamiz.scale import is_large
+    >>> is_large("iris")
+    False
+    """
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not share > 0:
+        raise DataError(f"share={share!r} is not possible; give a number above 0, such as 0.25.")
+    file = Path(path).expanduser()
+    if not file.is_file():
+        return False
+    return table_bytes(file, format=format) > share * available_bytes()
+
+
+def table_bytes(path: Any, *, format: str | None = None) -> int:
+    """Bytes that the table of a file takes in memory as float64 numbers, about.
+
+    A Parquet file says how many rows and columns it has; of a text table the first rows show how
+    long a row is.
+    """
+    return bytes_of_file(find_path(os.fspath(path)), format)
+
+
+def available_bytes() -> int:
+    """Memory that a process can still take: what the system has free, within its own limits."""
+    return free_bytes()
 
 
 #: Folder, file of the limit and file of what is used, of both kinds of control groups.
@@ -71,8 +123,8 @@ def _container(names: tuple[str, str, str]) -> int | None:
     folder, limit, usage = names
     try:
         most, used = (int(Path(folder, name).read_text()) for name in (limit, usage))
-        told = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
-        used -= int(told.get("inactive_file", 0))
+        said = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
+        used -= int(said.get("inactive_file", 0))
     except (OSError, ValueError):  # no group, or no limit
         return None
     return max(0, most - used) if most < 1 << 60 else None

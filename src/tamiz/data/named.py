@@ -1,18 +1,21 @@
-"""Data sets by name: those that come along, those in a folder, those to be fetched."""
+"""Data sets by name: those that come along, those in a folder, those to be fetched.
+
+What they are is listed in ``sets.toml``.
+"""
 
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import DataError
-from tamiz.data.npz import from_array, object_column
-from tamiz.data.plan import Options, Plan
-from tamiz.data.registry import Named
+from tamiz.data.formats.frames import from_array, object_column
+from tamiz.data.plan import ColumnPlan, Options, make_plan
 
 SUFFIXES = (".csv.gz", ".npz", ".csv", ".parquet")
 
@@ -51,7 +54,7 @@ def find_file(name: str) -> Path | None:
     return next((p for s in SUFFIXES if (p := folder / f"{name}{s}").is_file()), None)
 
 
-def read_bundled(entry: Named, options: Options) -> tuple[Table, Plan, list[str] | None]:
+def read_bundled(entry: Named, options: Options) -> tuple[RawTable, ColumnPlan, list[str] | None]:
     """A set that needs no file; also the names of its classes."""
     if entry.name == "d8":
         array = np.array(_D8, dtype=float)[: options.nrows]
@@ -72,7 +75,7 @@ def read_bundled(entry: Named, options: Options) -> tuple[Table, Plan, list[str]
     return table, plan, None if classes is None else [str(label) for label in classes]
 
 
-def fetch(entry: Named, options: Options, download: bool) -> tuple[Table, Plan]:
+def fetch(entry: Named, options: Options, download: bool) -> tuple[RawTable, ColumnPlan]:
     """A set from OpenML, compared with what is known of it."""
     where = f"{entry.name}.csv.gz or {entry.name}.npz"
     folder = os.environ.get("TAMIZ_DATA")
@@ -120,9 +123,7 @@ def fetch(entry: Named, options: Options, download: bool) -> tuple[Table, Plan]:
     if options.nrows is not None:
         rows = np.arange(len(X))[: options.nrows]
         columns = [column.take(rows) for column in columns]
-    from tamiz.data.plan import make_plan
-
-    table = Table(columns, shown, [note] if note else [])
+    table = RawTable(columns, shown, [note] if note else [])
     return table, make_plan(table.names, options, shown, target)
 
 
@@ -161,3 +162,36 @@ def _fetch_openml(number: int) -> Any:
     from sklearn.datasets import fetch_openml
 
     return fetch_openml(data_id=number, as_frame=False, parser="liac-arff")
+
+
+# ---------------------------------------------------------------------------------- the list
+
+
+class Named(NamedTuple):
+    """One entry of the list."""
+
+    name: str
+    rows: int
+    features: int
+    summary: str
+    classes: dict[str, int] | None = None  # label: count; None for a numeric target
+    openml: int | None = None
+    bundled: bool = False  # comes with scikit-learn or with tamiz
+    text: bool = False  # the features are free text, left as it is
+
+
+def _read_list() -> tuple[dict[str, Named], dict[str, str]]:
+    """The sets by name, and other names of the same."""
+    content = tomllib.loads((Path(__file__).parent / "sets.toml").read_text(encoding="utf-8"))
+    sets = {name: Named(name, **entry) for name, entry in content["sets"].items()}
+    return sets, content["aliases"]
+
+
+SETS, ALIASES = _read_list()
+
+
+def canonical(name: str) -> str | None:
+    """The name under which a set is listed, or None; case, blanks and hyphens do not matter."""
+    key = name.strip().lower().replace("-", "_").replace(" ", "_")
+    key = ALIASES.get(key, key)
+    return key if key in SETS else None

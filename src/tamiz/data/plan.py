@@ -15,7 +15,7 @@ USUAL_TARGETS = ("target", "class", "label", "y")
 
 @dataclass
 class Options:
-    """What a reader is told."""
+    """What the user asks of a reader."""
 
     target: Any = None  # name, position, False for none, None to guess
     columns: Any = None  # features to read, None for all
@@ -26,14 +26,14 @@ class Options:
     encoding: str | None = None
     header: bool | None = None
     missing: Sequence[str] | None = None
-    verbose: int = 0
     beside: dict[str, Any] = field(default_factory=dict)  # "groups", "weights": name or position
     transpose: bool = False  # features in rows, samples in columns
+    n_features: int | None = None  # of a LIBSVM file
     labels: Any = None  # of a transposed table: a file, or a mapping from samples
 
 
 @dataclass
-class Plan:
+class ColumnPlan:
     """What to read of a table whose columns are known by name."""
 
     target: str | None
@@ -48,7 +48,9 @@ class Plan:
         return self.features if self.target is None else [*self.features, self.target]
 
 
-def make_plan(names: Sequence[str], options: Options, shown: str, hint: str | None = None) -> Plan:
+def make_plan(
+    names: Sequence[str], options: Options, shown: str, hint: str | None = None
+) -> ColumnPlan:
     """Decide target and features. ``hint`` is what the format itself calls the target."""
     notes: list[str] = []
     beside = {
@@ -79,7 +81,7 @@ def make_plan(names: Sequence[str], options: Options, shown: str, hint: str | No
         )
     guessed = options.target is None and hint is None and target is not None
     unusual = guessed and str(target).lower() not in USUAL_TARGETS
-    return Plan(target, rest, notes, beside, options.nrows is not None, unusual)
+    return ColumnPlan(target, rest, notes, beside, options.nrows is not None, unusual)
 
 
 def find_target(

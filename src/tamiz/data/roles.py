@@ -35,7 +35,7 @@ ASIDE = {
     "ignore": "left out as asked",
 }
 
-FEW = 10  # a column of at most so many whole numbers may be codes of categories
+FEW = 10  # a column of at most so many integers may be codes of categories
 
 _ID_NAME = re.compile(
     r"(^|[\W_])(id|ids|uuid|guid|index|key|row_?(names?|num|number|id)|unnamed_\d+)$", re.IGNORECASE
@@ -110,7 +110,7 @@ def numeric_roles(X: np.ndarray, names: list[str]) -> list[str]:
 
 
 def _is_identifier(column: np.ndarray, called: bool) -> bool:
-    """Whole numbers, each once, ascending; or nearly each once under the name of an identifier.
+    """Integers, each once, ascending; or nearly each once under the name of an identifier.
 
     A few rows may be in order by chance, so there the numbers must follow each other.
     """
@@ -123,10 +123,10 @@ def _is_identifier(column: np.ndarray, called: bool) -> bool:
 
 
 def perhaps_identifiers(X: np.ndarray, names: list[str], candidates: list[int]) -> list[int]:
-    """Columns called a number or a code, of whole numbers that hardly ever return.
+    """Columns called a number or a code, of integers that hardly ever return.
 
-    Less sure than an identifier: an atomic number is a quantity, too. They stay features, and the
-    user is asked to look.
+    Less sure than an identifier: an atomic number is a number like any other. They stay features,
+    and the user is asked to look.
     """
     found = []
     for j in candidates:
@@ -166,7 +166,7 @@ def duplicates(X: np.ndarray, candidates: list[int]) -> dict[int, int]:
 
 
 def few_valued(X: np.ndarray, candidates: list[int]) -> list[int]:
-    """Columns of whole numbers with three to ten values, each seen often: perhaps codes."""
+    """Columns of integers with three to ten values, each seen often: perhaps codes."""
     n = len(X)
     rows = np.unique(np.linspace(0, max(n - 1, 0), min(n, 2000)).astype(np.intp))
     found = []

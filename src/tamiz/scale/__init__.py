@@ -1,5 +1,6 @@
 """Data larger than memory: tables read in batches, and statistics of batches that merge."""
 
+from tamiz.data.memory import available_bytes, is_large, table_bytes
 from tamiz.scale.batch import Batch, Schema
 from tamiz.scale.batched import Batches
 from tamiz.scale.comoments import CoMoments
@@ -8,7 +9,6 @@ from tamiz.scale.cuts import Cuts, streamed_cuts
 from tamiz.scale.dask import DaskExecutor
 from tamiz.scale.filling import Filled
 from tamiz.scale.histograms import Bounds, ClassHistograms, fine_cuts
-from tamiz.scale.memory import available_bytes, is_large, table_bytes
 from tamiz.scale.moments import ClassMoments
 from tamiz.scale.pair_counts import PairCounts
 from tamiz.scale.passes import sweep

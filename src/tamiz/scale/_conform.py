@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import DataError, listed
 from tamiz.scale.batch import Batch, Schema
-from tamiz.scale.parts import take_rows
 
 _STEP = 1 << 17  # numbers that are looked at together, so that they stay in the cache
 
@@ -32,7 +31,7 @@ class Place:
 class Conformer(Place):
     """Makes batches of tables, for as long as a pass lasts.
 
-    A batch is handed over when all of it is as the schema says, and not before: whoever counts
+    A batch is passed on when all of it is as the schema says, and not before: whoever counts
     never has to undo anything.
 
     Parameters
@@ -71,7 +70,7 @@ class Conformer(Place):
             if levels.dtype.kind in "OU"
         }
 
-    def make(self, table: Table) -> Batch | None:
+    def make(self, table: RawTable) -> Batch | None:
         """The batch, or None if no row is left."""
         self._check_columns(table)
         first, n_read = self.first_row, table.n_rows
@@ -87,7 +86,7 @@ class Conformer(Place):
                         "the row out.",
                     )
                 rows = np.flatnonzero(~gaps)
-                table = take_rows(table, rows)
+                table = table.take(rows)
                 column = column.take(rows)
             y = self._target(column, table)
         X = self._sparse(table) if self.schema.sparse else self._dense(table)
@@ -101,7 +100,7 @@ class Conformer(Place):
 
     # -------------------------------------------------------------------------------- features
 
-    def _check_columns(self, table: Table) -> None:
+    def _check_columns(self, table: RawTable) -> None:
         if table.names is self._checked:
             return
         names = set(table.names)
@@ -121,10 +120,10 @@ class Conformer(Place):
             )
         self._checked = table.names
 
-    def _dense(self, table: Table) -> np.ndarray:
+    def _dense(self, table: RawTable) -> np.ndarray:
         names = self.schema.names
         if sparse.issparse(table.matrix):
-            self._complain(table, "a sparse matrix where the first batch is dense; hand over one "
+            self._complain(table, "a sparse matrix where the first batch is dense; pass one "
                            "kind.")  # fmt: skip
         if table.matrix_names == names and not self.schema.categories:
             X = np.ascontiguousarray(table.matrix, dtype=np.float64)
@@ -133,7 +132,7 @@ class Conformer(Place):
         self._refuse_infinite(X, table)
         return X
 
-    def _gather(self, table: Table, names: list[str]) -> np.ndarray:
+    def _gather(self, table: RawTable, names: list[str]) -> np.ndarray:
         by_name = {column.name: column for column in table.columns}
         place = {name: k for k, name in enumerate(table.matrix_names)}
         X = np.empty((table.n_rows, len(names)))
@@ -157,7 +156,7 @@ class Conformer(Place):
                 X[:, j] = self._number_codes(j, X[:, j], table)
         return X
 
-    def _column(self, j: int, column: Column, table: Table) -> np.ndarray:
+    def _column(self, j: int, column: Column, table: RawTable) -> np.ndarray:
         if column.codes is None:
             if j in self._places:
                 self._refuse_numbers(column.name, table)
@@ -181,7 +180,7 @@ class Conformer(Place):
                 )
         return values[column.codes]
 
-    def _text_codes(self, j: int, column: Column, table: Table) -> np.ndarray:
+    def _text_codes(self, j: int, column: Column, table: RawTable) -> np.ndarray:
         assert column.codes is not None
         place = self._places[j]
         new = np.array([place.get(level, -1) for level in column.levels] + [-1], dtype=np.int64)
@@ -198,7 +197,7 @@ class Conformer(Place):
         values[codes < 0] = np.nan
         return values
 
-    def _number_codes(self, j: int, values: np.ndarray, table: Table) -> np.ndarray:
+    def _number_codes(self, j: int, values: np.ndarray, table: RawTable) -> np.ndarray:
         levels = self.schema.categories[j]
         there = ~np.isnan(values)
         codes = np.searchsorted(levels, values[there]).clip(max=max(0, len(levels) - 1))
@@ -213,14 +212,14 @@ class Conformer(Place):
         result[there] = codes
         return result
 
-    def _refuse_numbers(self, name: str, table: Table) -> None:
+    def _refuse_numbers(self, name: str, table: RawTable) -> None:
         self._complain(
             table,
             f"numbers in column {name!r}, which holds text elsewhere; write it alike in all "
             "batches.",
         )
 
-    def _refuse_infinite(self, X: np.ndarray, table: Table) -> None:
+    def _refuse_infinite(self, X: np.ndarray, table: RawTable) -> None:
         flat = X.reshape(-1)
         for start in range(0, len(flat), _STEP):
             infinite = np.isinf(flat[start : start + _STEP])
@@ -232,9 +231,9 @@ class Conformer(Place):
                     f"{self.first_row + i}; replace it or leave the row out.",
                 )
 
-    def _sparse(self, table: Table) -> Any:
+    def _sparse(self, table: RawTable) -> Any:
         if not sparse.issparse(table.matrix):
-            self._complain(table, "a dense table where the first batch is sparse; hand over one "
+            self._complain(table, "a dense table where the first batch is sparse; pass one "
                            "kind.")  # fmt: skip
         X = sparse.csr_matrix(table.matrix, dtype=np.float64)
         if table.matrix_names != self.schema.names:
@@ -255,7 +254,7 @@ class Conformer(Place):
 
     # ---------------------------------------------------------------------------------- target
 
-    def _target(self, column: Column, table: Table) -> np.ndarray:
+    def _target(self, column: Column, table: RawTable) -> np.ndarray:
         classes = self.schema.classes
         if classes is None:
             if column.codes is not None:
@@ -292,7 +291,7 @@ class Conformer(Place):
             self._strange(values[int((~known).argmax())], table)
         return codes.astype(np.intp)
 
-    def _strange(self, label: Any, table: Table) -> None:
+    def _strange(self, label: Any, table: RawTable) -> None:
         shown = label.item() if hasattr(label, "item") else label
         assert self.schema.classes is not None
         self._complain(
@@ -301,5 +300,5 @@ class Conformer(Place):
             f"{listed(self.schema.classes.tolist())}. {self.remedy}",
         )
 
-    def _complain(self, table: Table, what: str) -> None:
+    def _complain(self, table: RawTable, what: str) -> None:
         raise DataError(f"{table.source}, {self.where} has {what}")

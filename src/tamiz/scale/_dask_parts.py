@@ -1,4 +1,4 @@
-"""Dask collections as parts of a table: partitions of data frames, chunks of arrays."""
+"""Readers of Dask collections: partitions of data frames, chunks of arrays."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, distinct_names
+from tamiz.data.column import Column, RawTable, distinct_names
 from tamiz.data.errors import DataError
-from tamiz.data.frames import frame_column
-from tamiz.data.plan import Options, Plan, make_plan
-from tamiz.scale.iterables import read_pair
-from tamiz.scale.parts import Part, cut_table
+from tamiz.data.formats.base import Reader, cut_table
+from tamiz.data.formats.frames import frame_column, read_pair
+from tamiz.data.plan import ColumnPlan, Options, make_plan
 
 _TARGET = "target"
 
@@ -36,12 +35,12 @@ class PartitionReader:
     def __init__(self, target: str | None, plain: set[str], shown: str):
         self.target, self.plain, self.shown = target, plain, shown
 
-    def tables(self, piece: Any, rows: int | None) -> Iterator[Table]:
+    def tables(self, piece: Any, rows: int | None) -> Iterator[RawTable]:
         """Tables of at most so many rows."""
         if len(piece):
             yield from cut_table(self._table(piece), rows)
 
-    def _table(self, frame: Any) -> Table:
+    def _table(self, frame: Any) -> RawTable:
         frame = frame.copy(deep=False)
         frame.columns = names = [str(name) for name in frame.columns]
         kinds = {name: getattr(frame[name].dtype, "kind", "O") for name in names}
@@ -54,7 +53,7 @@ class PartitionReader:
             series = frame[name].astype(object) if name in self.plain else frame[name]
             columns.append(frame_column(name, nw.from_native(series, series_only=True), self.shown))
         matrix = np.ascontiguousarray(frame[numeric].to_numpy(dtype=np.float64))
-        return Table(columns, self.shown, matrix=matrix, matrix_names=numeric, names=names)
+        return RawTable(columns, self.shown, matrix=matrix, matrix_names=numeric, names=names)
 
 
 class ChunkReader:
@@ -71,7 +70,7 @@ class ChunkReader:
     def __init__(self, options: Options, shown: str):
         self.options, self.shown = options, shown
 
-    def tables(self, piece: Any, rows: int | None) -> Iterator[Table]:
+    def tables(self, piece: Any, rows: int | None) -> Iterator[RawTable]:
         """Tables of at most so many rows."""
         X, y = piece
         table, _ = read_pair(X, y, self.options, self.shown)
@@ -79,7 +78,7 @@ class ChunkReader:
             yield from cut_table(table, rows)
 
 
-class DaskPart(Part):
+class DaskReader(Reader):
     """A Dask collection.
 
     Rows are computed where Dask computes: by the client that is active, or by threads.
@@ -100,27 +99,27 @@ class DaskPart(Part):
         return DaskExecutor(self.client)
 
     @abstractmethod
-    def pieces(self, columns: Sequence[str] | None) -> list[Any]:
+    def partitions(self, columns: Sequence[str] | None) -> list[Any]:
         """The partitions, delayed, in order."""
 
     @abstractmethod
     def reader(self) -> PartitionReader | ChunkReader:
         """What makes tables of them."""
 
-    def rows_of_pieces(self) -> list[int] | None:
+    def rows_of_partitions(self) -> list[int] | None:
         """Rows of each partition, if known."""
         return None
 
-    def tables(self, columns: Sequence[str] | None, rows: int | None) -> Iterator[Table]:
+    def tables(self, columns: Sequence[str] | None, rows: int | None) -> Iterator[RawTable]:
         reader = self.reader()
-        for piece in self.pieces(columns):
+        for piece in self.partitions(columns):
             yield from reader.tables(self._value(piece), rows)
 
-    def first(self, rows: int | None) -> Table | None:
+    def first(self, rows: int | None) -> RawTable | None:
         from dask import delayed
 
         reader = self.reader()
-        for piece in self.pieces(None):  # not all of a partition travels
+        for piece in self.partitions(None):  # not all of a partition travels
             table = next(reader.tables(self._value(delayed(_head)(piece, rows)), rows), None)
             if table is not None:
                 self._looked_at(table)
@@ -132,14 +131,14 @@ class DaskPart(Part):
 
         return computed(piece, self.client)
 
-    def _looked_at(self, table: Table) -> None:
+    def _looked_at(self, table: RawTable) -> None:
         self.sparse = sparse.issparse(table.matrix)
 
 
-class DaskFramePart(DaskPart):
+class DaskFrameReader(DaskReader):
     """A Dask data frame."""
 
-    guess_roles = True
+    narrows = True
     shown = "the Dask data frame"
 
     def __init__(self, frame: Any, options: Options):
@@ -158,10 +157,10 @@ class DaskFramePart(DaskPart):
             if str(frame.dtypes[own]) == "category" and not frame[own].cat.known
         }
 
-    def plan(self) -> Plan:
+    def plan(self) -> ColumnPlan:
         return self._plan
 
-    def pieces(self, columns: Sequence[str] | None) -> list[Any]:
+    def partitions(self, columns: Sequence[str] | None) -> list[Any]:
         wanted = set(self._plan.names if columns is None else columns)
         return self.frame[[self._own[n] for n in self.names if n in wanted]].to_delayed()
 
@@ -169,7 +168,7 @@ class DaskFramePart(DaskPart):
         return PartitionReader(self._plan.target, self._plain, self.shown)
 
 
-class DaskArrayPart(DaskPart):
+class DaskArrayReader(DaskReader):
     """A Dask array, and a target in as many chunks."""
 
     guess_roles = False
@@ -191,9 +190,9 @@ class DaskArrayPart(DaskPart):
         sizes = [np.nan] if frame else X.chunks[0]
         self._sizes = None if np.isnan(sizes).any() else [int(n) for n in sizes]
         self.n_rows = None if self._sizes is None else sum(self._sizes)
-        self._plan: Plan | None = None
+        self._plan: ColumnPlan | None = None
 
-    def plan(self) -> Plan:
+    def plan(self) -> ColumnPlan:
         if self._plan is None:
             names = (
                 [str(name) for name in self.X.columns]
@@ -207,19 +206,19 @@ class DaskArrayPart(DaskPart):
                     target += "_"
                 names = [*names, target]
             columns, drop = self.options.columns, self.options.drop
-            told = Options(False if target is None else target, columns, drop)
+            asked = Options(False if target is None else target, columns, drop)
             self.names = names
-            self._plan = make_plan(names, told, self.shown)
+            self._plan = make_plan(names, asked, self.shown)
         return self._plan
 
-    def pieces(self, columns: Sequence[str] | None) -> list[Any]:
+    def partitions(self, columns: Sequence[str] | None) -> list[Any]:
         from dask import delayed
 
         blocks = _delayed(self.X)
         targets = [None] * len(blocks) if self.y is None else _delayed(self.y)
         return [delayed(_pair)(X, y) for X, y in zip(blocks, targets, strict=True)]
 
-    def rows_of_pieces(self) -> list[int] | None:
+    def rows_of_partitions(self) -> list[int] | None:
         return self._sizes
 
     def reader(self) -> ChunkReader:
@@ -227,19 +226,19 @@ class DaskArrayPart(DaskPart):
         return ChunkReader(Options(target, self.options.columns, self.options.drop), self.shown)
 
 
-def dask_part(source: Any, options: Options) -> DaskPart:
-    """A part from a Dask data frame, from an array and its target, or from a pair of them."""
+def open_dask(source: Any, options: Options) -> DaskReader:
+    """A reader of a Dask data frame, from an array and its target, or from a pair of them."""
     X, y = source if isinstance(source, tuple) else (source, None)
     if y is None and hasattr(options.target, "ndim"):  # batches(X, y)
         y = options.target
         options = Options(None, options.columns, options.drop)
     if y is None and hasattr(X, "columns"):
-        return DaskFramePart(X, options)
+        return DaskFrameReader(X, options)
     if y is None and options.target is not False:
         raise DataError(
             "A Dask array needs its target: batches(X, y), or target=False if there is none."
         )
-    return DaskArrayPart(X, y, options)
+    return DaskArrayReader(X, y, options)
 
 
 def is_dask(source: Any) -> bool:
@@ -260,7 +259,7 @@ def _like(y: Any, X: Any, shown: str) -> Any:
         if hasattr(X, "columns") or np.isnan(X.chunks[0]).any():
             raise DataError(
                 "y is in memory, but how long the chunks of X are is not known; call "
-                "X.compute_chunk_sizes() first, or hand over y as a Dask array."
+                "X.compute_chunk_sizes() first, or pass y as a Dask array."
             )
         if len(y) != X.shape[0]:
             raise DataError(f"X has {X.shape[0]} rows but y has {len(y)} entries.")

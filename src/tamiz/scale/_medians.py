@@ -7,7 +7,7 @@ interval of the next pass; when few enough values are left they are kept and sor
 
 The first interval comes from a sample, so that three passes are usual: one for the sample, one to
 count, one to sort; two if the values of the first interval can be sorted at once. Its parts are
-equal by value. Those of later intervals are equal by the whole numbers that the bits of floats
+equal by value. Those of later intervals are equal by the integers that the bits of floats
 stand for, which are in the order of the floats: whatever the values, an interval then shrinks by
 the number of its parts in every pass.
 
@@ -49,7 +49,7 @@ _GREATEST = 2**64 - 1
 
 
 def key_of(value: float) -> int:
-    """The whole number that stands for a float: in the order of the floats, one zero.
+    """The integer that stands for a float: in the order of the floats, one zero.
 
     >>> key_of(-1.0) < key_of(-5e-324) < key_of(-0.0) == key_of(0.0) < key_of(5e-324)
     True
@@ -59,7 +59,7 @@ def key_of(value: float) -> int:
 
 
 def value_of(key: int) -> float:
-    """The float that a whole number stands for.
+    """The float that an integer stands for.
 
     >>> value_of(key_of(-2.5))
     -2.5
@@ -123,8 +123,8 @@ class Search:
             return
         low, high = values[first], values[last]
         self.low, self.high = key_of(low), key_of(high)
-        share = np.count_nonzero((values >= low) & (values <= high)) / m
-        self.inside = share * self.n_known
+        fraction = np.count_nonzero((values >= low) & (values <= high)) / m
+        self.inside = fraction * self.n_known
         length = float(high) / 2.0 - float(low) / 2.0
         if 1e-300 < length < 1e300:
             self.scale = 0.5 / length
@@ -178,12 +178,13 @@ class Search:
 
 
 def find_medians(
-    searches: list[Search], go: Callable[[list[int], Callable[[Any], Looking]], Looked]
+    searches: list[Search],
+    go: Callable[[list[int], Callable[[Any], CountIntervals]], IntervalCounts],
 ) -> int:
     """Go through the rows until all medians are found; return how often.
 
     ``go(columns, make)`` makes a pass over these columns: ``make(places)`` gives the function
-    from a batch to a statistic, where ``places`` tells in which columns of the batch they are.
+    from a batch to a statistic, where ``places`` says in which columns of the batch they are.
     """
     passes = 0
     while left := [search for search in searches if search.median is None]:
@@ -197,7 +198,7 @@ def find_medians(
         shifts = [max(0, (search.high - search.low).bit_length() - bits) for search in counted]
 
         scales = [search.scale * (1 << bits) for search in counted]
-        look = Looking(
+        look = CountIntervals(
             np.empty(0, dtype=np.intp),
             np.array([search.low for search in left], dtype=np.uint64),
             np.array([search.high for search in left], dtype=np.uint64),
@@ -227,7 +228,7 @@ def _parts(n_columns: int) -> int:
 
 
 @dataclass(eq=False)
-class Looked:
+class IntervalCounts:
     """What some rows tell of the intervals; merges.
 
     Memory: 24 bytes for each part of an interval that is counted, at most 12 MB or 6 kB for each
@@ -251,14 +252,14 @@ class Looked:
     least: np.ndarray
     most: np.ndarray
 
-    def merge(self, other: Looked) -> Looked:
+    def merge(self, other: IntervalCounts) -> IntervalCounts:
         """The same of both sets of rows."""
         chunks = None
         if self.chunks is not None and other.chunks is not None:
             chunks = _fold([*self.chunks, *other.chunks])
             if sum(len(values) for _, values in chunks) > 2 * _KEPT:
                 chunks = None
-        return Looked(
+        return IntervalCounts(
             self.below + other.below,
             self.known + other.known,
             chunks,
@@ -294,8 +295,8 @@ def _fold(chunks: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray,
 
 
 @dataclass
-class Looking:
-    """Makes :class:`Looked` of a batch.
+class CountIntervals:
+    """Makes :class:`IntervalCounts` of a batch.
 
     Attributes
     ----------
@@ -320,14 +321,14 @@ class Looking:
     n_sorted: int
     n_parts: int
 
-    def at(self, places: list[int]) -> Looking:
+    def at(self, places: list[int]) -> CountIntervals:
         """The same for a batch that has the columns in these places."""
         return replace(self, places=np.array(places, dtype=np.intp))
 
-    def __call__(self, batch: Batch) -> Looked:
+    def __call__(self, batch: Batch) -> IntervalCounts:
         n, m = len(self.places), len(self.places) - self.n_sorted
         shape = (m, self.n_parts)
-        out = Looked(
+        out = IntervalCounts(
             np.zeros(n, dtype=np.int64),
             np.zeros(n, dtype=np.int64),
             [],
@@ -344,7 +345,7 @@ class Looking:
             self._look(columns, out)
         return out
 
-    def _look(self, columns: np.ndarray, out: Looked) -> None:
+    def _look(self, columns: np.ndarray, out: IntervalCounts) -> None:
         n = self.n_sorted
         ends = self.low, self.high
         low, high = (np.array([value_of(key) for key in keys.tolist()]) for keys in ends)

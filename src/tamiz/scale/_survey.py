@@ -1,18 +1,23 @@
-"""What one pass over target and nominal columns tells: classes, levels, number of rows."""
+"""What the columns are: by what the user says, the first rows, and one pass.
+
+The pass goes over the target and the nominal columns: classes, levels, number of rows.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from tamiz.data.column import Column, Table
+from tamiz.data.column import Column, RawTable, confused
 from tamiz.data.errors import DataError, DataWarning, listed
-from tamiz.data.mixed import confused
-from tamiz.data.roles import judge_text
-from tamiz.data.target import task_of
-from tamiz.validation import task_of_floats
+from tamiz.data.plan import ColumnPlan, find_columns
+from tamiz.data.roles import judge_text, numeric_roles
+from tamiz.validation import taken_as_numbers, task_of
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
 MOST_CLASSES = 10_000
@@ -48,6 +53,20 @@ class TextLevels:
         self.refuse_confused()
         self.full = len(self.place) > MOST_LEVELS
 
+    def join(self, other: TextLevels) -> None:
+        """Take in what was seen in the rows that follow."""
+        if other.n_there or other.place:
+            self.declared, self.date = other.declared, other.date
+        self.n_there += other.n_there
+        for level in other.place:
+            if len(self.place) > MOST_LEVELS:
+                break
+            self.place.setdefault(level, len(self.place))
+        self.mixed |= other.mixed
+        self.alone |= other.alone
+        self.refuse_confused()
+        self.full = self.full or other.full or len(self.place) > MOST_LEVELS
+
     def refuse_confused(self) -> None:
         """Say so if a level stands for different cells in different batches."""
         level = confused(self.alone, self.mixed) if self.mixed else None
@@ -80,55 +99,55 @@ class NumberLevels:
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
     n_there: int = 0
     full: bool = False
-    stored: str = ""  # see Column
 
-    def update(self, values: np.ndarray, stored: str = "") -> None:
+    def update(self, values: np.ndarray) -> None:
         """Take in some cells."""
-        self.stored = max(self.stored, stored, key=["", "i", "f"].index)
         values = values[~np.isnan(values)]
         self.n_there += len(values)
         if not self.full:
             self.values = np.union1d(self.values, values)
             self.full = len(self.values) > self.most
 
-    def task(self, shown: str) -> str:
-        """Whether these values of a target are labels or a quantity.
+    def join(self, other: NumberLevels) -> None:
+        """Take in what was seen in the rows that follow."""
+        self.n_there += other.n_there
+        self.values = np.union1d(self.values, other.values)
+        self.full = self.full or other.full or len(self.values) > self.most
 
-        Numbers that were handed over as an array are read as ``fit`` would read that array, those
-        of a file as :func:`tamiz.data.load` reads them. Where ``fit`` might say otherwise, a
-        warning tells.
-        """
-        if self.stored and not self.full:
-            if self.stored == "i" or len(self.values) <= 2:
-                return "classification"
-            return task_of_floats(self.values, self.n_there)
+    def task(self, shown: str) -> str:
+        """Whether these values of a target are labels or numbers."""
         task = "regression" if self.full else task_of(self.values, self.n_there)
-        if task == "regression" and bool((self.values == np.floor(self.values)).all()):
-            count = f"more than {self.most:,}" if self.full else f"{len(self.values)}"
-            warnings.warn(
-                f"{shown}: the target {self.name!r} holds {count} different integers, which "
-                "are taken as numbers. Say so with task='regression', or use "
-                "task='classification' if they are labels.",
-                DataWarning,
-                stacklevel=2,
-            )
+        what = f"{shown}: the target {self.name!r}"
+        words = taken_as_numbers(what, self.values, self.n_there)
+        if task == "regression" and words:
+            warnings.warn(words, DataWarning, stacklevel=2)
         return task
 
 
 @dataclass
 class Ascending:
-    """Whether whole numbers ascend without a gap cell, as those of an identifier do."""
+    """Whether integers ascend without a missing value, as those of an identifier do."""
 
+    first: float = np.inf
     last: float = -np.inf
     still: bool = True
 
     def update(self, values: np.ndarray) -> None:
         """Take in the next cells."""
+        if len(values) and self.first == np.inf:
+            self.first = float(values[0])
         if self.still and len(values):
             whole = bool((values == np.floor(values)).all())  # NaN is not equal to itself
             grows = bool((np.diff(values) > 0).all()) and bool(values[0] > self.last)
             self.still = whole and grows
             self.last = float(values[-1])
+
+    def join(self, other: Ascending) -> None:
+        """Take in what was seen in the rows that follow."""
+        if other.first == np.inf and other.still:  # no cells
+            return
+        self.still = self.still and other.still and other.first > self.last
+        self.first, self.last = min(self.first, other.first), other.last
 
 
 class Survey:
@@ -159,7 +178,7 @@ class Survey:
         """Whether a watched column did."""
         return self._watched[name].still
 
-    def update(self, table: Table) -> None:
+    def update(self, table: RawTable) -> None:
         """Take in a table."""
         self.n_read += table.n_rows
         by_name = {column.name: column for column in table.columns}
@@ -180,6 +199,31 @@ class Survey:
             if values is not None:
                 levels.update(values if rows is None else values[rows])
 
+    def blank(self) -> Survey:
+        """A survey that looks for the same and has seen nothing."""
+        made = Survey(self.target, list(self.texts), list(self.numbers))
+        made.watch(list(self._watched))
+        return made
+
+    def join(self, other: Survey) -> None:
+        """Take in what another survey saw in the rows that follow."""
+        self.n_read += other.n_read
+        self.n_gaps += other.n_gaps
+        for name, text in other.texts.items():
+            self.texts.setdefault(name, TextLevels(name)).join(text)
+        for name, number in other.numbers.items():
+            self.numbers[name].join(number)
+        for name, span in other._watched.items():
+            self._watched[name].join(span)
+        if other.text_target is not None:
+            self.text_target = self.text_target or TextLevels(other.text_target.name)
+            self.text_target.join(other.text_target)
+        if other.number_target is not None:
+            self.number_target = self.number_target or NumberLevels(
+                other.number_target.name, MOST_CLASSES
+            )
+            self.number_target.join(other.number_target)
+
     def _update_target(self, column: Column) -> np.ndarray | None:
         """Take in the target; return the rows that have one (None: all)."""
         gaps = column.missing()
@@ -192,7 +236,7 @@ class Survey:
         else:
             if self.number_target is None:
                 self.number_target = NumberLevels(column.name, MOST_CLASSES)
-            self.number_target.update(column.numbers(), column.stored)
+            self.number_target.update(column.numbers())
         return rows
 
     def judge_target(self, task: str | None, shown: str) -> tuple[str | None, np.ndarray | None]:
@@ -232,12 +276,12 @@ class Survey:
         if full:
             raise DataError(
                 f"{shown}: the target {self.target!r} has more than {most:,} classes; use "
-                "task='regression' for a quantity, or another target."
+                "task='regression' for a numeric target, or another target."
             )
 
 
 def plain_labels(values: np.ndarray) -> np.ndarray:
-    """Sorted labels, as whole numbers if they are."""
+    """Sorted labels, as integers if they are."""
     values = np.unique(np.asarray(values))
     small = values.dtype.kind == "f" and bool((np.abs(values) < 2.0**53).all())
     whole = small and bool((values == np.floor(values)).all())
@@ -260,3 +304,74 @@ def given_classes(classes: object) -> np.ndarray:
     if labels.dtype.kind == "b":
         labels = labels.astype(np.int64)
     return plain_labels(labels) if labels.dtype.kind == "f" else labels
+
+
+# ------------------------------------------------------------ what the columns are, at first
+
+
+def given_roles(
+    roles: Mapping[Any, str] | None,
+    categorical_features: Any,
+    plan: ColumnPlan,
+    names: list[str],
+    shown: str,
+) -> dict[str, str]:
+    """Roles that the user gives, by name of the column."""
+    given: dict[str, str] = {}
+    if roles:
+        found = find_columns(names, list(roles), "roles", shown)
+        given.update(zip(found, roles.values(), strict=True))
+    if categorical_features is None:
+        return given
+    nominal = categorical_features
+    mask = np.asarray(nominal)
+    if mask.dtype == bool:
+        if mask.shape != (len(plan.features),):
+            raise DataError(
+                f"categorical_features is a mask of shape {mask.shape}; {shown} has "
+                f"{len(plan.features)} features."
+            )
+        nominal = [plan.features[j] for j in np.flatnonzero(mask)]
+    found = find_columns(names, nominal, "categorical_features", shown)
+    if plan.target in found:
+        raise DataError(
+            f"categorical_features names {plan.target!r}, which is the target; leave it out."
+        )
+    given.update(dict.fromkeys(found, "categorical"))
+    return given
+
+
+def first_roles(
+    look: RawTable, plan: ColumnPlan, given: dict[str, str], guess: bool
+) -> dict[str, str]:
+    """Roles of features that are known from the first table: given ones, dates, identifiers."""
+    roles = {name: role for name, role in given.items() if name in plan.features}
+    for column in look.columns:
+        if column.date and column.name in plan.features and column.name not in given:
+            if not guess:
+                raise DataError(
+                    f"{look.source}: column {column.name!r} holds dates; turn it into a number, "
+                    "for instance the days since a fixed date."
+                )
+            roles[column.name] = "date"
+    if not guess or sparse.issparse(look.matrix):
+        return roles
+    judged: dict[str, str] = {}
+    if look.matrix is not None:
+        found = numeric_roles(look.matrix, look.matrix_names)
+        judged.update(zip(look.matrix_names, found, strict=True))
+    for column in look.columns:
+        if column.values is not None:
+            judged[column.name] = numeric_roles(column.values[:, None], [column.name])[0]
+    for name in plan.features:
+        if judged.get(name) == "id" and name not in roles:
+            roles[name] = "id"
+    return roles
+
+
+def with_target(look: RawTable, target: str | None) -> RawTable:
+    """The rows that have a target, which are those that count; all if none has."""
+    column = next((c for c in look.columns if c.name == target), None)
+    if column is None or not (missing := column.missing()).any() or missing.all():
+        return look
+    return look.take(np.flatnonzero(~missing))

@@ -91,7 +91,7 @@ class Schema:
 
     @property
     def n_levels(self) -> np.ndarray:
-        """Number of levels of each feature; 0 for those that hold quantities."""
+        """Number of levels of each feature; 0 for those that hold numbers."""
         counts = np.zeros(self.n_features, dtype=np.intp)
         for j, levels in self.categories.items():
             counts[j] = len(levels)

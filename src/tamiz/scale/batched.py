@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.data.chunks import ReadAgain
-from tamiz.data.column import Table
+from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError, DataWarning, listed
-from tamiz.data.plan import Plan
+from tamiz.data.formats.base import ReadAgain, Reader, readable, rows_per_batch
+from tamiz.data.formats.frames import AGAIN
+from tamiz.data.plan import ColumnPlan
 from tamiz.data.roles import ASIDE, named_like_id
 from tamiz.runtime.progress import Progress
 from tamiz.scale._conform import Conformer, Place
-from tamiz.scale._roles import first_roles, given_roles, with_target
-from tamiz.scale._survey import Survey, given_classes
+from tamiz.scale._survey import Survey, first_roles, given_classes, given_roles, with_target
 from tamiz.scale.batch import Batch, Schema
-from tamiz.scale.csv import CsvPart
-from tamiz.scale.iterables import AGAIN
-from tamiz.scale.libsvm import LibsvmPart
-from tamiz.scale.parts import Part, readable, rows_per_batch
 
 if TYPE_CHECKING:
     from tamiz.scale.filling import Filled
@@ -33,7 +29,7 @@ class Batches:
     """A table of any size that can be gone through again and again; made by :func:`batches`.
 
     Iterating gives :class:`Batch` after :class:`Batch`. Each is checked as a whole before it is
-    handed over.
+    passed on.
 
     Attributes
     ----------
@@ -51,7 +47,7 @@ class Batches:
 
     def __init__(
         self,
-        parts: list[Part],
+        parts: list[Reader],
         *,
         batch_rows: int | None = None,
         classes: Any = None,
@@ -138,17 +134,17 @@ class Batches:
     def filled(
         self, strategy: str | float = "median", *, verbose: bool | int | None = None
     ) -> Filled:
-        """The same table, with the gaps of its numeric columns filled.
+        """The same table, with the missing values of its numeric columns filled.
 
         What to fill them with is found at once, in passes over the rows: one to see which columns
-        have gaps, and then one or two over these alone; the first is enough for a small table, or
+        have any, and then one or two over these alone; the first is enough for a small table, or
         if there are none. Medians are exact, those of :func:`numpy.nanmedian`. See :class:`Filled`
         for nominal columns, sparse tables, and columns without any value.
 
         Parameters
         ----------
         strategy : {"median", "mean"} or float, default="median"
-            What to put into the gaps: the median or the mean of the values that the column has, or
+            What to fill in: the median or the mean of the values that the column has, or
             a number for all columns. For a number no row is read before.
         verbose : bool or int, optional
             Show progress of passes that take longer than two seconds; by default as the table does.
@@ -211,8 +207,8 @@ class Batches:
         self._check_count(conformer)
 
     def _tables(
-        self, part: Part, columns: list[str] | None, place: Place
-    ) -> Generator[Table, None, None]:
+        self, part: Reader, columns: list[str] | None, place: Place
+    ) -> Generator[RawTable, None, None]:
         """Tables of a part; what goes wrong is told with the number of the batch."""
         rows = self._rows()
         start = Place(place.index, place.first_row)
@@ -234,7 +230,7 @@ class Batches:
         if self._n_rows is not None and n != self._n_rows:
             raise DataError(
                 f"{self.parts[0].shown} gave {n:,} rows where it gave {self._n_rows:,} before; it "
-                "must give the same rows in every pass. A function handed over as source has to "
+                "must give the same rows in every pass. A function passed as source has to "
                 "make a fresh iterator each time."
             )
         self._n_rows = n
@@ -242,7 +238,7 @@ class Batches:
     def _rows(self) -> int | None:
         """Rows of a batch; None where the source has batches of its own."""
         first = self.parts[0]
-        if self.batch_rows is not None or not first.own_thread or isinstance(first, LibsvmPart):
+        if self.batch_rows is not None or first.own_batches:
             return self.batch_rows
         return rows_per_batch(len(first.plan().names))
 
@@ -269,7 +265,8 @@ class Batches:
 
     def _survey(self) -> None:
         first = self.parts[0]
-        sparse_survey = self._fix_width()
+        own = Survey("target", [], [])  # of readers whose features are known after all rows
+        surveyed = first.survey(self.parts, own.update)
         plan = first.plan()
         look = None
         for part in self.parts:
@@ -291,8 +288,8 @@ class Batches:
         asks_target = plan.target is not None and not (
             self._classes is not None or self.task == "regression"
         )
-        survey = sparse_survey or Survey(plan.target, open_texts, nominal)
-        whole = sparse_survey is not None
+        survey = own if surveyed else Survey(plan.target, open_texts, nominal)
+        whole = surveyed
         if self.once:
             survey.update(look)
         elif not whole and (asks_target or open_texts or nominal):
@@ -311,7 +308,7 @@ class Batches:
             part.settle(whole)
         self._finish(plan, survey, given, aside)
 
-    def _look(self, part: Part) -> Table | None:
+    def _look(self, part: Reader) -> RawTable | None:
         """The first table that has rows; how many depends on no option, as features must not."""
         rows = self._rows()
         most = min(LOOK, rows_per_batch(len(part.plan().names))) if part.own_thread else None
@@ -327,48 +324,27 @@ class Batches:
         k = 0 if part.fault_row is None or rows is None else part.fault_row // rows
         raise DataError(f"In {Place(k, k * (rows or 0)).where}: {fault}")
 
-    def _fix_width(self) -> Survey | None:
-        """Settle the width of LIBSVM files; their targets are seen on the way."""
-        if not isinstance(self.parts[0], LibsvmPart):
-            return None
-        target = None if self.parts[0].options.target is False else "target"
-        survey = Survey(target, [], [])
-        width, zero, n_values = 0, False, 0
-        for part in self.parts:
-            assert isinstance(part, LibsvmPart)
-            with readable(part):
-                found = part.survey_width(survey.update)
-            width, zero, n_values = max(width, found[0]), zero or found[1], n_values + found[2]
-        if not survey.n_read:
-            raise DataError(
-                f"{self.parts[0].shown} is empty; it should hold lines such as '1 3:0.5 7:2'."
-            )
-        for part in self.parts:
-            assert isinstance(part, LibsvmPart)
-            part.fix_width(width, zero, n_values)
-        return survey
-
     def _pass(self, survey: Survey, columns: list[str] | None) -> None:
         if self.executor is not None and self.executor.survey(self, survey, columns):
             return
         place = Place()
         with Progress(f"survey of {self.parts[0].shown}", self.verbose) as progress:
             for part in self.parts:
-                known = set(part.text) if isinstance(part, CsvPart) else set()
+                known = part.text_columns()
                 for table in self._tables(part, columns, place):
                     self._check_target_there(table, survey, place)
                     full = {name for name, levels in survey.texts.items() if levels.full}
                     survey.update(table)
                     for name, levels in survey.texts.items():
-                        if levels.full and name not in full and isinstance(part, CsvPart):
+                        if levels.full and name not in full:
                             part.leave_out(name)
                     place.index += 1
                     place.first_row += table.n_rows
                     progress.update(f"{survey.n_read} rows")
-                if isinstance(part, CsvPart) and part is not self.parts[0] and part.text > known:
+                if part is not self.parts[0] and part.text_columns() > known:
                     raise ReadAgain  # files before this one were taken for numbers
 
-    def _check_target_there(self, table: Table, survey: Survey, place: Place) -> None:
+    def _check_target_there(self, table: RawTable, survey: Survey, place: Place) -> None:
         target = survey.target
         if target is not None and target not in {column.name for column in table.columns}:
             raise DataError(
@@ -377,7 +353,7 @@ class Batches:
             )
 
     def _finish(
-        self, plan: Plan, survey: Survey, given: dict[str, str], aside: dict[str, str]
+        self, plan: ColumnPlan, survey: Survey, given: dict[str, str], aside: dict[str, str]
     ) -> None:
         first = self.parts[0]
         told = set(given)
@@ -417,14 +393,16 @@ class Batches:
         )
         self._tell(plan, survey, aside, told)
 
-    def _settle_target(self, plan: Plan, survey: Survey) -> tuple[str | None, np.ndarray | None]:
+    def _settle_target(
+        self, plan: ColumnPlan, survey: Survey
+    ) -> tuple[str | None, np.ndarray | None]:
         if self.once:
             self._remedy = (
-                "A generator is judged by its first table: name all classes with classes=, or hand "
-                "over a function that makes the generator."
+                "A generator is judged by its first table: name all classes with classes=, or pass "
+                "a function that makes the generator."
             )
         else:
-            self._remedy = "The rows are not those of the survey; hand over the same in every pass."
+            self._remedy = "The rows are not those of the survey; pass the same in every pass."
         if plan.target is None:
             return None, None
         if self._classes is not None:
@@ -434,9 +412,11 @@ class Batches:
             return self.task, None
         return survey.judge_target(self.task, self.parts[0].shown)
 
-    def _tell(self, plan: Plan, survey: Survey, aside: dict[str, str], told: set[str]) -> None:
-        for alarm in self.parts[0].alarms():
-            warnings.warn(alarm, DataWarning, stacklevel=2)
+    def _tell(
+        self, plan: ColumnPlan, survey: Survey, aside: dict[str, str], told: set[str]
+    ) -> None:
+        for found in self.parts[0].findings():
+            warnings.warn(found.text, DataWarning, stacklevel=2)
         unasked = [name for name in aside if name not in told]
         if unasked:
             by_reason: dict[str, list[str]] = {}

@@ -13,22 +13,22 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 from uuid import uuid4
 
 import numpy as np
 
-from tamiz.data.column import Table
+from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError
+from tamiz.data.formats.base import Reader
+from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
-from tamiz.scale import _pieces
-from tamiz.scale._dask_parts import DaskPart, dask_part, is_dask
-from tamiz.scale._pieces import Reader, Surveyed, Work
+from tamiz.scale._conform import Conformer
+from tamiz.scale._dask_parts import DaskReader, is_dask, open_dask
 from tamiz.scale._survey import Survey
+from tamiz.scale.batch import Schema
 from tamiz.scale.batched import Batches
-from tamiz.scale.iterables import IterablePart, TablePart
-from tamiz.scale.parquet import ArrowPart
-from tamiz.scale.parts import Part, readable, rows_per_batch
 from tamiz.scale.sources import register
 
 #: Seconds to wait for a worker when none is left, and after which they are counted again.
@@ -113,18 +113,18 @@ class DaskExecutor:
 
     def survey(self, table: Batches, survey: Survey, columns: list[str] | None) -> bool:
         """Make a survey on the cluster; false if that has to be done here."""
-        if not all(isinstance(part, (DaskPart, ArrowPart)) for part in table.parts):
+        if any(part.reads_all and not isinstance(part, DaskReader) for part in table.parts):
             return False  # reading text settles what its columns are, which all must know
         pieces, reader = _pieces_of(table.parts, columns)
         jobs = [(piece,) for piece in pieces]
         found: Surveyed = self._run(_survey, (reader, table._rows(), survey), jobs)
-        _pieces.join(survey, found.survey)
+        survey.join(found.survey)
         table._piece_rows = found.n_read
         return True
 
     # ------------------------------------------------------------------------------------- private
 
-    def _sizes(self, table: Batches, pieces: list[Any], reader: Reader) -> list[int]:
+    def _sizes(self, table: Batches, pieces: list[Any], reader: PieceReader) -> list[int]:
         """Rows of each piece: every row has its own number, whoever counts it."""
         if len(pieces) == 1:
             return [table.n_rows or 0]
@@ -180,21 +180,21 @@ def on(table: Batches, client: Any = None) -> Batches:
     """Let the workers of a Dask client do the passes over a table; used by :meth:`Batches.on`."""
     need_dask()
     for part in table.parts:
-        if isinstance(part, (IterablePart, TablePart)):
+        if part.in_memory:
             raise DataError(
                 f"{part.shown} is in the memory of this process, so workers of a cluster cannot "
-                "read it; hand over files, a Dask data frame or a Dask array."
+                "read it; pass files, a Dask data frame or a Dask array."
             )
     made = copy.copy(table)
     made.parts = [copy.copy(part) for part in table.parts]
     for part in made.parts:
-        if isinstance(part, DaskPart):
+        if isinstance(part, DaskReader):
             part.client = client
     made._executor = DaskExecutor(client)
     return made
 
 
-class PartReader:
+class FileReader:
     """Reads parts of files.
 
     Parameters
@@ -206,53 +206,28 @@ class PartReader:
     def __init__(self, columns: list[str] | None):
         self.columns = columns
 
-    def tables(self, piece: bytes, rows: int | None) -> Iterator[Table]:
+    def tables(self, piece: bytes, rows: int | None) -> Iterator[RawTable]:
         """Tables of at most so many rows."""
         from distributed.protocol.pickle import loads
 
         yield from loads(piece).tables(self.columns, rows)
 
 
-def _pieces_of(parts: list[Part], columns: list[str] | None) -> tuple[list[Any], Reader]:
+def _pieces_of(parts: list[Reader], columns: list[str] | None) -> tuple[list[Any], PieceReader]:
     from distributed.protocol.pickle import dumps
 
     first = parts[0]
-    if isinstance(first, DaskPart):
-        return first.pieces(columns), first.reader()
-    split = [piece for part in parts for piece in _split(part)]
-    return [dumps(piece) for piece in split], PartReader(columns)
+    if isinstance(first, DaskReader):
+        return first.partitions(columns), first.reader()
+    split = [piece for part in parts for piece in part.pieces()]
+    return [dumps(piece) for piece in split], FileReader(columns)
 
 
-def _split(part: Part) -> list[Part]:
-    """A Parquet file in groups of rows that make at least a batch; other files as they are."""
-    if not isinstance(part, ArrowPart):
-        return [part]
-    import pyarrow.parquet as pq
-
-    try:
-        with readable(part), pq.ParquetFile(part.path) as file:
-            told = file.metadata
-    except Exception as error:
-        raise part._fault(error) from None
-    sizes = [told.row_group(k).num_rows for k in range(told.num_row_groups)]
-    least = rows_per_batch(len(part.names))
-    found: list[Part] = []
-    groups: list[int] = []
-    for k in range(len(sizes)):
-        groups.append(k)
-        if sum(sizes[g] for g in groups) >= least or k == len(sizes) - 1:
-            piece = copy.copy(part)
-            piece.row_groups, piece.n_rows = groups, sum(sizes[g] for g in groups)
-            found.append(piece)
-            groups = []
-    return found
-
-
-def _known_sizes(parts: list[Part], pieces: list[Any]) -> list[int] | None:
+def _known_sizes(parts: list[Reader], pieces: list[Any]) -> list[int] | None:
     first = parts[0]
-    if isinstance(first, DaskPart):
-        return first.rows_of_pieces()
-    sizes = [piece.n_rows for part in parts for piece in _split(part)]
+    if isinstance(first, DaskReader):
+        return first.rows_of_partitions()
+    sizes = [piece.n_rows for part in parts for piece in part.pieces()]
     return None if None in sizes else [n for n in sizes if n is not None]
 
 
@@ -339,6 +314,118 @@ def _refuse_no_workers(client: Any) -> None:
 # ------------------------------------------------------------------------------------- on a worker
 
 
+class PieceReader(Protocol):
+    """Makes tables of a piece."""
+
+    def tables(self, piece: Any, rows: int | None) -> Iterator[RawTable]:
+        """Tables of at most so many rows."""
+
+
+@dataclass
+class Work:
+    """What all pieces of a pass need; sent once.
+
+    Attributes
+    ----------
+    reader : PieceReader
+        Of the pieces.
+    rows : int or None
+        Rows of a batch.
+    schema, columns, as_numbers, gaps_allowed, remedy
+        Of the :class:`Conformer`.
+    make : callable
+        From a batch to a statistic.
+    """
+
+    reader: PieceReader
+    rows: int | None
+    schema: Schema
+    columns: list[str]
+    as_numbers: set[str]
+    gaps_allowed: bool
+    remedy: str
+    make: Callable[[Any], Any]
+
+
+@dataclass
+class CountedPieces:
+    """The statistic of some pieces (None if they hold no rows), and their rows."""
+
+    statistic: Any
+    n_rows: int
+
+    def merge(self, other: CountedPieces) -> CountedPieces:
+        """Of both."""
+        if self.statistic is None or other.statistic is None:
+            statistic = other.statistic if self.statistic is None else self.statistic
+        else:
+            statistic = self.statistic.merge(other.statistic)
+        return CountedPieces(statistic, self.n_rows + other.n_rows)
+
+
+def count_piece(work: Work, piece: Any, first_row: int, index: int) -> CountedPieces:
+    """The statistic of a piece whose first row and first batch have these numbers."""
+    conformer = Conformer(
+        work.schema, work.columns, work.as_numbers, work.gaps_allowed, work.remedy
+    )
+    conformer.first_row, conformer.index = first_row, index
+    total: Any = None
+    with limit_threads(1):
+        stream = _read(work.reader, piece, work.rows)
+        while True:
+            try:
+                table = next(stream, None)
+            except DataError as error:
+                raise DataError(f"In {conformer.where}: {error}") from None
+            if table is None:
+                return CountedPieces(total, conformer.n_rows)
+            batch = conformer.make(table)
+            del table
+            if batch is not None:
+                part = work.make(batch)
+                total = part if total is None else total.merge(part)
+            del batch
+
+
+def _read(reader: PieceReader, piece: Any, rows: int | None) -> Iterator[RawTable]:
+    try:
+        yield from reader.tables(piece, rows)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"a worker of the cluster cannot find the file ({error}); every worker reads its own "
+            "part of it, so it has to lie where all of them see it under the same path."
+        ) from None
+
+
+@dataclass
+class Surveyed:
+    """The survey of some pieces that follow each other, and the rows of each piece."""
+
+    survey: Survey
+    n_read: list[int] = field(default_factory=list)
+
+    def merge(self, other: Surveyed) -> Surveyed:
+        """Of both."""
+        survey = copy.deepcopy(self.survey)  # what a worker holds may be merged a second time
+        survey.join(other.survey)
+        return Surveyed(survey, [*self.n_read, *other.n_read])
+
+
+def survey_piece(reader: PieceReader, rows: int | None, blank: Survey, piece: Any) -> Surveyed:
+    """Show the tables of a piece to a survey."""
+    survey = blank.blank()
+    with limit_threads(1):
+        for table in _read(reader, piece, rows):
+            survey.update(table)
+    return Surveyed(survey, [survey.n_read])
+
+
+def measure_piece(reader: PieceReader, rows: int | None, piece: Any) -> list[int]:
+    """The number of rows of a piece, in a list."""
+    with limit_threads(1):
+        return [sum(table.n_rows for table in _read(reader, piece, rows))]
+
+
 def _unpacked(common: bytes) -> Any:
     from distributed.protocol.pickle import loads
 
@@ -352,17 +439,19 @@ def _merged(one: Any, other: Any) -> Any:
 def _count(
     work: Work, piece: Any, first_row: int, first_batch: int, topic: str, number: int
 ) -> Any:
-    found = _pieces.count_piece(work, piece, first_row, first_batch)
+    found = count_piece(work, piece, first_row, first_batch)
     _tell(topic, number, found.n_rows)
     return found
 
 
-def _survey(common: tuple[Reader, int | None, Survey], piece: Any, topic: str, number: int) -> Any:
-    return _pieces.survey_piece(*common, piece)
+def _survey(
+    common: tuple[PieceReader, int | None, Survey], piece: Any, topic: str, number: int
+) -> Any:
+    return survey_piece(*common, piece)
 
 
-def _measure(common: tuple[Reader, int | None], piece: Any, topic: str, number: int) -> Any:
-    return Surveyed(Survey(None, [], []), _pieces.measure_piece(*common, piece))
+def _measure(common: tuple[PieceReader, int | None], piece: Any, topic: str, number: int) -> Any:
+    return Surveyed(Survey(None, [], []), measure_piece(*common, piece))
 
 
 def _tell(topic: str, number: int, n_rows: int) -> None:
@@ -374,4 +463,4 @@ def _tell(topic: str, number: int, n_rows: int) -> None:
     get_worker().log_event(topic, [number, n_rows])
 
 
-register(is_dask, dask_part)
+register(is_dask, open_dask)

@@ -1,4 +1,4 @@
-"""Gaps of numeric columns filled, batch by batch, with numbers that passes over the rows found."""
+"""Missing values of numeric columns filled, batch by batch, with numbers found in passes."""
 
 from __future__ import annotations
 
@@ -16,41 +16,36 @@ from scipy import sparse
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.runtime.parallel import run_tiles
 from tamiz.scale._blocks import dense_pieces
-from tamiz.scale._dask_parts import DaskFramePart
 from tamiz.scale._medians import Search, find_medians
 from tamiz.scale.batch import Batch
 from tamiz.scale.batched import Batches
-from tamiz.scale.csv import CsvPart
-from tamiz.scale.parquet import ParquetPart
 from tamiz.scale.passes import sweep
 from tamiz.scale.sample import RowSample
 
 #: Most rows and bytes of the sample with which the search for medians begins.
 _SAMPLE_ROWS, _SAMPLE_BYTES = 20_000, 32 << 20
-#: Sources of which some columns can be read.
-_NARROW = (ParquetPart, CsvPart, DaskFramePart)
 #: A sample of fewer rows tells too little of where a median is.
 _LEAST_SAMPLE = 100
 
 
 class Filled(Batches):
-    """The batches of a table, with the gaps of its numeric columns filled.
+    """The batches of a table, with the missing values of its numeric columns filled.
 
     Made by :meth:`Batches.filled`. Everything else is as in the table; passes are made where its
     own are made.
 
-    Nominal columns keep their gaps, which are a level of their own. In sparse tables what is not
-    stored is a zero, and what is stored as NaN a gap. A column without any value is filled with
-    zeros, and warned of. Memory does not grow with the rows: a sample of some of them (32 MB), and
-    while medians are searched about 100 MB, or 20 kB for each column that has gaps if that is more.
+    In nominal columns a missing value stays: it is a level of its own. In sparse tables what is not
+    stored is a zero, and what is stored as NaN is missing. A column without any value is filled
+    with zeros, and warned of. Memory does not grow with the rows: a sample of some of them (32 MB),
+    and while medians are searched about 100 MB, or 20 kB for each column to fill if that is more.
 
     Attributes
     ----------
     fill_values : dict
-        What is put into the gaps, by the name of the column, of the columns that have some (of all
-        numeric columns, if a number was asked for: nobody looked for gaps then).
+        What missing values become, by the name of the column, of the columns that have some (of all
+        numeric columns, if a number was asked for: nobody looked then).
     n_filled : int or None
-        Number of gaps; None if a number was asked for.
+        Number of missing values; None if a number was asked for.
     n_passes : int
         How often rows were gone through to find these values.
 
@@ -82,9 +77,9 @@ class Filled(Batches):
 
     @property
     def parts(self) -> Any:  # type: ignore[override]  # nobody shall read past the filling
-        """What the table is made of; its gaps are not filled."""
+        """What the table is made of; its missing values are not filled."""
         raise DataError(
-            "These batches have their gaps filled as they are read, and executor= would read the "
+            "These batches are filled as they are read, and executor= would read the "
             "source itself; let the cluster do the passes of the table: "
             "batches(path).on(client).filled()."
         )
@@ -123,11 +118,11 @@ class Filled(Batches):
             del batch
 
     def __repr__(self) -> str:
-        return f"{repr(self._table)[:-1]}, gaps filled>"
+        return f"{repr(self._table)[:-1]}, missing values filled>"
 
 
 def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
-    """Fill the gaps of a table; used by :meth:`Batches.filled`."""
+    """Fill the missing values of a table; used by :meth:`Batches.filled`."""
     value = _check_strategy(strategy)
     schema = table.survey().schema
     numeric = np.flatnonzero(~schema.categorical).tolist()
@@ -135,16 +130,16 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
         return Filled(table, {schema.names[j]: value for j in numeric}, None, 0)
     if table.once:
         raise DataError(
-            f"A generator can be read once only, and to fill gaps with a {strategy} the rows are "
-            "gone through before; hand over a function that makes a fresh one, such as "
-            "batches(lambda: rows()), or fill the gaps with a number, such as filled(0)."
+            f"A generator can be read once only, and to fill in a {strategy} the rows are gone "
+            "through before; pass a function that makes a fresh one, such as "
+            "batches(lambda: rows()), or fill in a number, such as filled(0)."
         )
     if not numeric:
         return Filled(table, {}, 0, 0)
     passes = _Passes(table, verbose)
     room = _SAMPLE_BYTES // (8 * len(numeric))
     size = min(_SAMPLE_ROWS, room) if room >= _LEAST_SAMPLE else 0
-    found: Known = passes.go(numeric, lambda places: Knowing(places, size, table.n_rows))
+    found: KnownCounts = passes.go(numeric, lambda places: CountKnown(places, size, table.n_rows))
     n_rows, gaps = found.n_rows, found.n_rows - found.n_known
     gappy = np.flatnonzero(gaps)
     empty = gappy[found.n_known[gappy] == 0]
@@ -156,7 +151,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
             values[k] = whole_value(_known(sample[:, k]), strategy)
     elif some and strategy == "mean":
         columns = [numeric[k] for k in some]
-        means: Means = passes.go(columns, Averaging)
+        means: Means = passes.go(columns, FindMeans)
         values.update(zip(some, means.value().tolist(), strict=True))
     elif some:
         searches = {
@@ -172,7 +167,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
     if len(empty):
         names = listed([schema.names[numeric[k]] for k in empty.tolist()])
         warnings.warn(
-            f"No row has a value in column {names}; the gaps there are filled with 0.",
+            f"No row has a value in column {names}; it is filled with 0.",
             DataWarning,
             stacklevel=3,
         )
@@ -202,8 +197,8 @@ def _check_strategy(strategy: Any) -> float | None:
     if number and np.isfinite(float(strategy)):
         return float(strategy)
     raise ValueError(
-        f"strategy={strategy!r} is not known; fill gaps with the 'median' or the 'mean' of the "
-        "column, or with a number."
+        f"strategy={strategy!r} is not known; fill in the 'median' or the 'mean' of the "
+        "column, or a number."
     )
 
 
@@ -221,10 +216,10 @@ class _Passes:
         """The statistic that ``make(places)`` gives, for places of these columns in a batch."""
         table, schema = self.table, self.table.schema
         self.n_passes += 1
-        label = "looking for gaps"
+        label = "looking for missing values"
         if self.n_passes > 1:
-            label = f"what to fill gaps with, pass {self.n_passes}"
-        if type(table) is not Batches or not all(isinstance(part, _NARROW) for part in table.parts):
+            label = f"what to fill in, pass {self.n_passes}"
+        if type(table) is not Batches or not all(part.narrows for part in table.parts):
             return sweep(table, make(columns), progress=self.verbose, label=label)
         narrow = copy.copy(table)
         names = [schema.names[j] for j in columns]
@@ -240,30 +235,30 @@ class _Passes:
 
 
 @dataclass(eq=False)
-class Known:
+class KnownCounts:
     """How many values of each column are there, and a sample of rows (None if too wide)."""
 
     n_rows: int
     n_known: np.ndarray
     sample: RowSample | None
 
-    def merge(self, other: Known) -> Known:
+    def merge(self, other: KnownCounts) -> KnownCounts:
         """The same of both sets of rows."""
         sample = None
         if self.sample is not None and other.sample is not None:
             sample = self.sample.merge(other.sample)
-        return Known(self.n_rows + other.n_rows, self.n_known + other.n_known, sample)
+        return KnownCounts(self.n_rows + other.n_rows, self.n_known + other.n_known, sample)
 
 
 @dataclass
-class Knowing:
-    """Makes :class:`Known` of some columns of a batch."""
+class CountKnown:
+    """Makes :class:`KnownCounts` of some columns of a batch."""
 
     places: list[int]
     sample_size: int
     n_rows: int | None
 
-    def __call__(self, batch: Batch) -> Known:
+    def __call__(self, batch: Batch) -> KnownCounts:
         X = batch.X
         if len(self.places) < X.shape[1]:
             X = X[:, self.places]
@@ -277,7 +272,7 @@ class Knowing:
         if self.sample_size:
             first, size, n_rows = batch.first_row, self.sample_size, self.n_rows
             sample = RowSample.of(X, None, first_row=first, size=size, n_rows=n_rows)
-        return Known(n, known, sample)
+        return KnownCounts(n, known, sample)
 
 
 @dataclass(eq=False)
@@ -321,7 +316,7 @@ class Means:
 
 
 @dataclass
-class Averaging:
+class FindMeans:
     """Makes :class:`Means` of some columns of a batch."""
 
     places: list[int]
@@ -338,7 +333,7 @@ class Averaging:
 
 
 def fill_batch(batch: Batch, values: np.ndarray) -> Batch:
-    """The batch with ``values`` in the gaps, where they are numbers; itself if it has none."""
+    """The batch with ``values`` for missing ones, where they are numbers; itself if it has none."""
     X = batch.X
     if sparse.issparse(X):
         gaps = np.isnan(X.data)
@@ -356,7 +351,7 @@ def fill_batch(batch: Batch, values: np.ndarray) -> Batch:
 
 @njit(cache=True, nogil=True)
 def _fill_rows(start, stop, X, values, filled):  # type: ignore[no-untyped-def]
-    """Copy the rows ``start`` to ``stop`` with their gaps filled; how many there were."""
+    """Copy the rows ``start`` to ``stop`` with missing values filled; how many there were."""
     n = 0
     for i in range(start, stop):
         for j in range(X.shape[1]):
@@ -380,7 +375,7 @@ def _count_known(start, stop, X):  # type: ignore[no-untyped-def]
 
 @dataclass
 class _Then:
-    """From a batch to the statistic of the batch with its gaps filled."""
+    """From a batch to the statistic of the filled batch."""
 
     make: Callable[[Batch], Any]
     values: np.ndarray

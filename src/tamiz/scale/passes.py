@@ -38,7 +38,7 @@ def sweep(
     """Make a statistic of every batch and merge them all.
 
     While one batch is counted, the next is read by a thread of its own, so there are two batches
-    in memory. (Iterables handed over by the user are read by the caller's thread: they may hold
+    in memory. (Iterables passed by the user are read by the caller's thread: they may hold
     on to something that belongs to it.) Merging is in the order of the batches, so the result
     does not depend on timing. A batch that is at fault raises before any of it was counted, and
     an interruption ends the reader before it goes on.

@@ -6,28 +6,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tamiz.data.assemble import check_choices
+from tamiz.data.column import Column
 from tamiz.data.dataset import Dataset
 from tamiz.data.errors import DataError, listed
-from tamiz.data.formats import _kind, read_file
-from tamiz.data.frames import read_memory
-from tamiz.data.loading import _path
+from tamiz.data.formats import faults_said, find_format, open_file
+from tamiz.data.formats.base import HeldTable, Reader
+from tamiz.data.formats.frames import TableIterator, is_pair, is_table, read_memory, read_pair
+from tamiz.data.loading import find_path
 from tamiz.data.plan import Options
 from tamiz.scale.batched import Batches
-from tamiz.scale.csv import CsvPart
-from tamiz.scale.iterables import IterablePart, TablePart, is_pair, is_table, read_pair
-from tamiz.scale.libsvm import LibsvmPart
-from tamiz.scale.parquet import parquet_part
-from tamiz.scale.parts import Part, unreadable
 
-#: Sources of other libraries: whether a value is one, and what makes a part of it.
-_REGISTERED: list[tuple[Callable[[Any], bool], Callable[[Any, Options], Part]]] = []
+#: Sources of other libraries: whether a value is one, and what makes a reader of it.
+_REGISTERED: list[tuple[Callable[[Any], bool], Callable[[Any, Options], Reader]]] = []
 
 
-def register(recognise: Callable[[Any], bool], make: Callable[[Any, Options], Part]) -> None:
+def register(recognise: Callable[[Any], bool], make: Callable[[Any, Options], Reader]) -> None:
     """Teach :func:`batches` another kind of source.
 
     Parameters
@@ -35,7 +33,7 @@ def register(recognise: Callable[[Any], bool], make: Callable[[Any, Options], Pa
     recognise : callable
         Called with a source; true if it is of this kind. It should not import anything.
     make : callable
-        Called with the source and the options; gives a part.
+        Called with the source and the options; gives a :class:`~tamiz.data.formats.base.Reader`.
     """
     _REGISTERED.append((recognise, make))
 
@@ -127,9 +125,12 @@ def batches(
     for name, value in (("batch_rows", batch_rows), ("n_features", n_features)):
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         if value is not None and not (whole and int(value) >= 1):
-            raise DataError(f"{name}={value!r} is not possible; give a whole number, at least 1.")
-    options = Options(target, columns, drop, None, separator, decimal, encoding, header, missing)
-    parts = _open(source, options, format, n_features)
+            raise DataError(f"{name}={value!r} is not possible; give an integer, at least 1.")
+    options = Options(
+        target, columns, drop, None, separator, decimal, encoding, header, missing,
+        n_features=None if n_features is None else int(n_features),
+    )  # fmt: skip
+    parts = _open(source, options, format)
     return Batches(
         parts,
         batch_rows=None if batch_rows is None else int(batch_rows),
@@ -144,12 +145,12 @@ def batches(
 # --------------------------------------------------------------------------------------- private
 
 
-def _open(source: Any, options: Options, kind: str | None, n_features: int | None) -> list[Part]:
+def _open(source: Any, options: Options, kind: str | None) -> list[Reader]:
     for recognise, make in _REGISTERED:
         if recognise(source):
             return [make(source, options)]
     if isinstance(source, (str, os.PathLike)):
-        return [_open_file(source, options, kind, n_features)]
+        return [_open_file(source, options, kind)]
     if isinstance(source, Dataset):
         if source.y is None:
             source = source.X
@@ -162,119 +163,95 @@ def _open(source: Any, options: Options, kind: str | None, n_features: int | Non
         if table is None or plan is None:
             raise DataError("the table holds no rows; a table needs at least one.")
         table.source = "the table"
-        return [TablePart(table, plan, guess_roles=False, named=hasattr(source[0], "columns"))]
+        return [HeldTable(table, plan, guess_roles=False, named=hasattr(source[0], "columns"))]
     if is_table(source):
         table, plan = read_memory(source, options, "the table")
-        return [TablePart(table, plan, guess_roles=hasattr(source, "columns"))]
+        return [HeldTable(table, plan, guess_roles=hasattr(source, "columns"))]
     if isinstance(source, (list, tuple)):
         if not source:
             raise DataError("source is an empty list; give at least one file or one pair (X, y).")
         paths = [isinstance(item, (str, os.PathLike)) for item in source]
         if all(paths):
-            return _open_files(source, options, kind, n_features)
+            return _open_files(source, options, kind)
         if any(paths):
             raise DataError(
                 "source mixes paths and tables; give a list of paths, or a list of tables."
             )
     if callable(source) or hasattr(source, "__iter__"):
-        return [IterablePart(source, options)]
+        return [TableIterator(source, options)]
     raise DataError(
-        f"Batches cannot be made of {type(source).__name__}; hand over a path, a list of paths, "
+        f"Batches cannot be made of {type(source).__name__}; pass a path, a list of paths, "
         "an iterable of (X, y) pairs or of frames, or a function that makes one."
     )
 
 
-def _of_dataset(data: Dataset, options: Options) -> Part:
-    from tamiz.data.column import Column
-
+def _of_dataset(data: Dataset, options: Options) -> Reader:
     table, plan = read_pair(data.X, data.y, options, data.name or "the data set")
     assert table is not None and plan is not None
-    names = dict(zip(table.names[:-1], data.feature_names, strict=True))
     target = data.target if data.target and data.target not in data.feature_names else "target"
-    names[table.names[-1]] = target
-    table.matrix_names = [names[name] for name in table.matrix_names]
-    for column in table.columns:
-        column.name = names[column.name]
+    names = [*data.feature_names, target]
+    table.rename(dict(zip(table.names, names, strict=True)))
     for name, levels in data.levels.items():
-        if table.matrix is not None and name in table.matrix_names:
-            codes = table.matrix[:, table.matrix_names.index(name)]
-            whole = [-1 if code != code else int(code) for code in codes]
-            table.columns.append(Column(name, None, _int32(whole), list(levels), declared=True))
+        coded = table.column(name)
+        assert coded is not None
+        numbers = coded.numbers()
+        codes = np.where(np.isnan(numbers), -1, numbers).astype(np.int32)
+        table.columns.append(Column(name, None, codes, list(levels), declared=True))
     if data.levels and table.matrix is not None:
         kept = [k for k, name in enumerate(table.matrix_names) if name not in data.levels]
         table.matrix = table.matrix[:, kept]
         table.matrix_names = [table.matrix_names[k] for k in kept]
-    table.names = [*data.feature_names, target]
     plan.features, plan.target = list(data.feature_names), target
-    return TablePart(table, plan, guess_roles=False)
+    return HeldTable(table, plan, guess_roles=False)
 
 
-def _int32(values: list[int]) -> Any:
-    import numpy as np
-
-    return np.array(values, dtype=np.int32)
-
-
-def _open_file(source: Any, options: Options, kind: str | None, n_features: int | None) -> Part:
-    shown = os.fspath(source)
-    path = _path(shown).absolute()  # for passes that are made elsewhere, or later
-    try:
-        kind = _kind(path, path.name, kind)
-        if n_features is not None and kind != "libsvm":
-            raise DataError(f"n_features= belongs to LIBSVM files; {path.name} is none.")
-        if kind == "parquet":
-            return parquet_part(path, path.name, options)
-        if kind == "csv":
-            return CsvPart(path, path.name, options)
-        if kind == "libsvm":
-            return LibsvmPart(path, path.name, options, n_features)
-    except OSError as error:
-        raise DataError(unreadable(path.name, error)) from None
-    table, plan = read_file(path, path.name, options, kind)
-    return TablePart(table, plan, guess_roles=True)
+def _open_file(source: Any, options: Options, kind: str | None) -> Reader:
+    path = find_path(os.fspath(source)).absolute()  # for passes that are made elsewhere, or later
+    with faults_said(path.name):
+        reader = open_file(path, options, kind)
+        reader.check_batches()
+        return reader
 
 
-def _open_files(
-    sources: Sequence[Any], options: Options, kind: str | None, n_features: int | None
-) -> list[Part]:
+def _open_files(sources: Sequence[Any], options: Options, kind: str | None) -> list[Reader]:
     """Files that are parts of one table: of one kind, with the same columns."""
     kinds: dict[str, str] = {}
     for source in sources:
-        path: Path = _path(os.fspath(source))
-        try:
-            kinds.setdefault(_kind(path, path.name, kind), path.name)
-        except OSError as error:
-            raise DataError(unreadable(path.name, error)) from None
+        path = find_path(os.fspath(source))
+        with faults_said(path.name):
+            kinds.setdefault(find_format(path, path.name, kind).name, path.name)
     if len(kinds) > 1:
         which = ", ".join(f"{name!r} is {what}" for what, name in kinds.items())
         raise DataError(
             f"The files are of several kinds ({which}); parts of one table have to be of one kind."
         )
-    first = _open_file(sources[0], options, kind, n_features)
-    parts = [first]
-    if isinstance(first, LibsvmPart):
-        return [*parts, *(_open_file(s, options, kind, n_features) for s in sources[1:])]
+    first = _open_file(sources[0], options, kind)
+    if first.sparse and not first.in_memory:  # features are known after a survey of all files
+        return [first, *(_open_file(source, options, kind) for source in sources[1:])]
     plan = first.plan()
-    told = replace(options, target=False if plan.target is None else plan.target, drop=None)
-    told.columns = plan.features
+    same = replace(
+        options,
+        target=False if plan.target is None else plan.target,
+        columns=plan.features,
+        drop=None,
+    )
+    readers = [first]
     for source in sources[1:]:
-        part = _open_file(source, replace(told), kind, n_features)
-        _compare_columns(first, part)
-        if isinstance(part, CsvPart) and isinstance(first, CsvPart):
-            part.text = first.text
-            part.may_be_empty = first.may_be_empty = True
-        parts.append(part)
-    return parts
+        reader = _open_file(source, same, kind)
+        _compare_columns(first, reader)
+        reader.join(first)
+        readers.append(reader)
+    return readers
 
 
-def _compare_columns(first: Part, part: Part) -> None:
-    names, other = first.names, part.names
+def _compare_columns(first: Reader, reader: Reader) -> None:
+    names, other = first.names, reader.names
     if set(names) == set(other):
         return
     lacking = [name for name in names if name not in set(other)]
     extra = [name for name in other if name not in set(names)]
     what = f"lacks {listed(lacking)}" if lacking else f"has {listed(extra)} besides"
     raise DataError(
-        f"{part.shown} has other columns than {first.shown}: it {what}. Parts of one table need "
+        f"{reader.shown} has other columns than {first.shown}: it {what}. Parts of one table need "
         "the same columns."
     )

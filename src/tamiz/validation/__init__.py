@@ -46,7 +46,8 @@ from tamiz.validation.labels import (
     check_regression_target,
     check_sample_weight,
     guess_task,
-    task_of_floats,
+    taken_as_numbers,
+    task_of,
     warn_of_quantity,
 )
 from tamiz.validation.parameters import (
@@ -128,7 +129,8 @@ __all__ = [
     "refuse_text_rows",
     "require_samples",
     "robust_spread",
-    "task_of_floats",
+    "taken_as_numbers",
+    "task_of",
     "unchanged_on_error",
     "warn_if_unscaled",
     "warn_of_quantity",

@@ -110,36 +110,38 @@ def check_announced_classes(classes: Any, known: np.ndarray | None) -> np.ndarra
 def guess_task(y: np.ndarray) -> str:
     """Whether the checked vector ``y`` is taken for classes or for numbers.
 
-    Text, truth values and integers stored as such are classes. Of numbers stored as floats,
-    those with a fractional part are a regression, and so are integers with more than twenty
-    levels that have fewer than ten samples each; where either reading is plausible, the guess is
-    said in a warning.
+    Text and truth values are classes; numbers are judged by :func:`task_of`, as those of a file
+    are. Integers that return, and yet are taken as numbers, are warned of.
     """
-    if y.dtype.kind != "f":
+    if y.dtype.kind not in "iuf":
         return "classification"
-    if not _are_plain_labels(y):
-        return "regression"
-    return task_of_floats(np.unique(y), len(y), stacklevel=4)
+    levels = np.unique(y)
+    task = task_of(levels, len(y))
+    if task == "regression" and (words := taken_as_numbers("y", levels, len(y))):
+        warnings.warn(words, UserWarning, stacklevel=3)
+    return task
 
 
-def task_of_floats(levels: np.ndarray, n: int, stacklevel: int = 3) -> str:
-    """What :func:`guess_task` says of ``n`` numbers stored as floats, by their distinct values."""
+def task_of(levels: np.ndarray, n: int) -> str:
+    """The one rule by which ``n`` numbers are classes or a regression, by their distinct values.
+
+    Two integers are classes, and so are at most twenty of which there are three rows or more for
+    each; other numbers are a regression.
+    """
     if not _are_plain_labels(levels):
         return "regression"
-    n_levels = len(levels)
-    if n_levels <= 20:
-        return "classification"
-    task = "regression" if looks_like_a_quantity(n_levels, n) else "classification"
-    if 3 * n_levels <= n:
-        other = "classification" if task == "regression" else "regression"
-        taken = "a numeric target" if task == "regression" else "classes"
-        warnings.warn(
-            f"y holds {n_levels} different integers in {n} samples, stored as floats; they "
-            f'are taken as {taken}. Say so with task="{task}", or use task="{other}".',
-            UserWarning,
-            stacklevel=stacklevel,
-        )
-    return task
+    few = len(levels) <= 2 or (len(levels) <= 20 and n >= 3 * len(levels))
+    return "classification" if few else "regression"
+
+
+def taken_as_numbers(what: str, levels: np.ndarray, n: int) -> str:
+    """What to say of integers that could be labels and are taken as numbers; empty if nothing."""
+    if not _are_plain_labels(levels) or n < 3 * len(levels):
+        return ""
+    return (
+        f"{what} holds {len(levels):,} different integers, which are taken as numbers. Say so with "
+        'task="regression", or use task="classification" if they are labels.'
+    )
 
 
 def looks_like_a_quantity(n_levels: int, n_samples: int) -> bool:

@@ -165,7 +165,8 @@ class PearsonScore(MomentFilter):
                 )
             task = was
         elif task == "auto":
-            task = "classification" if classes is not None else guess_task(y)
+            labels = classes is not None or y.dtype.kind != "f"  # a batch is too little to judge
+            task = "classification" if labels else guess_task(y)
         if task == "classification":
             return super()._take(X, y, classes, before)
         if classes is not None:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tamiz.data.memory import available_bytes
 from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
 from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches, sweep
-from tamiz.scale.memory import available_bytes
 from tamiz.scale.passes import ahead
 from tamiz.solvers.pegasos import (
     OnlineSamples,

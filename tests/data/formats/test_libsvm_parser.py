@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-import tamiz.data.libsvm
+import tamiz.data.formats.libsvm
 from tamiz.data import DataError, load
-from tamiz.data._libsvm_parser import parse
+from tamiz.data.formats import _libsvm_parser
+from tamiz.data.formats._libsvm_parser import parse
 
 digits = st.text("0123456789", min_size=1, max_size=25)
 signs = st.sampled_from(["", "-", "+"])
@@ -130,8 +131,8 @@ def test_the_line_at_fault_is_named_whichever_reader_it_was(tmp_path, monkeypatc
     text = b"1 5:0.5 7:2\n" * 300
     (tmp_path / "t.svm").write_bytes(text[:1200] + line + text[1200:])
     said = []
-    for least in (1, 1 << 30):
-        monkeypatch.setattr(tamiz.data.libsvm, "COMPILED", least)
+    for compiled in (parse, lambda raw: None):
+        monkeypatch.setattr(_libsvm_parser, "parse", compiled)
         with pytest.raises(DataError) as caught:
             load(tmp_path / "t.svm")
         said.append(str(caught.value))
@@ -147,9 +148,10 @@ def test_pieces_add_up_to_the_file(tmp_path, monkeypatch, chunk):
         for _ in range(200)
     ]
     (tmp_path / "t.svm").write_text("\n".join([*lines, "1 31:1"]))
-    whole = load(tmp_path / "t.svm")  # too small for the compiled one
-    monkeypatch.setattr(tamiz.data.libsvm, "COMPILED", 1)
-    monkeypatch.setattr(tamiz.data.libsvm, "CHUNK", chunk)
+    with monkeypatch.context() as patch:
+        patch.setattr(_libsvm_parser, "parse", lambda raw: None)  # by scikit-learn
+        whole = load(tmp_path / "t.svm")
+    monkeypatch.setattr(tamiz.data.formats.libsvm, "CHUNK", chunk)
     found = load(tmp_path / "t.svm")
     assert found.X.shape == whole.X.shape == (201, 31)
     assert bits(found.X.data) == bits(whole.X.data)

@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tamiz.data.delimited
-import tamiz.data.large
-import tamiz.data.source
+import tamiz.data.formats.csv
 import tamiz.runtime.progress
 from tamiz.data import DataError, load
 from tamiz.data.column import plain_number
@@ -28,13 +26,7 @@ def big(tmp_path_factory):
     lines[-1] = lines[-1][:-1] + "end"
     header = [f"f{j}" for j in range(10)]
     path.write_text(",".join([*header, "target", "late"]) + "\n" + "\n".join(lines))
-    assert path.stat().st_size > tamiz.data.delimited.SMALL // 2
     return path, X
-
-
-@pytest.fixture(autouse=True)
-def no_small_reader(monkeypatch):
-    monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
 
 
 def test_late_word_makes_the_column_text(big):
@@ -59,7 +51,7 @@ def test_memory_is_the_table_and_little_more(big):
 @pytest.mark.parametrize("packed", [False, True])
 def test_rows_that_become_shorter(tmp_path, monkeypatch, packed):
     """More rows come than the first ones let expect."""
-    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 12)
+    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 12)
     X = np.concatenate([np.full((100, 3), 1.2345678901234567), np.ones((20_000, 3))])
     text = "a,b,c\n" + "".join(",".join(map(plain_number, row)) + "\n" for row in X.tolist())
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
@@ -70,21 +62,21 @@ def test_rows_that_become_shorter(tmp_path, monkeypatch, packed):
 def test_few_rows_read_few_bytes(big, monkeypatch):
     path, X = big
     sizes = []
-    original = tamiz.data.large._Reading._read
+    original = tamiz.data.formats.csv._Scan._read
 
     def counted(self, raw, line, ended):
         sizes.append(len(raw))
         return original(self, raw, line, ended)
 
-    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 16)
-    monkeypatch.setattr(tamiz.data.large._Reading, "_read", counted)
+    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 16)
+    monkeypatch.setattr(tamiz.data.formats.csv._Scan, "_read", counted)
     np.testing.assert_array_equal(load(path, nrows=100, drop="late").X, X[:100])
     assert len(sizes) == 1
 
 
 def test_progress(big, monkeypatch, capsys):
     path, _ = big
-    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 18)
+    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 18)
     clock = iter(np.arange(0, 1e6, 3.0))
     monkeypatch.setattr(tamiz.runtime.progress.time, "perf_counter", lambda: next(clock))
     load(path, drop="late", verbose=2)
@@ -100,31 +92,30 @@ def test_one_column_as_features(tmp_path):
     assert data.y.tolist() == ["pq"[i % 2] for i in range(50)]
 
 
-def test_first_line_longer_than_the_head(tmp_path, monkeypatch):
+def test_first_line_longer_than_the_head(tmp_path):
     """Names that take more room than guesses look at by default."""
-    monkeypatch.undo()
     p = 30_000
     path = tmp_path / "t.csv"
     names = [f"a_rather_long_name_{j}" for j in range(p)]
     row = ",".join(["1.5"] * p)
     path.write_text("\n".join([",".join([*names, "y"]), *(f"{row},{k % 2}" for k in range(30))]))
-    assert len(",".join(names)) > 2 * tamiz.data.source.HEAD
+    assert len(",".join(names)) > 2 * tamiz.data.formats.text.HEAD
     data = load(path, encode=None)
     assert data.X.shape == (30, p) and data.feature_names == names and data.target == "y"
 
 
 def test_a_row_over_many_pieces_is_not_scanned_again_and_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(tamiz.data.large, "PIECE", 1 << 10)
+    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 10)
     path = tmp_path / "t.csv"
     path.write_text(f'a,y\n"{"x" * (1 << 20)}",0\n' + "z,1\n" * 9)
     scanned = []
-    original = tamiz.data.large._Reading._read
+    original = tamiz.data.formats.csv._Scan._read
 
     def counted(self, raw, line, ended):
         scanned.append(len(raw))
         return original(self, raw, line, ended)
 
-    monkeypatch.setattr(tamiz.data.large._Reading, "_read", counted)
+    monkeypatch.setattr(tamiz.data.formats.csv._Scan, "_read", counted)
     assert load(path, encode=None).X.shape == (10, 1)
     assert sum(scanned) < 6 << 20
 
@@ -183,9 +174,7 @@ def gigantic(path, content):
 
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("n", [3_000, 100_000])
-def test_some_rows_of_a_gigantic_file(tmp_path, monkeypatch, kind, n):
-    """By the reader of small texts, and (more rows) by the compiled one."""
-    monkeypatch.undo()
+def test_some_rows_of_a_gigantic_file(tmp_path, kind, n):
     path = gigantic(tmp_path / f"t.{kind}", HEADS[kind](n))
     before = bytes_read()
     data = load(path, nrows=n // 2, target=False if kind == "npy" else None, roles={0: "numeric"})
@@ -197,8 +186,7 @@ def test_some_rows_of_a_gigantic_file(tmp_path, monkeypatch, kind, n):
 
 
 @pytest.mark.parametrize("kind", ["csv", "arff"])
-def test_a_hole_is_told_without_reading_it(tmp_path, monkeypatch, kind):
-    monkeypatch.undo()
+def test_a_hole_is_reported_without_reading_it(tmp_path, kind):
     path = gigantic(tmp_path / f"t.{kind}", HEADS[kind](50_000))
     before = bytes_read()
     with pytest.raises(DataError, match=r"line 5000\d: there are zero bytes"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tamiz.data._decimal import LEAST, MOST, TENS, compose
+from tamiz.data.formats._decimal import read_decimal
 
 QUOTE, NEWLINE, BLANK, TAB = 34, 10, 32, 9
 
@@ -143,71 +143,10 @@ def read_numbers(
             if start == end or (spelled_first and _is_spelled(buffer, start, end, spellings)):
                 out[i, k] = np.nan
                 continue
-            # One decimal number: sign, digits, point, digits, exponent. It is w · 10^q.
-            position = int(start)
-            negative = bool(buffer[position] == 45)  # -
-            if negative or buffer[position] == 43:  # +
-                position += 1
-            w = np.int64(0)
-            q = 0
-            begin = position
-            while position < end and buffer[position] == 48:
-                position += 1
-            any_digit = position > begin
-            begin = position
-            while position < end:
-                digit = np.int64(buffer[position]) - 48
-                if digit < 0 or digit > 9:
-                    break
-                w = 10 * w + digit
-                position += 1
-            n_digits = position - begin
-            if position < end and buffer[position] == point:
-                position += 1
-                begin = position
-                if n_digits == 0:
-                    while position < end and buffer[position] == 48:
-                        position += 1
-                zeros = position
-                while position < end:
-                    digit = np.int64(buffer[position]) - 48
-                    if digit < 0 or digit > 9:
-                        break
-                    w = 10 * w + digit
-                    position += 1
-                n_digits += position - zeros
-                q = begin - position
-            any_digit = any_digit or n_digits > 0 or q < 0
-            if position < end and any_digit and (buffer[position] | 32) == 101:  # e
-                position += 1
-                down = bool(position < end and buffer[position] == 45)
-                if down or (position < end and buffer[position] == 43):
-                    position += 1
-                any_digit = position < end
-                power = np.int64(0)
-                while position < end:
-                    digit = np.int64(buffer[position]) - 48
-                    if digit < 0 or digit > 9:
-                        break
-                    power = 10 * power + digit
-                    if power > 100000:
-                        power = np.int64(100000)
-                    position += 1
-                q = int(q - power if down else q + power)
-            value = np.nan
-            if any_digit and position == end:
-                if n_digits > 18:
-                    pass  # more than w can hold
-                elif w == 0:
-                    value = 0.0
-                elif w <= 9007199254740992 and -22 <= q <= 22:
-                    value = np.float64(w)
-                    value = value / TENS[-q] if q < 0 else value * TENS[q]
-                elif LEAST <= q <= MOST:
-                    row = q - LEAST
-                    value = compose(np.uint64(w), q, powers[row, 0], powers[row, 1])
+            value, stop = read_decimal(buffer, start, end, point, powers)
+            if stop == end and stop > start:
                 if value == value:
-                    out[i, k] = -value if negative else value
+                    out[i, k] = value
                 else:
                     slow[n_slow, 0] = i
                     slow[n_slow, 1] = k

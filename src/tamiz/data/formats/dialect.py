@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tamiz.data.errors import DataError
 from tamiz.data.plan import Options
@@ -50,8 +51,11 @@ class Dialect:
         return float(cell if self.decimal == "." else cell.replace(",", "."))
 
 
-def guess_dialect(text: str, whole: bool, options: Options, shown: str, tabs: bool) -> Dialect:
+def guess_dialect(
+    text: str, whole: bool, options: Options, shown: str, path: Path = Path()
+) -> Dialect:
     """Look at the first rows and decide; what the user says is not guessed."""
+    tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
     lines = text.split("\n")
     if not whole and len(lines) > 1:
         lines = lines[:-1]  # it may be cut
@@ -147,27 +151,27 @@ def split_rows(lines: list[str], separator: str, most: int | None = None) -> lis
 def guess_separator(lines: list[str], tabs: bool) -> str:
     """The separator that cuts all of the first rows into equally many cells."""
     lines = lines[:200]
-    best, best_share = ",", 0.0
+    best, best_fraction = ",", 0.0
     for separator in SEPARATORS:
         counts = Counter(len(row) for row in split_rows(lines, separator))
         if not counts:
             continue
         width, times = counts.most_common(1)[0]
-        share = times / sum(counts.values())
+        fraction = times / sum(counts.values())
         if width > 1 and separator == "\t" and tabs:
             return separator
-        if width > 1 and share > best_share + 0.05:
-            best, best_share = separator, share
+        if width > 1 and fraction > best_fraction + 0.05:
+            best, best_fraction = separator, fraction
     return best
 
 
-def _decimal(rows: list[list[str]], separator: str, told: str | None) -> str:
-    if told is not None:
-        if told not in (".", ",") or told == separator:
+def _decimal(rows: list[list[str]], separator: str, given: str | None) -> str:
+    if given is not None:
+        if given not in (".", ",") or given == separator:
             raise DataError(
-                f"decimal={told!r} is not possible with separator {separator!r}; use '.' or ','."
+                f"decimal={given!r} is not possible with separator {separator!r}; use '.' or ','."
             )
-        return told
+        return given
     if separator == ",":
         return "."
     seen = {

@@ -15,6 +15,7 @@ HEAD = 1 << 18  # bytes that guesses may look at ...
 LONG_HEAD = 1 << 26  # ... or more, up to here, if the first lines are longer
 LINES = 4  # so many lines a guess should see
 PIECE = 1 << 20  # bytes read at a time: what a processor's cache holds
+PACKED = 5  # bytes of text for each byte of gzip, about
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,7 +35,7 @@ _BINARY = (
 )
 
 
-class Source:
+class TextFile:
     """A text file, perhaps gzip'd, in one of the usual encodings.
 
     Attributes

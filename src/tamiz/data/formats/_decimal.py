@@ -1,6 +1,6 @@
 """Decimal numbers to float64, correctly rounded, in compiled code.
 
-A decimal number is w · 10^q with a whole number w. If w < 2^53 and |q| <= 22, both w and 10^|q| are
+A decimal number is w · 10^q with an integer w. If w < 2^53 and |q| <= 22, both w and 10^|q| are
 float64 numbers and one division or product is exact up to its own rounding (Clinger 1990). Beyond
 that w is multiplied by a 128-bit approximation of 5^q, whose leading bits settle the rounding but
 for rare cases (Lemire 2021); those, and numbers of 19 digits or more, are left to Python's float.
@@ -71,7 +71,7 @@ def compose(w, q, power_high, power_low):
     """The float64 nearest to w · 10^q, w > 0; NaN if that is not certain.
 
     ``power_high`` and ``power_low`` are the row of :func:`powers_of_five` that belongs to q. (Plain
-    numbers instead of the table: arrays cost more to hand over than this takes.)
+    numbers instead of the table: arrays cost more to pass than this takes.)
     """
     zeros = 0
     while w < _TOP:
@@ -98,3 +98,75 @@ def compose(w, q, power_high, power_low):
         mantissa = mantissa >> _U1
         exponent += 1
     return math.ldexp(np.float64(mantissa), exponent - 52)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def read_decimal(text, start, end, point, powers):
+    """The number that begins at ``start``, and where it ends; it ends there if there is none.
+
+    Sign, digits, point, digits, exponent. The number is NaN if Python has to read it.
+    """
+    position = int(start)
+    negative = bool(position < end and text[position] == 45)  # -
+    if negative or (position < end and text[position] == 43):  # +
+        position += 1
+    w = np.int64(0)
+    q = 0
+    begin = position
+    while position < end and text[position] == 48:
+        position += 1
+    any_digit = position > begin
+    begin = position
+    while position < end:
+        digit = np.int64(text[position]) - 48
+        if digit < 0 or digit > 9:
+            break
+        w = 10 * w + digit
+        position += 1
+    n_digits = position - begin
+    if position < end and text[position] == point:
+        position += 1
+        begin = position
+        if n_digits == 0:
+            while position < end and text[position] == 48:
+                position += 1
+        zeros = position
+        while position < end:
+            digit = np.int64(text[position]) - 48
+            if digit < 0 or digit > 9:
+                break
+            w = 10 * w + digit
+            position += 1
+        n_digits += position - zeros
+        q = begin - position
+    any_digit = any_digit or n_digits > 0 or q < 0
+    if any_digit and position < end and (text[position] | 32) == 101:  # e
+        position += 1
+        down = bool(position < end and text[position] == 45)
+        if down or (position < end and text[position] == 43):
+            position += 1
+        begin = position
+        power = np.int64(0)
+        while position < end:
+            digit = np.int64(text[position]) - 48
+            if digit < 0 or digit > 9:
+                break
+            power = 10 * power + digit
+            if power >= 100000:  # beyond any float, unless as many zeros go before
+                power = np.int64(100000)
+                n_digits = 19
+            position += 1
+        any_digit = position > begin
+        q = int(q - power if down else q + power)
+    value = np.nan
+    if n_digits > 18:
+        pass  # more than w can hold
+    elif w == 0:
+        value = 0.0
+    elif w <= 9007199254740992 and -22 <= q <= 22:
+        value = np.float64(w)
+        value = value / TENS[-q] if q < 0 else value * TENS[q]
+    elif LEAST <= q <= MOST:
+        row = q - LEAST
+        value = compose(np.uint64(w), q, powers[row, 0], powers[row, 1])
+    return (-value if negative else value), (position if any_digit else int(start))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tamiz.data.source
-from tamiz.data.source import Source
+import tamiz.data.formats.text
+from tamiz.data.formats.text import TextFile
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -24,21 +24,21 @@ def test_pieces_make_the_text(tmp_path, text, encoding, ends, packed, size):
     raw = text.replace("\n", ends).encode(encoding)
     path = tmp_path / "t.csv"
     path.write_bytes(gzip.compress(raw) if packed else raw)
-    source = Source(path, "t.csv")
+    source = TextFile(path, "t.csv")
     assert source.encoding == "utf-8" and source.whole
     assert b"".join(source.pieces(size)).decode() == text
     assert source.text() == text
 
 
 def test_head_is_a_part_of_a_long_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(tamiz.data.source, "HEAD", 10)
+    monkeypatch.setattr(tamiz.data.formats.text, "HEAD", 10)
     (tmp_path / "t.csv").write_bytes(b"0123456789" * 5)
-    source = Source(tmp_path / "t.csv", "t.csv")
+    source = TextFile(tmp_path / "t.csv", "t.csv")
     assert not source.whole and 10 <= len(source.head) < 50
 
 
 @pytest.mark.parametrize("cut", [1, 2])
 def test_character_cut_at_the_end_of_the_head_is_still_utf8(tmp_path, monkeypatch, cut):
-    monkeypatch.setattr(tamiz.data.source, "HEAD", 4)
+    monkeypatch.setattr(tamiz.data.formats.text, "HEAD", 4)
     (tmp_path / "t.csv").write_bytes(b"a" * (8 - cut) + "€".encode() * 3)
-    assert Source(tmp_path / "t.csv", "t.csv").encoding == "utf-8"
+    assert TextFile(tmp_path / "t.csv", "t.csv").encoding == "utf-8"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tamiz.data import DataError, DataWarning, load
-from tamiz.data.transposed import looks_transposed
+from tamiz.data.findings import looks_transposed
 
 SAMPLES = [f"GSM{100 + i}" for i in range(20)]
 LABELS = ["tumour", "normal"] * 10

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.data.column import Column, Table, distinct_names, numbered
-from tamiz.data.errors import DataError, Finding, listed
-from tamiz.data.mixed import is_mixed, levels_of
-from tamiz.data.plan import Options, Plan, make_plan
+from tamiz.data.column import Column, RawTable, distinct_names, numbered
+from tamiz.data.errors import DataError, listed
+from tamiz.data.formats.base import HeldTable
+from tamiz.data.formats.frames import array_column, from_array, texts_of
+from tamiz.data.plan import ColumnPlan, Options
 
 FEATURES = ("X", "x", "data")
 TARGETS = ("y", "Y", "target", "labels")
 NAMES = ("feature_names", "columns", "names")
 
 
-def read_npz(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
+def open_npz(path: Path, shown: str, options: Options) -> HeldTable:
     """Read an archive without running code from it (``allow_pickle=False``)."""
     try:
         with open(path, "rb") as file:
@@ -26,21 +27,22 @@ def read_npz(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     except (DataError, FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as error:  # zipfile, zlib, tokenize and NumPy have kinds of their own
-        if "pickle" in str(error):  # what NumPy makes of any bytes that it does not know
-            raise DataError(f"{shown} is no NumPy archive; save it with numpy.savez.") from None
         words = " ".join(str(error).split()).rstrip(".")[:80] or type(error).__name__
         raise DataError(
             f"{shown} is no NumPy archive, or it is cut short ({words}); save it again with "
             "numpy.savez."
         ) from None
-    return _from_arrays(arrays, shown, options)
+    return HeldTable(*_from_arrays(arrays, shown, options))
 
 
 def _read_arrays(file: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
-    if nrows is not None and file.read(6) == np.lib.format.MAGIC_PREFIX:
+    first = file.read(6)
+    if first != np.lib.format.MAGIC_PREFIX and first[:2] != b"PK":  # neither an array nor a zip
+        raise DataError(f"{shown} is no NumPy archive; save it with numpy.savez.")
+    if nrows is not None and first == np.lib.format.MAGIC_PREFIX:
         file.seek(0)
         head = _read_head(file)
-        if head is not None and head[0] and not head[1]:
+        if head is not None and head[0] and not head[1] and not head[2].hasobject:
             return {"X": _beginning(file, (min(nrows, head[0][0]), *head[0][1:]), head[2])}
     file.seek(0)
     archive = np.load(file, allow_pickle=False)
@@ -53,7 +55,7 @@ def _read_arrays(file: Any, shown: str, nrows: int | None) -> dict[str, np.ndarr
 def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.ndarray]:
     """All arrays; of those with one entry for each row only so many entries."""
     found: dict[str, np.ndarray] = {}
-    heads = {} if nrows is None else {key: _head(archive, key) for key in archive.files}
+    heads = {key: _head(archive, key) for key in archive.files}
     known = {key: head for key, head in heads.items() if head is not None}
     big = next((key for key in FEATURES if key in known), None)
     if big is None:
@@ -61,7 +63,7 @@ def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.n
     table = None if big is None or known[big][1] else known[big][0]
     for key in archive.files:
         head = known.get(key)
-        if head is not None and table is not None and nrows is not None:
+        if head is not None and table is not None and nrows is not None and not head[2].hasobject:
             shape, by_column, dtype = head
             is_names = key in NAMES and shape == table[1:]
             if shape[:1] == table[:1] and shape[0] > nrows and not is_names and not by_column:
@@ -69,25 +71,25 @@ def _read_members(archive: Any, shown: str, nrows: int | None) -> dict[str, np.n
                     _read_head(stream)
                     found[key] = _beginning(stream, (nrows, *shape[1:]), dtype)
                 continue
-        try:
-            found[key] = archive[key]
-        except ValueError as error:
-            if "Object arrays" not in str(error):
-                raise
+        if head is not None and head[2].hasobject:
             raise DataError(
                 f"{shown}: the array {key!r} holds Python objects, which are not loaded because "
                 "they can run code; save it as numbers or text (dtype str)."
-            ) from None
+            )
+        found[key] = archive[key]
         if not isinstance(found[key], np.ndarray):
             raise DataError(f"{shown}: {key!r} is no NumPy array; save it with numpy.savez.")
     return found
 
 
 def _head(archive: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype] | None:
-    """Shape, order and type of a member; None if they are not told in the usual way."""
+    """Shape, order and type of a member; None if they are not said in the usual way."""
     if f"{key}.npy" not in archive.zip.namelist():
         return None
     with archive.zip.open(f"{key}.npy") as stream:
+        if stream.read(6) != np.lib.format.MAGIC_PREFIX:
+            return None
+        stream.seek(0)
         return _read_head(stream)
 
 
@@ -99,7 +101,7 @@ def _read_head(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype] | None:
         head = np.lib.format.read_array_header_2_0(stream)
     else:
         return None
-    return None if head[2].hasobject else head
+    return head
 
 
 def _beginning(stream: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -109,7 +111,9 @@ def _beginning(stream: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarr
     return np.frombuffer(raw, dtype, count).reshape(shape).copy()
 
 
-def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[Table, Plan]:
+def _from_arrays(
+    arrays: dict[str, Any], shown: str, options: Options
+) -> tuple[RawTable, ColumnPlan]:
     key = next((key for key in FEATURES if key in arrays), None)
     if key is None:
         two = [key for key, array in arrays.items() if array.ndim == 2]
@@ -155,86 +159,5 @@ def _from_arrays(arrays: dict[str, Any], shown: str, options: Options) -> tuple[
 
 def _names(array: np.ndarray, key: str, shown: str) -> list[str]:
     if array.dtype.kind in "US":
-        return _texts(array, key, shown)
+        return texts_of(array, key, shown)
     return [str(name) for name in array]
-
-
-def _texts(array: np.ndarray, name: str, shown: str) -> list[str]:
-    """Text from an array of text; its bytes may stand for no letters."""
-    try:
-        cells = (np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array).tolist()
-        "".join(cells).encode("utf-8")
-    except (ValueError, SystemError):
-        raise DataError(
-            f"{shown}: {name!r} holds bytes that are no text in UTF-8; save it again as text "
-            "(dtype str)."
-        ) from None
-    return cells
-
-
-def from_array(
-    X: np.ndarray,
-    names: list[str],
-    columns: list[Column],
-    shown: str,
-    options: Options,
-    hint: str | None = None,
-    extras: dict[str, np.ndarray] | None = None,
-    warnings: list[Finding] | None = None,
-) -> tuple[Table, Plan]:
-    """A table from a matrix of numbers (or text) and further columns."""
-    if not len(X):
-        raise DataError(f"{shown} holds no rows; a data set needs at least one.")
-    if not names and not columns:
-        raise DataError(f"{shown} has no columns; a data set needs at least one.")
-    matrix = None
-    all_names = [*names, *(column.name for column in columns)]
-    if X.dtype.kind in "biuf":
-        matrix = np.ascontiguousarray(X, dtype=np.float64)
-        matrix_names = names
-    else:
-        columns = [array_column(name, X[:, j], shown) for j, name in enumerate(names)] + columns
-        matrix_names = []
-    plan = make_plan(all_names, options, shown, hint)
-    if plan.target in matrix_names:  # a column of the matrix is the target
-        j = matrix_names.index(plan.target)
-        assert matrix is not None
-        columns.append(Column(plan.target, matrix[:, j].copy()))
-        matrix = np.delete(matrix, j, axis=1)
-        matrix_names = [name for name in matrix_names if name != plan.target]
-    table = Table(columns, shown, [], warnings or [], matrix, matrix_names, hint, extras or {})
-    return table, plan
-
-
-def array_column(name: str, array: np.ndarray, shown: str) -> Column:
-    """A column from a one-dimensional array of numbers, text or Python objects."""
-    if array.dtype.kind in "biuf":
-        return Column(name, array.astype(np.float64))
-    if array.dtype.kind in "Mm":
-        cells = [None if np.isnat(cell) else str(cell) for cell in array]
-        return Column.from_cells(name, cells, date=True)
-    if array.dtype.kind in "US":
-        return Column.from_cells(name, [cell or None for cell in _texts(array, name, shown)])
-    if array.dtype.kind == "O":
-        return object_column(name, array.tolist())
-    raise DataError(
-        f"{shown}: {name!r} is of type {array.dtype}, which is neither numbers nor text."
-    )
-
-
-def object_column(name: str, cells: list[Any]) -> Column:
-    """A column from Python values: numbers if all are, else text."""
-    from numbers import Real
-
-    cells = [None if _is_gap(cell) else cell for cell in cells]
-    if all(cell is None or isinstance(cell, Real) for cell in cells):
-        return Column(name, np.array([np.nan if c is None else float(c) for c in cells]))
-    return Column.from_cells(name, levels_of(cells), mixed=is_mixed(cells))
-
-
-def _is_gap(cell: Any) -> bool:
-    """None, NaN, NaT, or pandas' NA, of which even ``NA != NA`` is unknown."""
-    if cell is None:
-        return True
-    unequal = cell != cell
-    return type(cell).__name__ == "NAType" or bool(unequal)

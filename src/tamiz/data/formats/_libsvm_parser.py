@@ -1,9 +1,8 @@
 """A compiled reader of LIBSVM's sparse text, for what is plainly of that form.
 
-Numbers come out as ``float`` reads them, to the last bit. Digits that fit into the 53 bits of a
-mantissa, times or over a power of ten that is a float itself, need one rounding (Clinger 1990);
-whatever is longer is left to Python. A text that has anything else than labels, rising indices,
-numbers, blanks and comments is left to the slow reader, which knows what to say about it.
+Numbers come out as ``float`` reads them, to the last bit. A text that has anything else than
+labels, rising indices, numbers, blanks and comments is left to the slow reader, which knows what
+to say about it.
 """
 
 from __future__ import annotations
@@ -12,20 +11,16 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-_POWERS = 10.0 ** np.arange(23)  # all of them are exact
+from tamiz.data.formats._decimal import powers_of_five, read_decimal
 
 _NEWLINE, _RETURN, _TAB, _BLANK, _HASH = 10, 13, 9, 32, 35
-_PLUS, _MINUS, _POINT, _COLON, _ZERO, _NINE = 43, 45, 46, 58, 48, 57
-_LETTER_E, _LETTER_e = 69, 101
-
-_MANTISSA = 1 << 53
-_LONGEST = 922337203685477579  # another digit may not fit into 64 bits beyond this
+_POINT, _COLON, _ZERO, _NINE = 46, 58, 48, 57
 
 _STRANGE = -1
 
 
 def parse(raw: bytes) -> tuple[sparse.csr_matrix, np.ndarray] | None:
-    """Samples and labels of whole lines, or None if the slow reader has to look at them.
+    """Samples and labels of complete lines, or None if the slow reader has to look at them.
 
     The width of the matrix is the greatest index + 1; index 0 is a column of its own.
     """
@@ -36,7 +31,7 @@ def parse(raw: bytes) -> tuple[sparse.csr_matrix, np.ndarray] | None:
     indices = np.empty(n_pairs, dtype=np.int32)
     values = np.empty(n_pairs)
     hard = np.empty((n_pairs + n_lines, 3), dtype=np.int64)
-    n_rows, n_hard = _parse(text, labels, starts, indices, values, hard, _POWERS)
+    n_rows, n_hard = _parse(text, labels, starts, indices, values, hard, powers_of_five())
     if n_rows == _STRANGE:
         return None
     for place, begin, end in hard[:n_hard].tolist():
@@ -64,7 +59,7 @@ def _count(text):
     return lines, pairs
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _parse(text, labels, starts, indices, values, hard, powers):
     """Fill the arrays; numbers of rows (or _STRANGE) and of entries of ``hard``.
 
@@ -76,11 +71,11 @@ def _parse(text, labels, starts, indices, values, hard, powers):
     while at < n:
         at = _skip_blanks(text, at)
         if at < n and text[at] != _NEWLINE and text[at] != _HASH:
-            value, end, exact = _number(text, at, powers)
+            value, end = read_decimal(text, at, n, _POINT, powers)
             if end == at or not _ends(text, end):
                 return _STRANGE, 0
             labels[n_rows] = value
-            if not exact:
+            if value != value:
                 hard[n_hard, 0] = -1 - n_rows
                 hard[n_hard, 1] = at
                 hard[n_hard, 2] = end
@@ -93,12 +88,12 @@ def _parse(text, labels, starts, indices, values, hard, powers):
                     return _STRANGE, 0
                 before = index
                 at = end + 1
-                value, end, exact = _number(text, at, powers)
+                value, end = read_decimal(text, at, n, _POINT, powers)
                 if end == at or not _ends(text, end):
                     return _STRANGE, 0
                 indices[n_values] = index
                 values[n_values] = value
-                if not exact:
+                if value != value:
                     hard[n_hard, 0] = n_values
                     hard[n_hard, 1] = at
                     hard[n_hard, 2] = end
@@ -131,7 +126,7 @@ def _ends(text, at):
 
 @njit(cache=True, nogil=True, inline="always")
 def _index(text, at):
-    """A whole number below 2**31, and where it ends; it ends where it begins if there is none."""
+    """An integer below 2**31, and where it ends; it ends where it begins if there is none."""
     begin = at
     index = np.int64(0)
     while at < len(text) and _ZERO <= text[at] <= _NINE:
@@ -140,61 +135,3 @@ def _index(text, at):
         if index >= 2147483647:
             return 0, begin
     return index, at
-
-
-@njit(cache=True, nogil=True)
-def _number(text, at, powers):
-    """A number, where it ends (where it begins if there is none), and whether it is exact."""
-    n = len(text)
-    begin = at
-    negative = False
-    if at < n and (text[at] == _MINUS or text[at] == _PLUS):
-        negative = text[at] == _MINUS
-        at += 1
-    mantissa = power = np.int64(0)
-    digits = 0
-    exact = True
-    point = False
-    while at < n:
-        c = text[at]
-        if _ZERO <= c <= _NINE:
-            digits += 1
-            if mantissa < _LONGEST:
-                mantissa = 10 * mantissa + (np.int64(c) - _ZERO)
-                power -= point
-            else:
-                exact = False
-        elif c == _POINT and not point:
-            point = True
-        else:
-            break
-        at += 1
-    if digits == 0:
-        return 0.0, begin, True
-    if at < n and (text[at] == _LETTER_e or text[at] == _LETTER_E):
-        at += 1
-        down = False
-        if at < n and (text[at] == _MINUS or text[at] == _PLUS):
-            down = text[at] == _MINUS
-            at += 1
-        first = at
-        shift = np.int64(0)
-        while at < n and _ZERO <= text[at] <= _NINE:
-            if shift < 100000:  # beyond any float
-                shift = 10 * shift + (np.int64(text[at]) - _ZERO)
-            else:
-                exact = False  # digits of the exponent are left out
-            at += 1
-        if at == first:
-            return 0.0, begin, True
-        power += -shift if down else shift
-    value = float(mantissa)
-    if mantissa == 0 and exact:
-        value = 0.0
-    elif mantissa > _MANTISSA or power < -22 or power > 22:
-        exact = False
-    elif power < 0:
-        value /= powers[-power]
-    else:
-        value *= powers[power]
-    return (-value if negative else value), at, exact

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tamiz.data.dialect import guess_dialect, guess_separator
 from tamiz.data.errors import DataError
+from tamiz.data.formats.dialect import guess_dialect, guess_separator
 from tamiz.data.plan import Options
 
 
 def guess(text, **told):
-    return guess_dialect(text, True, Options(**told), "t.csv", False)
+    return guess_dialect(text, True, Options(**told), "t.csv")
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])

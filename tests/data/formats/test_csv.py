@@ -12,11 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tamiz.data.column
-import tamiz.data.delimited
-import tamiz.data.source
 from tamiz.data import DataError, DataWarning, load
-from tamiz.data.delimited import read_delimited
+from tamiz.data.formats.csv import CsvReader
+from tamiz.data.formats.text import TextFile
 from tamiz.data.plan import Options
 
 LAYOUTS = [(",", "."), (";", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", ".")]
@@ -33,19 +31,16 @@ def write(folder, content, name="t.csv"):
 
 def read(path, **told):
     """All columns by name."""
-    table, _ = read_delimited(path, path.name, Options(target=False, **told))
-    columns = {column.name: column for column in table.columns}
-    for j, name in enumerate(table.matrix_names):
-        columns[name] = tamiz.data.column.Column(name, table.matrix[:, j])
-    return {name: columns[name] for name in table.names if name in columns}
+    table = CsvReader(path, path.name, Options(target=False, **told)).collect()
+    columns = {name: table.column(name) for name in table.names}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
-@pytest.fixture(params=["small", "large"])
+@pytest.fixture(params=["whole", "pieces"])
 def way(request, monkeypatch):
-    """Both readers, the large one in pieces so small that they cut everything."""
-    if request.param == "large":
-        monkeypatch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
-        monkeypatch.setattr("tamiz.data.large.PIECE", 37)
+    """The file in one piece, or in pieces so small that they cut everything."""
+    if request.param == "pieces":
+        monkeypatch.setattr("tamiz.data.formats.csv.PIECE", 37)
     return request.param
 
 
@@ -122,18 +117,17 @@ def test_reads_what_pandas_reads(tmp_path, way, frame, layout, windows, quoted):
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(), st.sampled_from(LAYOUTS))
-def test_both_readers_agree(tmp_path, monkeypatch, frame, layout):
+def test_pieces_of_any_size_give_the_same(tmp_path, monkeypatch, frame, layout):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False, sep=layout[0], decimal=layout[1])
-    small = read(path, separator=layout[0], decimal=layout[1], header=True)
+    whole = read(path, separator=layout[0], decimal=layout[1], header=True)
     with monkeypatch.context() as patch:
-        patch.setattr(tamiz.data.delimited, "_small_text", lambda *_: None)
-        patch.setattr("tamiz.data.large.PIECE", 53)
-        large = read(path, separator=layout[0], decimal=layout[1], header=True)
-    assert list(small) == list(large)
-    for name in small:
-        assert small[name].levels == large[name].levels
-        np.testing.assert_array_equal(small[name].numbers(), large[name].numbers())
+        patch.setattr("tamiz.data.formats.csv.PIECE", 53)
+        cut = read(path, separator=layout[0], decimal=layout[1], header=True)
+    assert list(whole) == list(cut)
+    for name in whole:
+        assert whole[name].levels == cut[name].levels
+        np.testing.assert_array_equal(whole[name].numbers(), cut[name].numbers())
 
 
 # ------------------------------------------------------------------------------------ by example
@@ -158,7 +152,7 @@ def test_encodings(tmp_path, way, encoding):
 
 
 def test_western_text_after_the_head_is_warned_of(tmp_path, way, monkeypatch):
-    monkeypatch.setattr("tamiz.data.large.PIECE", 1 << 14)
+    monkeypatch.setattr("tamiz.data.formats.csv.PIECE", 1 << 14)
     rows = b"n,word\n" + b"1,plain\n2,plain\n" * 30000 + "2,é\n".encode("cp1252")
     with pytest.warns(DataWarning, match="cp1252"):
         data = load(write(tmp_path, rows), target="n")
@@ -218,14 +212,14 @@ def test_only_wanted_columns_and_rows(tmp_path, way):
 def test_head_suffices_for_a_few_rows_of_a_long_file(tmp_path, monkeypatch):
     path = write(tmp_path, "a,b\n" + "1,2\n" * 200_000)
     asked = []
-    original = tamiz.data.source.Source._raw
+    original = TextFile._raw
 
     def counted(self, size):
         for piece in original(self, size):
             asked.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(tamiz.data.source.Source, "_raw", counted)
+    monkeypatch.setattr(TextFile, "_raw", counted)
     assert load(path, nrows=3).n_samples == 3
     assert sum(asked) < path.stat().st_size
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.column import Column, Table, distinct_names, numbered
-from tamiz.data.errors import DataError, Finding, holds_zeros, listed
-from tamiz.data.frames import from_csr
-from tamiz.data.plan import Options, Plan, make_plan
-from tamiz.data.source import Source
+from tamiz.data.column import Column, RawTable, distinct_names, numbered
+from tamiz.data.errors import DataError, holds_zeros, listed
+from tamiz.data.formats.base import HeldTable
+from tamiz.data.formats.frames import from_csr
+from tamiz.data.formats.text import TextFile
+from tamiz.data.plan import ColumnPlan, Options, make_plan
 
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(.*)""", re.I
@@ -63,9 +65,13 @@ class Attribute:
         return Column.from_cells(name, cells, date=self.kind == "date")
 
 
-def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
+def open_arff(path: Path, shown: str, options: Options) -> HeldTable:
     """Read an ARFF file."""
-    source = Source(path, shown, options.encoding)
+    return HeldTable(*_read(path, shown, options))
+
+
+def _read(path: Path, shown: str, options: Options) -> tuple[RawTable, ColumnPlan]:
+    source = TextFile(path, shown, options.encoding)
     lines = _lines(source)
     attributes = _read_header(lines, shown)
     names, renamed = distinct_names([attribute.name for attribute in attributes])
@@ -77,12 +83,14 @@ def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
     if first is None:
         raise DataError(f"{shown} has no rows after @data; a data set needs at least one.")
     if first[1].startswith("{"):
-        return _read_sparse(first, rows, attributes, names, shown, options, warnings)
+        table, plan = _read_sparse(chain([first], rows), attributes, names, shown, options)
+        table.warnings = warnings
+        return table, plan
     where = [j for j, name in enumerate(names) if name in wanted]
     cells: list[list[str | None]] = [[] for _ in where]
     numbers: list[int] = []
     weighted = False
-    for number, line in _again(first, rows):
+    for number, line in chain([first], rows):
         row = _split(line)
         if len(row) == len(names) + 1 and row[-1] is not None and row[-1].startswith("{"):
             row, weighted = row[:-1], True
@@ -99,10 +107,10 @@ def read_arff(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
         for j, column in zip(where, cells, strict=True)
     ]
     notes = ["Weights of the rows were passed over."] if weighted else []
-    return Table(columns, shown, notes, warnings, names=names), plan
+    return RawTable(columns, shown, notes, warnings, names=names), plan
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str]]:
+def _lines(source: TextFile) -> Iterator[tuple[int, str]]:
     """Numbered lines, decoded."""
     number = 0
     encoding = source.encoding
@@ -193,11 +201,6 @@ def _data_rows(lines: Iterator[tuple[int, str]], nrows: int | None) -> Iterator[
             yield number, line
 
 
-def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
-
-
 def _split(line: str, missing: str | None = "?") -> list[str | None]:
     """Values between commas; quotation marks of both kinds, with backslash escapes."""
     if "'" not in line and '"' not in line:
@@ -233,35 +236,17 @@ def _plain(token: str) -> str:
 
 
 def _read_sparse(
-    first: tuple[int, str],
     rows: Iterator[tuple[int, str]],
     attributes: list[Attribute],
     names: list[str],
     shown: str,
     options: Options,
-    warnings: list[Finding],
-) -> tuple[Table, Plan]:
+) -> tuple[RawTable, ColumnPlan]:
     """Rows that name what is not zero: a sparse matrix if all features are numbers."""
-    entries: list[dict[int, str | None]] = []
-    numbers: list[int] = []
-    for number, line in _again(first, rows):
-        body, _, _ = line.rpartition("}")
-        if not line.startswith("{") or (not body and line != "{}"):
-            raise DataError(f"{shown}, line {number}: a sparse row stands between braces.")
-        row: dict[int, str | None] = {}
-        body = body.split("}")[0][1:] if "'" not in body and '"' not in body else body[1:]
-        position = 0
-        while position < len(body) and body[position:].strip():
-            match = _ENTRY.match(body, position)
-            if match is None or int(match[1]) >= len(names):
-                raise DataError(
-                    f"{shown}, line {number}: {body[position : position + 20]!r} is not of the "
-                    f"form 'index value' with an index below {len(names)}."
-                )
-            row[int(match[1])] = None if match[2] == "?" else _plain(match[2])
-            position = match.end()
-        entries.append(row)
+    numbers, entries = [], []
+    for number, line in rows:
         numbers.append(number)
+        entries.append(_sparse_row(line, len(names), f"{shown}, line {number}"))
 
     def column(j: int) -> Column:
         attribute = attributes[j]
@@ -274,29 +259,45 @@ def _read_sparse(
     plan = make_plan(names, options, shown)
     target = None if plan.target is None else names.index(plan.target)
     features = [j for j in range(len(names)) if j != target]
-    if all(attributes[j].kind == "numeric" for j in features):
-        place = {j: k for k, j in enumerate(features)}
-        data, at, columns = [], [], []
-        for i, row in enumerate(entries):
-            for j, cell in row.items():
-                if j == target:
-                    continue
-                try:
-                    data.append(np.nan if cell is None else float(cell))
-                except ValueError:
-                    raise DataError(
-                        f"{shown}, line {numbers[i]}: {cell!r} is no number, but attribute "
-                        f"{names[j]!r} is numeric."
-                    ) from None
-                at.append(i)
-                columns.append(place[j])
-        matrix = sparse.csr_matrix((data, (at, columns)), shape=(len(entries), len(features)))
-        rest = [] if target is None else [column(target)]
-        table, plan = from_csr(
-            matrix, [names[j] for j in features], rest, shown, options, plan.target
-        )
-        table.warnings = warnings
-        return table, plan
-    wanted = set(plan.names)
-    read = [column(j) for j in range(len(names)) if names[j] in wanted]
-    return Table(read, shown, [], warnings, names=names), plan
+    if any(attributes[j].kind != "numeric" for j in features):
+        wanted = set(plan.names)
+        read = [column(j) for j in range(len(names)) if names[j] in wanted]
+        return RawTable(read, shown, names=names), plan
+    place = {j: k for k, j in enumerate(features)}
+    data, at, columns = [], [], []
+    for i, row in enumerate(entries):
+        for j, cell in row.items():
+            if j == target:
+                continue
+            try:
+                data.append(np.nan if cell is None else float(cell))
+            except ValueError:
+                raise DataError(
+                    f"{shown}, line {numbers[i]}: {cell!r} is no number, but attribute "
+                    f"{names[j]!r} is numeric."
+                ) from None
+            at.append(i)
+            columns.append(place[j])
+    matrix = sparse.csr_matrix((data, (at, columns)), shape=(len(entries), len(features)))
+    rest = [] if target is None else [column(target)]
+    return from_csr(matrix, [names[j] for j in features], rest, shown, options, plan.target)
+
+
+def _sparse_row(line: str, width: int, where: str) -> dict[int, str | None]:
+    """The values of a row between braces, by the number of the attribute."""
+    body, _, _ = line.rpartition("}")
+    if not line.startswith("{") or (not body and line != "{}"):
+        raise DataError(f"{where}: a sparse row stands between braces.")
+    row: dict[int, str | None] = {}
+    body = body.split("}")[0][1:] if "'" not in body and '"' not in body else body[1:]
+    position = 0
+    while position < len(body) and body[position:].strip():
+        match = _ENTRY.match(body, position)
+        if match is None or int(match[1]) >= width:
+            raise DataError(
+                f"{where}: {body[position : position + 20]!r} is not of the form 'index value' "
+                f"with an index below {width}."
+            )
+        row[int(match[1])] = None if match[2] == "?" else _plain(match[2])
+        position = match.end()
+    return row

@@ -6,43 +6,24 @@ or come from a second file, which names samples and their labels.
 
 from __future__ import annotations
 
-import io
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tamiz.data.column import Table, distinct_names, numbered
-from tamiz.data.delimited import convert_cells, small_rows
-from tamiz.data.dialect import Dialect, guess_dialect
+from tamiz.data.column import Column, RawTable, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, listed
-from tamiz.data.plan import USUAL_TARGETS, Options, Plan, make_plan
-from tamiz.data.source import Source
-
-_SAMPLE = re.compile(
-    r"(GSM|SRR|ERR|TCGA|sample|patient|subject|case|control|tumou?r|normal|donor|array|chip|"
-    r"specimen|muestra|paciente)[\W_]*\w{0,12}([\W_]\w{1,6})*",
-    re.IGNORECASE,
-)
-_MADE_UP = re.compile(r"(x|f|v|var|feature|feat|col|column|attr|attribute|unnamed|pc|dim)[\W_]*\d+",
-                      re.IGNORECASE)  # fmt: skip
+from tamiz.data.formats.base import HeldTable
+from tamiz.data.formats.csv import read_cells
+from tamiz.data.formats.dialect import Dialect, guess_dialect
+from tamiz.data.formats.text import TextFile
+from tamiz.data.plan import USUAL_TARGETS, Options, make_plan
 
 
-def looks_transposed(names: Sequence[str]) -> bool:
-    """Whether names of columns are those of samples: ``GSM123``, ``patient 7``, or one word and a
-    number throughout."""
-    if len(names) < 4 or sum(bool(_MADE_UP.fullmatch(name)) for name in names) > len(names) // 2:
-        return False
-    like_samples = sum(bool(_SAMPLE.fullmatch(name)) for name in names)
-    numbered = {re.sub(r"\d+", "#", name) for name in names}
-    return like_samples >= 0.8 * len(names) or (len(numbered) == 1 and "#" in numbered.pop())
-
-
-def read_transposed(path: Path, shown: str, options: Options) -> tuple[Table, Plan]:
+def open_transposed(path: Path, shown: str, options: Options) -> HeldTable:
     """Read a text table of samples in columns, with its labels."""
     head, rows, dialect = _rows(path, shown, options)
     if len(head) < 2:
@@ -66,34 +47,42 @@ def read_transposed(path: Path, shown: str, options: Options) -> tuple[Table, Pl
     names = [row[0].strip() for row in rows]
     names, renamed = distinct_names([name or f"unnamed_{i}" for i, name in enumerate(names)])
     columns = [
-        convert_cells(name, [row[j] for j in kept], dialect)
+        _column(name, [row[j] for j in kept], dialect)
         for name, row in zip(names, rows, strict=True)
     ]
     notes = [f"Rows were taken as features, and {len(samples)} columns as samples."]
     if described:
         notes.append(f"Columns of text, left out: {listed([head[j] for j in described])}.")
-    table = Table(columns, shown, notes, extras={"samples": np.array(samples)})
+    table = RawTable(columns, shown, notes, extras={"samples": np.array(samples)})
     table.warnings = numbered(shown, renamed, "rows")
     if options.labels is not None:
         table, options = _with_labels(table, options)
     elif options.target is None:
         options = replace(options, target=_label_row(table, shown))
-    return table, make_plan(table.names, options, shown)
+    return HeldTable(table, make_plan(table.names, options, shown))
 
 
 def _rows(path: Path, shown: str, options: Options) -> tuple[list[str], list[list[str]], Dialect]:
     """Header, rows of cells, and how they are written; lines of GEO's own (``!...``) left out."""
-    source = Source(path, shown, options.encoding)
-    text = b"".join(source.pieces()).decode(source.encoding, errors="replace")
-    if text.startswith("!"):
-        text = "".join(line for line in io.StringIO(text) if not line.startswith("!"))
-    tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
-    dialect = guess_dialect(text, True, options, shown, tabs)
-    names = dialect.names
-    rows = list(small_rows(text, dialect, len(names), shown, None))
+    file = TextFile(path, shown, options.encoding)
+    raw = b"".join(file.pieces())
+    if raw.startswith(b"!"):
+        raw = b"".join(line for line in raw.splitlines(keepends=True) if line[:1] != b"!")
+    text = raw.decode(file.encoding, errors="replace")
+    dialect = guess_dialect(text, True, options, shown, path)
+    rows = read_cells(raw, dialect, file.encoding, shown)
     if not rows:
         raise DataError(f"{shown} has a header line but no rows; add rows.")
-    return names, rows, dialect
+    return dialect.names, rows, dialect
+
+
+def _column(name: str, cells: list[str], dialect: Dialect) -> Column:
+    """A column of numbers if every cell that is not missing is one, else of text."""
+    cells = [cell.strip() for cell in cells]
+    there = [None if cell in dialect.missing else cell for cell in cells]
+    if all(cell is None or dialect.is_number(cell) for cell in there):
+        return Column(name, np.array([np.nan if c is None else dialect.number(c) for c in there]))
+    return Column.from_cells(name, there)
 
 
 def _is_value(cell: str, dialect: Dialect) -> bool:
@@ -101,7 +90,7 @@ def _is_value(cell: str, dialect: Dialect) -> bool:
     return cell in dialect.missing or dialect.is_number(cell)
 
 
-def _label_row(table: Table, shown: str) -> Any:
+def _label_row(table: RawTable, shown: str) -> Any:
     """The row of labels: the only one that holds text, else one with a usual name."""
     texts = [column.name for column in table.columns if column.is_text]
     usual = [name for name in table.names if name.lower() in USUAL_TARGETS]
@@ -119,7 +108,7 @@ def _label_row(table: Table, shown: str) -> Any:
 # --------------------------------------------------------------------------------------- labels
 
 
-def _with_labels(table: Table, options: Options) -> tuple[Table, Options]:
+def _with_labels(table: RawTable, options: Options) -> tuple[RawTable, Options]:
     """The table with a target from the labels; samples without one are left out."""
     samples = [str(name) for name in table.extras["samples"]]
     shown, name, given, dialect = _read_labels(options, samples)
@@ -145,8 +134,10 @@ def _with_labels(table: Table, options: Options) -> tuple[Table, Options]:
         columns = [column.take(rows) for column in columns]
         table.extras["samples"] = table.extras["samples"][rows]
     name = distinct_names([*table.names, name])[0][-1]
-    target = convert_cells(name, [cells[i] for i in there], dialect)
-    made = Table([*columns, target], table.source, table.notes, table.warnings, extras=table.extras)
+    target = _column(name, [cells[i] for i in there], dialect)
+    made = RawTable(
+        [*columns, target], table.source, table.notes, table.warnings, extras=table.extras
+    )
     return made, replace(options, target=name)
 
 
