@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tamiz.cli import _stream_report
 from tamiz.cli._indicators import Indicators
 from tamiz.cli._stream_report import streamed_study
 from tamiz.cli.app import _run, app
+from tamiz.cli.rank import Ranking
 from tamiz.data import load
 from tamiz.filters import FisherScore, MaxRel
 from tamiz.reports import render
@@ -196,10 +198,8 @@ def test_a_method_that_samples_says_so(folder, few):
 
 def study_of(table, selection, seed=0, **more):
     path = more.pop("path", "table.csv")
-    return streamed_study(
-        table, selection, method="m", path=_stream_report.Path(path), read=[], notes=[],
-        seed=seed, **more,
-    )  # fmt: skip
+    ranking = Ranking(selection, n_samples=0, n_features=0, target=None, data="", read=[], notes=[])
+    return streamed_study(table, ranking, method="m", path=Path(path), seed=seed, **more)
 
 
 def sampled_rows(batch_rows, seed):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tamiz.base import Selection
 from tamiz.cli._indicators import Indicators
 from tamiz.data import Dataset
 from tamiz.data.column import plain_number
@@ -28,6 +27,7 @@ from tamiz.reports.sections.features import MOST
 from tamiz.scale import Batch, RowSample, sweep
 
 if TYPE_CHECKING:
+    from tamiz.cli.rank import Ranking
     from tamiz.scale import Batches, Schema
 
 #: Rows of the sample, and bytes up to which it takes in columns that no picture shows.
@@ -101,14 +101,12 @@ class Tally:
 
 def streamed_study(
     table: Batches,
-    selection: Selection,
+    ranking: Ranking,
     *,
     method: str,
     path: Path,
-    given: dict[str, str] | None = None,
-    read: list[str],
-    notes: list[str],
     seed: int,
+    given: dict[str, str] | None = None,
     command: str | None = None,
     verbose: int = 0,
 ) -> Study:
@@ -117,19 +115,17 @@ def streamed_study(
     Parameters
     ----------
     table : Batches
-        What was ranked; it is gone through once more.
-    selection : Selection
-        The ranking of all rows.
+        What was ranked; it is read once more.
+    ranking : Ranking
+        The ranking of all rows, and the notes on how the table was read and ranked.
     method : str
-        What the method is called.
+        Name of the method.
     path : Path
-        The file, which the data are called after.
+        The file, which the data set is named after.
+    seed : int
+        Seed of the random sample of rows.
     given : dict, optional
         Roles that the user gave to columns.
-    read, notes : lists of str
-        What was noticed while the table was read, and how it was ranked.
-    seed : int
-        What the choice of rows depends on.
     command : str, optional
         How to repeat it.
     verbose : int
@@ -140,6 +136,7 @@ def streamed_study(
     Study
         Its data set holds the sample, of the features that pictures show.
     """
+    selection, given = ranking.selection, given or {}
     shown = selected(selection)[:MOST]
     origin = table.table if isinstance(table, Indicators) else table
     made_of = table.made_of if isinstance(table, Indicators) else None
@@ -149,39 +146,58 @@ def streamed_study(
         Tally.of, columns=columns, n_classes=schema.n_classes, seed=seed, n_rows=origin.n_rows
     )
     tally = sweep(origin, make, progress=verbose, label="sampling rows for the report")
-    cells = tally.sample.X
-    roles = _roles(schema, tally, given or {})
-    compared = _compared(schema, tally.sample, columns, roles, given or {})
+    roles = _roles(schema, tally, given)
+    compared = _compared(schema, tally.sample, columns, roles, given)
     if tally.sample.exact:
         roles, compared = {**roles, **compared}, {}
-    plain = [k for k, j in enumerate(columns) if roles[schema.names[j]] == "numeric"]
-    looked = [schema.names[j] for j in columns]
-    doubtful = [] if schema.sparse else perhaps_identifiers(cells, looked, plain)
-    labels = _class_names(schema)
     whole = Whole(
         tally.n_rows,
         list(table.schema.names),
         _missing(tally, made_of),
-        dict(zip(labels, tally.classes.tolist(), strict=True)),
+        dict(zip(_class_names(schema), tally.classes.tolist(), strict=True)),
         shown,
         0 if schema.sparse else None if len(columns) == schema.n_features else len(columns),
         compared,
-        [looked[k] for k in doubtful],
+        _doubtful(schema, tally.sample, columns, roles),
     )
-    if made_of is not None:
-        for feature, (j, level) in zip(table.schema.names, made_of, strict=True):
-            if level is not None:
-                roles[feature] = roles[schema.names[j]]
-    y, present = tally.sample.y, None
+    for k, (j, level) in enumerate(made_of or ()):
+        if level is not None:
+            roles[table.schema.names[k]] = roles[schema.names[j]]
+    dataset = _sampled(table, tally.sample, columns, shown, path, roles)
+    dataset.notes = list(ranking.read)
+    return Study(
+        dataset,
+        {method: selection},
+        params=selection.params,
+        command=command,
+        seed=seed,
+        notes=[*ranking.notes, sample_note(dataset.n_samples, tally.n_rows, seed)],
+        seconds=selection.seconds,
+        whole=whole,
+    )
+
+
+def _sampled(
+    table: Batches,
+    sample: RowSample,
+    columns: list[int],
+    shown: list[int],
+    path: Path,
+    roles: dict[str, str],
+) -> Dataset:
+    """The sample as a data set of the features shown."""
+    origin = table.table if isinstance(table, Indicators) else table
+    made_of = table.made_of if isinstance(table, Indicators) else None
+    schema, names, categories = origin.schema, table.schema.names, table.schema.categories
+    y, present = sample.y, None
     if schema.classes is not None and y is not None:
+        labels = _class_names(schema)
         present = [labels[c] for c in np.unique(y).tolist()]
         y = schema.classes[y]
-    names = [table.schema.names[f] for f in shown]
-    categories = table.schema.categories
-    dataset = Dataset(
-        _shown_cells(cells, columns, shown, schema, made_of),
+    return Dataset(
+        _shown_cells(sample.X, columns, shown, schema, made_of),
         y,
-        names,
+        [names[f] for f in shown],
         present,
         np.array([f in categories for f in shown], dtype=bool),
         name=stem(path),
@@ -189,19 +205,8 @@ def streamed_study(
         target=schema.target,
         task=schema.task,
         roles=roles,
-        levels={table.schema.names[f]: _levels(categories[f]) for f in shown if f in categories},
+        levels={names[f]: _levels(categories[f]) for f in shown if f in categories},
         aside=dict(schema.aside),
-        notes=list(read),
-    )
-    return Study(
-        dataset,
-        {method: selection},
-        params=selection.params,
-        command=command,
-        seed=seed,
-        notes=[*notes, sample_note(dataset.n_samples, tally.n_rows, seed)],
-        seconds=selection.seconds,
-        whole=whole,
     )
 
 
@@ -294,6 +299,17 @@ def _compared(
         given_away = leaks(cells[:, asked], sample.y, schema.classes is not None)
         found.update({names[asked[k]]: "leak" for k in given_away})
     return found
+
+
+def _doubtful(
+    schema: Schema, sample: RowSample, columns: list[int], roles: dict[str, str]
+) -> list[str]:
+    """Columns of the sample that may be identifiers."""
+    if schema.sparse:
+        return []
+    names = [schema.names[j] for j in columns]
+    plain = [k for k, name in enumerate(names) if roles[name] == "numeric"]
+    return [names[k] for k in perhaps_identifiers(sample.X, names, plain)]
 
 
 def _same_levels(schema: Schema, j: int, other: int) -> bool:

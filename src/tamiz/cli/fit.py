@@ -37,42 +37,23 @@ def fit(
     Example:  tamiz fit train.csv --save model.tamiz -m mrmr -k 20 -p C=10
               tamiz predict model.tamiz new.csv > predictions.csv
     """
-    from tamiz.cli.console import command_line, number, percent, say, say_json, tell
+    from tamiz.cli.console import command_line, say_json, tell
     from tamiz.cli.problems import usage
     from tamiz.cli.rank import read_params
 
     opt.check_writable(save, "--save")
     dataset = opt.read(data, reading=reading, quiet=quiet)
-    import numpy as np
-
+    encoded = dataset.encode("onehot") if dataset.levels else dataset
     from tamiz import save as write_model
     from tamiz.cli.table_model import TableModel
     from tamiz.cli.wording import tell_notes
-    from tamiz.evaluation.comparison.setting import plan_parts
-    from tamiz.evaluation.judges import judge_name
-    from tamiz.evaluation.methods import find_method
-    from tamiz.evaluation.study import make_pipeline_for
 
-    groups = dataset.extras.get("groups")
-    encoded = dataset.encode("onehot") if dataset.levels else dataset
-    y = np.asarray(dataset.y)
     with usage():
-        if k is not None and method is None:
-            raise ValueError("-k needs --method, which says how the features are selected.")
-        if scale not in ("standard", "minmax", "none"):
-            raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
-        judge = judge_name(judge)
-        method = None if method is None else find_method(method).name
-        model = make_pipeline_for(
-            encoded, method or "all", judge, k, None if scale == "none" else scale, seed
-        )
+        method, judge, model = _pipeline(encoded, method, judge, k, scale, seed)
         last = model[-1][-1] if hasattr(model[-1], "steps") else model[-1]
         last.set_params(**read_params(param))
-        kind = dataset.task or "classification"
-        if cv < 0:
-            raise ValueError(f"--cv {cv} is not possible; use a number of folds from 2, or 0.")
-        parts = plan_parts(cv, 1, encoded.X, y, kind, seed, groups) if cv else []
-        # first of all to everything, so that what it refuses is said in its own name
+        parts = _parts(encoded, cv, seed)
+        # fitted to all rows first, so that what the method refuses is said in its own name
         card = {"method": method, "judge": judge, "command": command_line()}
         fitted = TableModel.fitted(dataset, model, card=card, calibrate=not parts, seed=seed)
     honest = _honest(fitted, model, encoded, parts) if parts else {}
@@ -80,20 +61,17 @@ def fit(
         fitted.card["honest"] = honest
     write_model(fitted, save)
     tell_notes(encoded, quiet)
-    error, selected = honest.get("error"), fitted.features_ or []
     if json:
         say_json(
             {
                 "model": save,
                 "judge": judge,
                 "method": method,
-                "features": selected,
+                "features": fitted.features_ or [],
                 "columns": fitted.columns,
-                "error": error,
+                "error": honest.get("error"),
                 "error_std": honest.get("std"),
-                "low": honest.get("low"),
-                "high": honest.get("high"),
-                "metric": honest.get("metric"),
+                **{key: honest.get(key) for key in ("low", "high", "metric")},
                 "cv": cv,
                 "n_samples": dataset.n_samples,
                 "n_features": encoded.n_features,
@@ -102,16 +80,58 @@ def fit(
             }
         )
         return
-    say(f"{judge} fitted to {dataset.n_samples:,} rows with {len(selected):,} features")
-    if method is not None:
-        say(f"selected by {method}: {', '.join(selected[:12])}{', …' if selected[12:] else ''}")
-    if error is not None:
-        form = number if dataset.task == "regression" else percent
-        say(
-            f"{honest['metric']} to expect on new data: {form(error)} (spread over {cv} folds "
-            f"{form(honest['std'])}; selection and scaling inside the training parts)"
-        )
+    _show(fitted, cv)
     tell(f"the model is in {save}; use it with: tamiz predict {save} NEW_DATA")
+
+
+def _pipeline(
+    data: Any, method: str | None, judge: str, k: int | None, scale: str, seed: int
+) -> tuple[str | None, str, Any]:
+    """The names of method and judge, and the pipeline of both."""
+    from tamiz.evaluation.judges import judge_name
+    from tamiz.evaluation.methods import find_method
+    from tamiz.evaluation.study import make_pipeline_for
+
+    if k is not None and method is None:
+        raise ValueError("-k needs --method, which says how the features are selected.")
+    if scale not in ("standard", "minmax", "none"):
+        raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
+    judge = judge_name(judge)
+    method = None if method is None else find_method(method).name
+    scaled = None if scale == "none" else scale
+    return method, judge, make_pipeline_for(data, method or "all", judge, k, scaled, seed)
+
+
+def _parts(data: Any, cv: int, seed: int) -> Any:
+    """The splits that estimate the error; none for ``--cv 0``."""
+    import numpy as np
+
+    from tamiz.evaluation.comparison.setting import plan_parts
+
+    if cv < 0:
+        raise ValueError(f"--cv {cv} is not possible; use a number of folds from 2, or 0.")
+    if cv == 0:
+        return []
+    task, groups = data.task or "classification", data.extras.get("groups")
+    return plan_parts(cv, 1, data.X, np.asarray(data.y), task, seed, groups)
+
+
+def _show(fitted: Any, cv: int) -> None:
+    """What was fitted, and the error to expect."""
+    from tamiz.cli.console import number, percent, say
+
+    card, selected = fitted.card, fitted.features_ or []
+    say(f"{card['judge']} fitted to {card['n_samples']:,} rows with {len(selected):,} features")
+    if card["method"] is not None:
+        names = f"{', '.join(selected[:12])}{', …' if selected[12:] else ''}"
+        say(f"selected by {card['method']}: {names}")
+    honest = card.get("honest")
+    if honest:
+        form = number if fitted.task == "regression" else percent
+        say(
+            f"{honest['metric']} to expect on new data: {form(honest['error'])} (spread over {cv} "
+            f"folds {form(honest['std'])}; selection and scaling inside the training parts)"
+        )
 
 
 def _honest(fitted: Any, pipeline: Any, data: Any, parts: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -72,35 +72,45 @@ def predict(
             ids["sample"] = [str(name) for name in table.extras["samples"]]
     for note in notes:
         tell(note)
-    found, scores = fitted.predict(X), fitted.decision_function(X)
-    chances = fitted.predict_proba(X)
-    error = None if truth is None else _tell_error(fitted, found, truth)
+    found = _Predicted(fitted.predict(X), fitted.decision_function(X), fitted.predict_proba(X), ids)
+    error = None if truth is None else _tell_error(fitted, found.labels, truth)
     if json:
-        document: dict[str, Any] = {
-            "model": model,
-            "target": fitted.target,
-            "classes": fitted.labels,
-            "predictions": found.tolist(),
-            "n_samples": len(found),
-            "ids": ids,
-            "error": error,
-            "notes": notes,
-        }
-        if scores is not None:
-            document["scores"] = scores.tolist()
-        if chances is not None:
-            document["probabilities"] = dict(zip(_classes(fitted), chances.T.tolist(), strict=True))
-        say_json(document)
+        document = {"model": model, "target": fitted.target, "classes": fitted.labels}
+        say_json({**document, **found.document(fitted), "error": error, "notes": notes})
     if out is not None or not json:
-        columns = {**ids, _free(fitted.target or "prediction", ids): found.tolist()}
-        if chances is not None:
-            for name, column in zip(_classes(fitted), chances.T, strict=True):
-                columns[_free(f"p({name})", columns)] = [f"{value:.6g}" for value in column]
-        if scores is not None and scores.ndim == 1:
-            columns[_free("score", columns)] = scores.tolist()
-        _write(columns, out)
+        _write(found.columns(fitted), out)
     if out is not None:
-        tell(f"{len(found):,} predictions are in {out}")
+        tell(f"{len(found.labels):,} predictions are in {out}")
+
+
+class _Predicted(NamedTuple):
+    """Predictions of some rows, and the identifiers that are copied beside them."""
+
+    labels: Any
+    scores: Any
+    chances: Any
+    ids: dict[str, list[str]]
+
+    def document(self, fitted: Any) -> dict[str, Any]:
+        """For JSON."""
+        found: dict[str, Any] = {"predictions": self.labels.tolist()}
+        found |= {"n_samples": len(self.labels), "ids": self.ids}
+        if self.scores is not None:
+            found["scores"] = self.scores.tolist()
+        if self.chances is not None:
+            columns = self.chances.T.tolist()
+            found["probabilities"] = dict(zip(_classes(fitted), columns, strict=True))
+        return found
+
+    def columns(self, fitted: Any) -> dict[str, list[Any]]:
+        """For CSV, by name."""
+        columns = {**self.ids, _free(fitted.target or "prediction", self.ids): self.labels.tolist()}
+        if self.chances is not None:
+            for name, column in zip(_classes(fitted), self.chances.T, strict=True):
+                columns[_free(f"p({name})", columns)] = [f"{value:.6g}" for value in column]
+        if self.scores is not None and self.scores.ndim == 1:
+            columns[_free("score", columns)] = self.scores.tolist()
+        return columns
 
 
 def _read(fitted: Any, data: str, arguments: dict[str, Any]) -> Any:

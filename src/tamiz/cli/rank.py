@@ -196,12 +196,10 @@ def _report_streamed(
     with usage():
         study = streamed_study(
             table,
-            ranking.selection,
+            ranking,
             method=report.method,
             path=Path(data),
             given=report.roles,
-            read=ranking.read,
-            notes=ranking.notes,
             seed=seed,
             command=command_line(),
             verbose=0 if quiet else 1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -316,42 +318,38 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
 # ---------------------------------------------------------------------------- being stopped
 
 
-def _signals() -> Any:
-    """Let SIGTERM end a run as Ctrl-C does; the list says what came."""
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Let SIGTERM end a run as Ctrl-C does; the list holds the signals that came."""
     import signal
-    from contextlib import contextmanager
 
     from tamiz.cli.console import tell
     from tamiz.cli.problems import CutShort
 
-    @contextmanager
-    def watching() -> Any:
-        caught: list[int] = []
+    caught: list[int] = []
 
-        def end(number: int, frame: Any) -> None:
-            caught.append(number)
-            raise KeyboardInterrupt
+    def end(number: int, frame: Any) -> None:
+        caught.append(number)
+        raise KeyboardInterrupt
 
-        try:
-            before = signal.signal(signal.SIGTERM, end)
-        except ValueError:  # not in the main thread
-            yield caught
-            return
-        try:
-            yield caught
-        except KeyboardInterrupt:
-            if not caught:
-                raise
-            tell("ended by SIGTERM; nothing was finished.")
-            raise CutShort(143) from None
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-    return watching()
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not in the main thread
+        yield caught
+        return
+    try:
+        yield caught
+    except KeyboardInterrupt:
+        if not caught:
+            raise
+        tell("ended by SIGTERM; nothing was finished.")
+        raise CutShort(143) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _leave_if_cut(study: Study, caught: list[int]) -> None:
-    """Ctrl-C and SIGTERM are told by the exit code; a time budget is no failure."""
+    """Ctrl-C and SIGTERM set the exit code; a time budget that ran out is no failure."""
     from tamiz.cli.problems import CutShort
 
     found = study.comparison

@@ -39,7 +39,7 @@ def tune(
 
     Features are scaled inside the training part of every fold.
     """
-    from tamiz.cli.console import command_line, number, say, say_json, table, tell
+    from tamiz.cli.console import command_line, say_json, tell
     from tamiz.cli.problems import usage
     from tamiz.cli.wording import tell_notes
 
@@ -47,36 +47,9 @@ def tune(
     opt.check_writable(out, "--out")
     grid = _grid(kernel, C, gamma, degree, coef0)
     dataset = opt.read(data, reading=reading, quiet=quiet)
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-    from sklearn.pipeline import Pipeline
-
-    from tamiz.evaluation import tune as run
-    from tamiz.evaluation.study import preparation
-    from tamiz.svm import SVC, SVR
-
     dataset = dataset.encode("onehot") if dataset.levels else dataset
-    machine = SVR() if dataset.task == "regression" else SVC()
-    model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
     with usage():
-        # rows of a file are often sorted: folds are drawn, as in the other commands
-        groups = dataset.extras.get("groups")
-        grouped = (GroupKFold, StratifiedGroupKFold)
-        kinds = (KFold, StratifiedKFold) if groups is None else grouped
-        folds = kinds[dataset.task != "regression"]
-        found = run(
-            dataset.X,
-            dataset.y,
-            model,
-            grid,
-            cv=folds(cv, shuffle=True, random_state=seed),
-            choose=choose,
-            search=search,
-            sample_weight=dataset.extras.get("weights"),
-            groups=groups,
-            random_state=seed,
-            n_jobs=jobs,
-            verbose=0 if quiet else 1,
-        )
+        found = _tuned(dataset, grid, cv, choose, search, seed, jobs, quiet)
     tell_notes(dataset, quiet)
     if out is not None:
         from tamiz.reports import Study, write_report
@@ -93,6 +66,49 @@ def tune(
     if json:
         say_json({**found.to_dict(), "data": dataset.name, "n_samples": dataset.n_samples})
         return
+    _show(found)
+    if out is not None:
+        tell(f"the report is in {out}")
+
+
+def _tuned(
+    dataset: Any, grid: Any, cv: int, choose: str, search: str, seed: int, jobs: int, quiet: bool
+) -> Any:
+    """The cross-validated error of every cell of the grid, scaling inside the folds."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+    from sklearn.pipeline import Pipeline
+
+    from tamiz.evaluation import tune as run
+    from tamiz.evaluation.study import preparation
+    from tamiz.svm import SVC, SVR
+
+    machine = SVR() if dataset.task == "regression" else SVC()
+    model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
+    # rows of a file are often sorted: folds are drawn at random, as in the other commands
+    groups = dataset.extras.get("groups")
+    grouped = (GroupKFold, StratifiedGroupKFold)
+    kinds = (KFold, StratifiedKFold) if groups is None else grouped
+    folds = kinds[dataset.task != "regression"]
+    return run(
+        dataset.X,
+        dataset.y,
+        model,
+        grid,
+        cv=folds(cv, shuffle=True, random_state=seed),
+        choose=choose,
+        search=search,
+        sample_weight=dataset.extras.get("weights"),
+        groups=groups,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=0 if quiet else 1,
+    )
+
+
+def _show(found: Any) -> None:
+    """The best cell, and a table of those next to it."""
+    from tamiz.cli.console import number, say, table
+
     best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.best_params.items())
     say(f"best: {best}")
     spread = number(found.best_std)
@@ -108,8 +124,6 @@ def tune(
     )
     if len(found.cells) > len(cells):
         say(f"… and {len(found.cells) - len(cells)} more cells (--json lists all).")
-    if out is not None:
-        tell(f"the report is in {out}")
 
 
 def _grid(

@@ -57,6 +57,8 @@ class Method:
         Parameters for tables of more than 150 features.
     aliases : tuple of str
         Other names.
+    own : type, optional
+        The class itself, of a method that :func:`register_method` added.
     """
 
     name: str
@@ -78,11 +80,12 @@ class Method:
     for_regression: Mapping[str, Any] = field(default_factory=dict)
     if_wide: Mapping[str, Any] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
+    own: Any = None
 
     @property
     def cls(self) -> Any:
         """The class."""
-        return getattr(import_module(self.home), self.class_name)
+        return self.own or getattr(import_module(self.home), self.class_name)
 
     @property
     def unit_free(self) -> bool:
@@ -410,13 +413,46 @@ _LIST = [
     ),
 ]
 
+_METHODS = {method.name: method for method in _LIST}
+
 #: All methods by name.
-METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _LIST})
+METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
 
 _NAMES = {
     **{name: method for method in _LIST for name in (*method.aliases, method.class_name.lower())},
     **METHODS,
 }
+
+
+def register_method(name: str, cls: type, *, family: str, what: str, **more: Any) -> Method:
+    """Make a selector of your own known by name to studies, comparisons and searches.
+
+    Parameters
+    ----------
+    name : str
+        Short name, in lower case, with hyphens. A method of the same name is replaced.
+    cls : type
+        The class, a :class:`tamiz.selector.Selector`.
+    family : {"filter", "wrapper", "embedded"}
+        How it selects.
+    what : str
+        What it looks at, in a few words.
+    **more
+        Further attributes of :class:`Method`, such as ``cost``, ``regression`` or ``sparse``.
+
+    Returns
+    -------
+    method : Method
+
+    Notes
+    -----
+    The page "Adding things" of the documentation has an example that is run.
+    """
+    values = {"cost": "not known", **more}
+    method = Method(name, family, cls.__module__, cls.__name__, what, own=cls, **values)
+    _METHODS[name] = method
+    _NAMES.update(dict.fromkeys((*method.aliases, cls.__name__.lower(), name), method))
+    return method
 
 
 def find_method(name: str) -> Method:
@@ -451,6 +487,9 @@ def find_method(name: str) -> Method:
 def method_of(selector: Any) -> Method | None:
     """The method that an object of the library is, None if it is none."""
     kind = type(selector)
+    known = next((m for m in METHODS.values() if m.own is kind), None)
+    if known is not None:
+        return known
     if kind.__module__.partition(".")[0] != "tamiz":
         return None
     return next((m for m in _LIST if m.class_name == kind.__name__), None)

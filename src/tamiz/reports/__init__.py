@@ -2,8 +2,8 @@
 
 from tamiz.evaluation.study import Reason, Recommendation, Study, make_study
 from tamiz.reports._render import render, write_report
-from tamiz.reports._text import summary
 from tamiz.reports.sections.reasons import reason_text
+from tamiz.reports.sections.summary import summary
 
 __all__ = [
     "Reason",

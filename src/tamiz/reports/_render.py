@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,11 @@ from tamiz.reports.sections import (
 )
 from tamiz.runtime.files import write_whole
 
-_SECTIONS: tuple[Callable[[Page], Section | None], ...] = (
+#: Makes a section of the page, or None where the study has nothing to show in it.
+SectionBuilder = Callable[[Page], Section | None]
+
+#: What was found.
+_RESULTS: tuple[SectionBuilder, ...] = (
     summary.build,
     errors.tradeoff,
     features.build,
@@ -44,13 +48,23 @@ _SECTIONS: tuple[Callable[[Page], Section | None], ...] = (
     methods.signal,
     tuning.build,
     ranking.build,
+)
+#: What it was found with, after all results.
+_BACKGROUND: tuple[SectionBuilder, ...] = (
     data.build,
     repeat.build,
     repeat.glossary,
 )
 
 
-def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None = None) -> Path:
+def write_report(
+    study: Any,
+    path: Any,
+    *,
+    lang: str = "en",
+    title: str | None = None,
+    sections: Sequence[SectionBuilder] = (),
+) -> Path:
     """Write a study as one HTML file that opens without a network.
 
     Parameters
@@ -64,6 +78,10 @@ def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None =
         Language of words and numbers.
     title : str, optional
         Heading of the report; the name of the data by default.
+    sections : sequence of callables, optional
+        Further sections, shown after the results of the library: each takes a
+        :class:`tamiz.reports.page.Page` and returns a :class:`tamiz.reports.page.Section`, or None
+        for no section.
 
     Returns
     -------
@@ -90,7 +108,7 @@ def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None =
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path={path!r} must be the name of a file.")
     place = Path(path)
-    text = render(study, lang, title=title)
+    text = render(study, lang, title=title, sections=sections)
     try:
         write_whole(place, text.encode("utf-8"))
     except OSError as error:
@@ -102,7 +120,13 @@ def write_report(study: Any, path: Any, *, lang: str = "en", title: str | None =
     return place
 
 
-def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:
+def render(
+    study: Any,
+    lang: str = "en",
+    *,
+    title: str | None = None,
+    sections: Sequence[SectionBuilder] = (),
+) -> str:
     """A study as the text of an HTML page.
 
     Parameters
@@ -113,6 +137,10 @@ def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:
         Language of words and numbers.
     title : str, optional
         Heading of the report; the name of the data by default.
+    sections : sequence of callables, optional
+        Further sections, shown after the results of the library: each takes a
+        :class:`tamiz.reports.page.Page` and returns a :class:`tamiz.reports.page.Section`, or None
+        for no section.
 
     Returns
     -------
@@ -136,27 +164,22 @@ def render(study: Any, lang: str = "en", *, title: str | None = None) -> str:
                 f"no {name}. Make one with tamiz.reports.make_study."
             )
     page = Page(study, language)
-    sections = list(_build(page))
+    built = [build(page) for build in (*_RESULTS, *sections, *_BACKGROUND)]
+    shown = [section for section in built if section is not None]
     key = "title_tuning" if page.only_tuned else "title"
     heading = visible(title or language(key, name=page.data.name or language("a_table")))
-    return "<!doctype html>\n" + _page(page, heading, sections)
+    parts = [_head(heading), _body(page, heading, shown)]
+    return "<!doctype html>\n" + tag("html", parts, lang=language.code)
 
 
-def _build(page: Page) -> Iterator[Section]:
-    for build in _SECTIONS:
-        section = build(page)
-        if section is not None:
-            yield section
-
-
-def _page(page: Page, heading: str, sections: list[Section]) -> str:
-    lang = page.lang
+def _head(heading: str) -> Markup:
+    """Style and script of the page, and the policy that allows these two and nothing else."""
     css, script = _file("report.css"), _file("report.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    head = tag(
+    return tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
@@ -167,28 +190,15 @@ def _page(page: Page, heading: str, sections: list[Section]) -> str:
         tag("style", Markup(css)),
         tag("script", Markup(script)),
     )
-    made = lang("made", version=(page.study.versions or {}).get("tamiz", ""))
-    when = visible(page.study.created or "").partition("T")[0]
-    top = tag(
-        "header",
-        tag(
-            "div",
-            tag("h1", heading),
-            tag("p", " · ".join(filter(None, [when, made])), class_="fine"),
-            class_="grow",
-        ),
-        tag(
-            "button",
-            lang("theme"),
-            type="button",
-            id="theme",
-            class_="screen",
-            data_texts="|".join(lang(f"theme_{kind}") for kind in ("auto", "light", "dark")),
-        ),
-    )
+
+
+def _body(page: Page, heading: str, sections: list[Section]) -> Markup:
+    """Heading, table of contents, sections."""
+    lang = page.lang
+    titles = [section.title or lang(f"section_{section.key}") for section in sections]
     links = [
-        tag("li", tag("a", lang(f"section_{section.key}"), href=f"#{section.key}"))
-        for section in sections
+        tag("li", tag("a", title, href=f"#{section.key}"))
+        for title, section in zip(titles, sections, strict=True)
     ]
     contents = tag(
         "nav",
@@ -199,23 +209,39 @@ def _page(page: Page, heading: str, sections: list[Section]) -> str:
     body = [
         tag(
             "section",
-            tag("h2", lang(f"section_{section.key}"), id=f"{section.key}-h"),
+            tag("h2", title, id=f"{section.key}-h"),
             section.body,
             id=section.key,
             aria_labelledby=f"{section.key}-h",
         )
-        for section in sections
+        for title, section in zip(titles, sections, strict=True)
     ]
-    whole = tag(
+    return tag(
         "body",
         tag("a", lang("skip"), href="#main", class_="skip"),
-        top,
+        _top(page, heading),
         tag("div", contents, tag("main", body, id="main", tabindex="-1"), class_="columns"),
         tag("footer", tag("p", lang("footer"))),
         data_keys=lang("keys"),
         data_save=lang("save_picture"),
     )
-    return str(tag("html", head, whole, lang=lang.code))
+
+
+def _top(page: Page, heading: str) -> Markup:
+    """The heading, when the report was made, and the choice between light and dark."""
+    lang = page.lang
+    made = lang("made", version=(page.study.versions or {}).get("tamiz", ""))
+    when = visible(page.study.created or "").partition("T")[0]
+    button = tag(
+        "button",
+        lang("theme"),
+        type="button",
+        id="theme",
+        class_="screen",
+        data_texts="|".join(lang(f"theme_{kind}") for kind in ("auto", "light", "dark")),
+    )
+    fine = tag("p", " · ".join(filter(None, [when, made])), class_="fine")
+    return tag("header", tag("div", tag("h1", heading), fine, class_="grow"), button)
 
 
 def _file(name: str) -> str:

@@ -22,10 +22,21 @@ _ZOOM = 2.5
 
 
 class Section(NamedTuple):
-    """A part of the report with a heading."""
+    """A part of the report with a heading.
+
+    Attributes
+    ----------
+    key : str
+        Names the part of the page: links to it end with ``#key``.
+    body : Markup
+        What stands below the heading.
+    title : str or None
+        The heading; None for the one that the language has for the key.
+    """
 
     key: str
     body: Markup
+    title: str | None = None
 
 
 class Style(NamedTuple):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from tamiz.evaluation.study import AGREEMENT
-from tamiz.reports.language import NONE
+from tamiz.reports.language import NONE, find_language
 from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page, Section
 from tamiz.reports.sections.data import warned
-from tamiz.reports.sections.reasons import reason
+from tamiz.reports.sections.reasons import plain, reason
 from tamiz.reports.sections.repeat import measured
 from tamiz.reports.tables import folded, pairs
 
 FIRST_NAMES = 12
 MOST_WARNINGS = 6
+#: The same in plain text.
+TEXT_NAMES, TEXT_WARNINGS = 10, 3
 #: Reasons that the sentences and the answers themselves give already.
 TOLD = frozenset({"selection_bias", "boundary_linear", "boundary_curved", "boundary_rules"})
 
@@ -389,3 +392,92 @@ def _measured(page: Page) -> Markup | None:
         return None
     inner = tag("ul", [tag("li", text) for text in items])
     return folded(page.lang("measured"), inner)
+
+
+# ------------------------------------------------------------------------------ as plain text
+
+
+def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
+    """What was found, line by line, as the first section of the report says it.
+
+    Parameters
+    ----------
+    study : Study
+        What was found.
+    lang : {"en", "es"}, default="en"
+        Language.
+    width : int, default=88
+        Lines are at most so long.
+
+    Returns
+    -------
+    lines : list of str
+
+    Examples
+    --------
+    >>> from tamiz.data import load
+    >>> from tamiz.filters import FisherScore
+    >>> from tamiz.reports import Study, summary
+    >>> data = load("d8")
+    >>> found = FisherScore(2).fit(data.X, data.y).selection_
+    >>> summary(Study(data, {"fisher": found}))[0]
+    'Which of 3 features tell the 2 classes of “target” apart? Studied on 8 rows.'
+    """
+    page = Page(study, find_language(lang))
+    lines = _wrapped(question(page), width)
+    for text in first(page):
+        lines += _wrapped(text, width)
+    alarms = warned(page)
+    for alarm, _ in alarms[:TEXT_WARNINGS]:
+        lines += _wrapped(alarm, width, "! ")
+    if alarms[TEXT_WARNINGS:]:
+        more = page.lang.whole(len(alarms) - TEXT_WARNINGS)
+        lines.append(f"! {page.lang('more_names', n=more)}")
+    best = page.recommended
+    if best is not None:
+        both = same_answer(page)
+        lines += [
+            "",
+            *_answer_lines(page, best, "answer_both" if both else "answer_smallest", width),
+        ]
+        if not both:
+            lines += _answer_lines(page, study.most_accurate, "answer_most_accurate", width)
+    elif page.chosen:
+        n = page.lang.count("feature", len(page.chosen))
+        said = page.lang.rich("advice_ranking", n=n, method=page.lead or "")
+        lines += ["", *_wrapped(said, width), *_name_lines(page, page.chosen, width)]
+    texts = sentences(page)
+    if texts:
+        lines += ["", *_wrapped(" ".join(plain(text) for text in texts), width)]
+    if best is not None:
+        reasons = reasons_of(page, best)
+        lines += ["", f"{page.lang('why')}:"] if reasons else []
+        for text in reasons:
+            lines += _wrapped(text, width, "- ")
+    return lines
+
+
+def _answer_lines(page: Page, one: Any, key: str, width: int) -> list[str]:
+    """An answer: how many features, by whom, with which error, and their names."""
+    said = page.lang(
+        "answer_line",
+        what=page.lang(key),
+        n=page.lang.count("feature", one.size),
+        method=page.method(one.method),
+        judge=one.judge,
+        error=page.with_interval(one.error, one.low, one.high),
+    )
+    return [*_wrapped(said, width), *_name_lines(page, page.positions(one.features), width)]
+
+
+def _name_lines(page: Page, chosen: list[int], width: int) -> list[str]:
+    if takes_all(page, chosen):
+        return [f"    {page.lang('answer_all')}"]
+    names = ", ".join(plain(page.feature(j)) for j in chosen[:TEXT_NAMES])
+    rest = f", … (+{len(chosen) - TEXT_NAMES})" if chosen[TEXT_NAMES:] else ""
+    return textwrap.wrap(f"{names}{rest}", width, initial_indent="    ", subsequent_indent="    ")
+
+
+def _wrapped(content: Any, width: int, mark: str = "") -> list[str]:
+    indent = " " * len(mark)
+    return textwrap.wrap(plain(content), width, initial_indent=mark, subsequent_indent=indent)
