@@ -244,7 +244,6 @@ def test_quick_start_of_the_readme_runs(capsys):
     "page",
     [
         "quick-start.md",
-        "extending.md",
         "faq.md",
         "migrating.md",
         "scaling.md",
