@@ -3,7 +3,7 @@ Six selectors on two tables, honestly
 =====================================
 
 ``colon``: 62 tissues, 2,000 genes (logarithms). Ten folds, three times, a linear machine as judge.
-``madelon``: an artificial table in which 20 of 500 features matter, together and not alone; a
+``madelon``: an artificial table in which 20 of 500 features matter, only in combination; a
 linear judge cannot work there, so a radial one judges. To save time, a random 600 of its 2,600
 samples take part, in five folds, twice; RFE ranks with a radial machine, a tenth of the features at
 a time, and sizes are chosen by the other folds.
@@ -72,7 +72,7 @@ def madelon(folder: Path, **options: Any) -> Comparison:
 
 
 def draw(found: Comparison, name: str, out: Path) -> None:
-    """Curves, and the gap between honest and apparent errors."""
+    """Curves, and the difference between honest and apparent errors."""
     figure = found.plot()[0].figure
     figure.suptitle(f"{name}: {found.n_samples} samples × {found.n_features} features")
     save(figure, out / f"compare_{name}.png")

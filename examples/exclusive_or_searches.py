@@ -1,6 +1,6 @@
 """
-A pair of features that help only together: which searches find it?
-====================================================================
+A pair of features that help only in combination: which searches find it?
+=========================================================================
 
 The sign of the product of two features is the class (an exclusive or); six more are noise. Either
 of the two is useless alone, so that a search that adds one feature at a time has nothing to go by.

@@ -24,8 +24,8 @@ critical_difference_diagram(ranks, n_runs=14, alpha=0.10)
 plt.show()
 
 # %%
-# Our own table: four selectors on twelve artificial problems, six of them with features that only
-# help together. The judge is a radial machine on five of twenty features.
+# Our own table: four selectors on twelve artificial problems, six of them with features that
+# help only in combination. The judge is a radial machine on five of twenty features.
 
 
 def problem(seed):

@@ -1,6 +1,6 @@
 """
-A pair that only tells something together
-=========================================
+A pair that is informative only in combination
+==============================================
 
 Two features whose signs agree in one class and differ in the other, among 28 features of noise.
 Neither of the two has anything to do with the class by itself, so every filter that looks at one

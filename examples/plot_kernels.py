@@ -15,7 +15,7 @@ from tamiz import SVC
 from tamiz.kernels import RBF, Linear, Polynomial
 
 # %%
-# Two spirals: near samples belong together, but everything turns around.
+# Two spirals: near samples are of one class, but no plane separates them.
 rng = np.random.default_rng(0)
 y = np.arange(240) % 2
 angle = np.sqrt(rng.uniform(0.03, 1, len(y))) * 3 * np.pi

@@ -4,7 +4,7 @@ Scaling factors on the way down
 
 Every feature is multiplied by a factor, and the factors move downhill on a bound of the error or on
 the machine's own objective. Four Gaussian clouds whose class is the exclusive or of two features,
-among 50 features of noise: neither feature tells anything alone, together their factors rise.
+among 50 features of noise: neither feature is informative alone; in combination their factors rise.
 """
 
 # sphinx_gallery_thumbnail_number = 1

@@ -3,9 +3,9 @@ Time of mRMR, QPFS and QPFS with Nyström's method
 =================================================
 
 A full mRMR ranking compares every pair of features, and so does exact QPFS. With Nyström's method
-QPFS compares a share p of the features with all of them. The left figure shows how time grows with
-the number of samples N at a constant number of features M, the right one with M at a constant N, on
-data of the shape of gene expression. Slopes are fitted to the three largest sizes in double
+QPFS compares a fraction p of the features with all of them. The left figure shows how time grows
+with the number of samples N at a constant number of features M, the right one with M at a constant
+N, on data of the shape of gene expression. Slopes are fitted to the three largest sizes in double
 logarithmic scale: one is linear growth, two is quadratic. Where the sample of features outgrows the
 number of samples (N well below pM), inverting its block dominates and growth becomes cubic. ::
 

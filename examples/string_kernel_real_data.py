@@ -10,7 +10,7 @@ what.
 
 That is not honest enough here. The sequences without a promoter are windows of one long piece of
 DNA, and most of them overlap others: a string kernel finds the part in common wherever it stands.
-So the study is done again with all relatives left out together, those that share 15 letters in
+So the study is done again with all relatives in one fold, those that have 15 letters in common in
 a row with each other, directly or through others; inside, too, relatives stay in one fold.
 
 Then 1,000 different messages of ``sms_spam``, drawn at random, are judged by five folds, C chosen
@@ -90,7 +90,7 @@ def leave_out(
 
 
 def relatives(X: list[str], letters_in_a_row: int = 15) -> np.ndarray:
-    """A number for each sequence, the same for those that share so many letters in a row."""
+    """A number for each sequence, the same for those with so many letters in a row in common."""
     group = list(range(len(X)))
 
     def first(i: int) -> int:

@@ -1,10 +1,10 @@
 """
-Trees beside those of scikit-learn: the same splits, gaps, and categories
-=========================================================================
+Trees beside those of scikit-learn: the same splits, missing values, and categories
+===================================================================================
 
 Prints the tables of the page on trees. Takes about twenty minutes. ::
 
-    python examples/tree_against_scikit_learn.py [same | gaps | categories | sizes]
+    python examples/tree_against_scikit_learn.py [same | missing | categories | sizes]
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def numbers(name: str) -> tuple[np.ndarray, np.ndarray]:
 def shortfall(model: CARTClassifier, X: np.ndarray, y: np.ndarray) -> float:
     """By how much a split of ours gains less than scikit-learn's best for the same samples.
 
-    The largest over all nodes, as a share of the impurity of the node.
+    The largest over all nodes, as a fraction of the impurity of the node.
     """
     tree = model.tree_
     path = model.decision_path(X).tocsc()
@@ -162,7 +162,7 @@ STOPS = (
 )
 
 
-def gaps() -> None:
+def missing() -> None:
     """Accuracy on data with missing values, with the same stop criteria."""
     print(
         "| data | stop | same columns | scikit-learn | difference | sets | surrogates only | "
@@ -186,16 +186,16 @@ def gaps() -> None:
                 "one-hot": one_hot(data.categorical, theirs(random_state=0, **limits)),
             }
             found = compare(models, data.X, data.y)
-            share = {model: 100 * values[:, 0] for model, values in found.items()}
-            mean = {model: f"{values.mean():.1f}" for model, values in share.items()}
+            accuracy = {model: 100 * values[:, 0] for model, values in found.items()}
+            mean = {model: f"{values.mean():.1f}" for model, values in accuracy.items()}
             cells = [
                 mean["same columns"],
                 mean["peer"],
-                difference(share["same columns"], share["peer"]),
+                difference(accuracy["same columns"], accuracy["peer"]),
                 mean["sets"],
                 mean["surrogates"],
                 mean["one-hot"],
-                difference(share["sets"], share["one-hot"]),
+                difference(accuracy["sets"], accuracy["one-hot"]),
             ]
             print(f"| {name} | {said} | {' | '.join(cells)} |", flush=True)
 
@@ -245,7 +245,7 @@ def sizes() -> None:
 
 
 if __name__ == "__main__":
-    parts = {"same": same, "gaps": gaps, "categories": categories, "sizes": sizes}
+    parts = {"same": same, "missing": missing, "categories": categories, "sizes": sizes}
     for part in sys.argv[1:] or parts:
         parts[part]()
         print()

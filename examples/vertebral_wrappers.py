@@ -78,8 +78,8 @@ def run(search: type, X: np.ndarray, y: np.ndarray, n_splits: int) -> Runs:
     return Runs(np.array(orders), subsets, *numbers)
 
 
-def shares(order: np.ndarray) -> np.ndarray:
-    """For each feature (row) the share of the splits in which it takes each place (column)."""
+def fractions(order: np.ndarray) -> np.ndarray:
+    """For each feature (row) the fraction of the splits in which it takes each place (column)."""
     return np.stack([(order == feature).mean(axis=0) for feature in range(1, 7)])
 
 
@@ -91,9 +91,9 @@ def central(values: np.ndarray) -> tuple[float, float]:
 
 def report(name: str, runs: Runs, published: tuple[int, ...], verb: str) -> None:
     """Print the tables of one search."""
-    print(f"\n{name}: share of {len(runs.fit)} splits in which a feature is {verb} at each step")
+    print(f"\n{name}: fraction of {len(runs.fit)} splits in which a feature is {verb} at each step")
     print("       " + "".join(f"{place:>7}" for place in range(1, 7)) + "   published step")
-    for feature, row in enumerate(shares(runs.order), start=1):
+    for feature, row in enumerate(fractions(runs.order), start=1):
         cells = "".join(f"{value:7.2f}" for value in row)
         print(f"    f{feature} {cells}   {published.index(feature) + 1}")
     subset, value = PUBLISHED[name]

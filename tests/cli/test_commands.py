@@ -18,7 +18,7 @@ from tests.cli.programs import PROGRAM, is_one_line, run, valid
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Tables to work on: one with Windows line endings, one with text and gaps."""
+    """Tables to work on: one with Windows line endings, one with text and missing values."""
     place = tmp_path_factory.mktemp("cli")
     iris = load_iris()
     rows = [
@@ -55,7 +55,7 @@ def test_rank(folder):
     assert "\x1b" not in shown.stdout + shown.stderr  # no colours where no terminal is
 
 
-def test_rank_takes_categories_and_gaps_as_the_method_wants(folder):
+def test_rank_takes_categories_and_missing_values_as_the_method_wants(folder):
     counted = run("rank", "mixed.csv", "-m", "mrmr", "--json", cwd=folder)
     document = valid("rank", counted.stdout)
     assert {f["name"] for f in document["features"]} == {"colour", "size", "noise"}

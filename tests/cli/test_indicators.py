@@ -13,7 +13,7 @@ from tamiz.scale import batches
 
 @pytest.fixture
 def path(tmp_path):
-    """Words with gaps and without, of two and more levels, one of which comes late; codes."""
+    """Text with and without missing values, of two and more levels, one of them late; codes."""
     rng = np.random.default_rng(0)
     n = 300
     table = pd.DataFrame(
@@ -43,7 +43,7 @@ def test_the_columns_of_the_whole_table(path, rows, monkeypatch):
     assert table.schema.names == whole.feature_names
     assert "gaps=(missing)" in table.schema.names and "zip=7.5" in table.schema.names
     assert not table.schema.categories
-    for _ in range(2):  # it can be gone through again
+    for _ in range(2):  # it can be read again
         parts = list(table)
         np.testing.assert_array_equal(np.vstack([part.X for part in parts]), whole.X)
         y = np.concatenate([part.y for part in parts])

@@ -28,7 +28,7 @@ N, FEW = 900, 200
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Numbers; words, gaps and rows without a class; a quantity to predict."""
+    """Numbers; text, missing values and rows without a class; a numeric target."""
     place = tmp_path_factory.mktemp("reports")
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, N)
@@ -115,7 +115,7 @@ def test_the_ranking_is_that_of_memory(method, folder, few):
     for term in ("Rows", "Target", "Missing cells"):
         assert shown[term] == inside[term]
     charts = [p.one("data").all("figure") for p in (ours, theirs)]
-    assert [c.text for c in charts[0]] == [c.text for c in charts[1]]  # classes, gaps: of all rows
+    assert [c.text for c in charts[0]] == [c.text for c in charts[1]]  # of all rows
     assert f"{FEW} rows (" in shown["Sample"]
     assert "Sample" not in inside
     assert "sample" not in theirs.one("summary").text
@@ -154,7 +154,7 @@ def test_all_rows_give_the_page_of_memory(method, lang, folder):
     ]
     assert facts(ours) == facts(theirs)
     assert not ours.of_class("sample")
-    assert any("gone through once more" in note for note in said["notes"])
+    assert any("read once more" in note for note in said["notes"])
 
 
 def test_what_only_the_sample_shows_is_marked(folder, few):
@@ -175,7 +175,7 @@ def test_points_of_a_regression_are_counted(folder, monkeypatch):
     part = page.one("features")
     assert "400 points: rows drawn at random from the 600 of the sample" in part.text
     assert len(part.all("svg")[0].all("circle")) == 400
-    assert "its share" not in page.one("summary").text  # there are no classes
+    assert "its proportion" not in page.one("summary").text  # there are no classes
 
 
 def test_a_method_that_samples_says_so(folder, few):

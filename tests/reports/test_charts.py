@@ -197,13 +197,13 @@ def test_categories_are_bars_and_numbers_are_ridges():
     assert [len(panel.of_class("area")) for panel in panels] == [2, 2, 0]
     levels = {stop[4] for stop in stops(panels[2].of_class("chart")[0])}
     assert levels == {"red", "green", "blue"}
-    shares = [
+    fractions = [
         float(row[2].rstrip("%"))
         for stop in stops(panels[2].of_class("chart")[0])
         for row in stop[5]
         if row[1] == "benign"
     ]
-    assert sum(shares) == pytest.approx(100, abs=0.2)
+    assert sum(fractions) == pytest.approx(100, abs=0.2)
 
 
 def test_styles_repeat_after_eight_with_a_broken_line():

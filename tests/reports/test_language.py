@@ -57,8 +57,8 @@ def test_every_key_that_is_asked_for_exists_and_none_is_left_over():
 
 def test_numbers_follow_the_language():
     assert (EN.fixed(1234.5, 1), ES.fixed(1234.5, 1)) == ("1,234.5", "1234,5")
-    assert (EN.whole(16063), ES.whole(16063)) == ("16,063", "16\u202f063")
-    assert (EN.share(0.085), ES.share(0.085)) == ("8.5%", "8,5\u00a0%")
+    assert (EN.integer(16063), ES.integer(16063)) == ("16,063", "16\u202f063")
+    assert (EN.in_percent(0.085), ES.in_percent(0.085)) == ("8.5%", "8,5\u00a0%")
     assert (EN.number(0.0012345), ES.number(0.0012345)) == ("0.00123", "0,00123")
 
 

@@ -100,8 +100,8 @@ def test_values_that_span_decades_get_a_logarithmic_axis():
      Symlog(-500, 5000, 0, 1, 1.0)],
 )  # fmt: skip
 def test_an_axis_finds_the_value_at_a_place(scale):
-    shares = np.linspace(0, 1, 11)
-    assert [scale.share(scale.at(u)) for u in shares] == pytest.approx(shares, abs=1e-9)
+    fractions = np.linspace(0, 1, 11)
+    assert [scale.fraction(scale.at(u)) for u in fractions] == pytest.approx(fractions, abs=1e-9)
     assert scale.at(0) == pytest.approx(scale.low) and scale.at(1) == pytest.approx(scale.high)
     ticks = scale.ticks(5)
     assert ticks == sorted(ticks) and all(scale.low <= tick <= scale.high for tick in ticks)
@@ -184,7 +184,7 @@ def test_one_feature_is_shown_with_the_threshold_of_the_judge():
     study = other_study("one numeric feature")
     part = read(render(study)).one("plane")
     said = part.text.replace(",", "")
-    numbers = re.search(r"changes its answer (?:at|\d+ times first at) ([\d. ]+)\.", said)[1]
+    numbers = re.search(r"prediction changes (?:at|\d+ times first at) ([\d. ]+)\.", said)[1]
     values = [float(number) for number in numbers.split()]
     area = study.dataset.X[:, 0]
     machine = study.pipeline()

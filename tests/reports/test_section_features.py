@@ -27,8 +27,8 @@ def test_an_indicator_is_drawn_as_bars_in_the_order_of_its_values():
     assert not part.of_class("area")
     shown = [node.text for node in part.of_class("small")]
     assert shown == ["0", "1"]  # though 1 is more frequent
-    shares = [node.text for node in part.of_class("tiny")]
-    assert shares == ["0%", "50%", "100%", "50%"]  # of rows with a value: no 5 of 5, yes 2 of 4
+    fractions = [node.text for node in part.of_class("tiny")]
+    assert fractions == ["0%", "50%", "100%", "50%"]  # of rows with a value: no 5 of 5, yes 2 of 4
 
 
 @pytest.mark.parametrize(

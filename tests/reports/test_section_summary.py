@@ -68,7 +68,7 @@ def test_an_answer_of_a_size_that_no_split_chose_is_said():
     inside = replace(study, recommended=replace(study.recommended, size=int(sizes.max())))
     assert "splits" in _words(inside) and ", not " not in _words(inside)
     outside = replace(study, recommended=replace(study.recommended, size=int(sizes.max()) + 70))
-    said = f"{sizes.max() + 70:.0f}: take the number as a rough one"
+    said = f"{sizes.max() + 70:.0f}: take the number as approximate"
     assert f", not {said}" in _words(outside)
     assert f", no {sizes.max() + 70:.0f}: tome el número" in _words(outside, "es")
 

@@ -19,45 +19,45 @@ from tamiz.scale import Batch, Batches, sweep
 
 
 @dataclass
-class Gaps:
-    """Which columns lack values in some row."""
+class Incomplete:
+    """Which columns have missing values."""
 
     columns: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch) -> Gaps:
+    def of(cls, batch: Batch) -> Incomplete:
         """Those of a batch."""
         return cls(np.isnan(batch.X).any(axis=0))
 
-    def merge(self, other: Gaps) -> Gaps:
+    def merge(self, other: Incomplete) -> Incomplete:
         """Those of both sets of rows."""
-        return Gaps(self.columns | other.columns)
+        return Incomplete(self.columns | other.columns)
 
 
 class Indicators(Batches):
     """The batches of a table, with an indicator for each level of each nominal column.
 
-    Two levels make one column, that of the second; missing cells are a level of their own. To know
-    where there are any, the rows are gone through once.
+    Two levels make one column, that of the second; missing values are a level of their own. One
+    pass over the rows finds out where there are any.
 
     Parameters
     ----------
     table : Batches
-        Has nominal columns, and can be gone through again.
+        Has nominal columns, and can be read again.
     verbose : int
-        Whether to show how far that is.
+        Whether to show the progress of that pass.
 
     Attributes
     ----------
     note : str
         What became of the columns.
     n_passes : int
-        How often the rows were gone through to prepare them.
+        How many passes over the rows the preparation took.
     table : Batches
         The table itself, with its nominal columns.
     made_of : list of (int, int or None)
         For every column, the one of the table that it comes from, and the level that it stands
-        for: None for a column of numbers; one past the last for missing cells.
+        for: None for a column of numbers; one past the last for missing values.
     """
 
     n_passes = 1
@@ -67,7 +67,9 @@ class Indicators(Batches):
         self.table = table
         self.made_of: list[tuple[int, int | None]] = []
         schema = table.schema
-        gaps = sweep(table, Gaps.of, progress=verbose, label="looking for missing categories")
+        incomplete = sweep(
+            table, Incomplete.of, progress=verbose, label="looking for missing values"
+        )
         self._n_rows = table.n_rows
         names: list[str] = []
         self._first: dict[int, int] = {}  # level of the first indicator of each nominal column
@@ -79,7 +81,7 @@ class Indicators(Batches):
                 self.made_of.append((j, None))
                 continue
             labels = [_shown(level) for level in schema.categories[j].tolist()]
-            labels += [MISSING] * bool(gaps.columns[j])
+            labels += [MISSING] * bool(incomplete.columns[j])
             self._first[j] = 1 if len(labels) == 2 else 0
             names += [f"{name}={label}" for label in labels[self._first[j] :]]
             self._width.append(len(labels) - self._first[j])

@@ -1,4 +1,4 @@
-"""``tamiz rank`` on a file that is not read as a whole: when, how, and what is told of it."""
+"""``tamiz rank`` on a file that is read in batches: when, how, and the notes about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def wants_stream(asked: bool | None, data: str, method: Method, rows: int | None) -> bool:
-    """Whether to stream: as asked, else if the file would take too large a share of the memory.
+    """Whether to stream: as asked, else if the file would take too large a fraction of the memory.
 
     A method that cannot stream is refused, with those that can.
     """
@@ -32,7 +32,7 @@ def wants_stream(asked: bool | None, data: str, method: Method, rows: int | None
 
         try:
             large = is_large(data)
-        except (DataError, OSError, ImportError):  # reading it will tell what is wrong
+        except (DataError, OSError, ImportError):  # reading it will say what is wrong
             large = False
         if not large:
             return False
@@ -65,7 +65,7 @@ def streaming_methods() -> list[str]:
 def open_table(
     data: str, target: Any, method: Method, *, verbose: int, **options: Any
 ) -> tuple[Batches, list[str]]:
-    """The file in batches, and what was noticed while it was looked through.
+    """The file in batches, and what was noticed in the first pass over it.
 
     Categories become indicators for methods that need numbers, as they do in memory.
     """
@@ -81,11 +81,11 @@ def open_table(
     alarms = [str(one.message) for one in caught]
     for alarm in alarms if verbose else []:  # before hours of reading, and not after
         tell_once(alarm)
-    told = [*table.notes, *alarms]
+    notes = [*table.notes, *alarms]
     if table.schema.categories and not method.categorical:
         table = Indicators(table, verbose=verbose)
-        told.append(table.note)
-    return table, told
+        notes.append(table.note)
+    return table, notes
 
 
 def fit_streamed(
@@ -100,8 +100,8 @@ def fit_streamed(
 
     Machines standardise a stream themselves; nothing else scales one.
 
-    Whether there are gaps is not looked for: a method that needs all values stops at the first,
-    and begins anew when medians have been found for them.
+    Missing values are not looked for: a method that needs all values stops at the first one, and
+    begins again with medians in their place.
     """
     from tamiz.validation import MissingValuesError
 
@@ -136,7 +136,7 @@ def fit_streamed(
         selector.selection_.params["categorical_features"] = schema.categorical.tolist()
     n, passes = table.n_rows or 0, passes + selector.n_passes_
     times = "once" if passes == 1 else f"{passes} times"
-    notes = [f"the table was read in batches: its {n:,} rows were gone through {times}."]
+    notes = [f"the table was read in batches: its {n:,} rows were read {times}."]
     if method.unit_free and scale is not None:
         notes.append(
             "the features were not scaled: filters read a stream as it is, and their default "
@@ -148,11 +148,11 @@ def fit_streamed(
             f"there are {p:,} features now."
         )
     notes += filling
-    told = selector.selection_.notes
-    notes += [f"{told[key]}." for key in ("cuts", "sample") if key in told]
-    if told.get("widest_bounds"):
+    made = selector.selection_.notes
+    notes += [f"{made[key]}." for key in ("cuts", "sample") if key in made]
+    if made.get("widest_bounds"):
         notes.append(
-            f"scores are the middle of bounds, at most {told['widest_bounds']:.2g} apart, that the "
+            f"scores are the middle of bounds, at most {made['widest_bounds']:.2g} apart, that the "
             "scores of all rows lie between."
         )
     return selector, notes + [text for text in warned if text not in notes]
@@ -176,7 +176,7 @@ def named_columns(names: Sequence[str]) -> Iterator[None]:
 
 
 def _fill(table: Batches, verbose: int) -> tuple[Batches, int, list[str]]:
-    """The table with medians in its gaps, how often it was read for that, and what to tell."""
+    """The table with medians for missing values, how often it was read for that, and notes."""
     from tamiz.cli._indicators import Indicators
 
     inner = table.table if isinstance(table, Indicators) else table

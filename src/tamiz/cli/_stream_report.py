@@ -1,7 +1,7 @@
 """The report of a ranking whose table was read in batches.
 
-The ranking comes from all rows. One more pass counts rows, classes and gaps, and draws a sample of
-rows: pictures need cells, and the cells of all rows are more than memory holds.
+The ranking comes from all rows. One more pass counts rows, classes and missing values, and
+draws a sample of rows: pictures need cells, and the cells of all rows are more than memory holds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Tally:
     n_rows : int
         Number of rows.
     missing : int array of shape (n_features,)
-        Missing cells of each column.
+        Number of missing values of each column.
     low, high : float arrays of shape (n_features,)
         Least and greatest value of each column; NaN if it has none.
     classes : int array of shape (n_classes,)
@@ -213,10 +213,10 @@ def _sampled(
 def sample_note(n_sample: int, n_rows: int, seed: int) -> str:
     """What the report took from the rows."""
     if n_sample == n_rows:
-        return "for the report the rows were gone through once more."
+        return "for the report the rows were read once more."
     return (
         f"pictures of the report show {n_sample:,} of the {n_rows:,} rows, drawn at random with "
-        f"seed {seed}; for that the rows were gone through once more."
+        f"seed {seed}; for that the rows were read once more."
     )
 
 

@@ -133,9 +133,11 @@ def fit_sigmoids(
     values: np.ndarray, y: np.ndarray, classes: np.ndarray, weights: Any = None
 ) -> np.ndarray:
     """Slope and intercept for each column of decision values; weights count as rows."""
-    told = classes[1:] if values.shape[1] == 1 else classes
+    modelled = classes[1:] if values.shape[1] == 1 else classes
     weights = np.ones(len(y)) if weights is None else np.asarray(weights) / np.mean(weights)
-    return np.array([_sigmoid(values[:, k], y == label, weights) for k, label in enumerate(told)])
+    return np.array(
+        [_sigmoid(values[:, k], y == label, weights) for k, label in enumerate(modelled)]
+    )
 
 
 def probabilities(values: np.ndarray, sigmoids: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ def say(text: str = "") -> None:
 
 
 def flush() -> None:
-    """Hand over what was said so far."""
+    """Write out what was said so far."""
     with open_pipe():
         sys.stdout.flush()
 
@@ -89,7 +89,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share in per cent."""
+    """A fraction in per cent."""
     return "–" if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %"
 
 

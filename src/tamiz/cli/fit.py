@@ -154,9 +154,9 @@ def _honest(fitted: Any, pipeline: Any, data: Any, parts: Any) -> dict[str, Any]
         errors = np.sqrt(errors).tolist()
     else:
         fitted.calibrate(values, y, how, weights)
-        n = float(weights.sum() ** 2 / (weights**2).sum())  # rows that so much is known of
-        share = float(np.average(loss, weights=weights))
-        ends = binomtest(round(share * n), max(1, round(n))).proportion_ci(method="wilson")
+        n = float(weights.sum() ** 2 / (weights**2).sum())  # the effective number of rows
+        rate = float(np.average(loss, weights=weights))
+        ends = binomtest(round(rate * n), max(1, round(n))).proportion_ci(method="wilson")
         low, high = float(ends.low), float(ends.high)
     return {
         "error": float(np.mean(errors)),

@@ -12,7 +12,7 @@ _TAKES = {
     "multiclass": "many classes",
     "regression": "regression",
     "categorical": "categories",
-    "missing": "gaps",
+    "missing": "missing values",
     "sparse": "sparse",
 }
 

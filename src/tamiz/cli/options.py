@@ -1,4 +1,4 @@
-"""Options that commands share, and the data that they describe."""
+"""Options that several commands have, and the data that they describe."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ Keep = Annotated[
 ]
 Groups = Annotated[
     str | None,
-    typer.Option(help="Column that says which rows belong together.", rich_help_panel=_READING),
+    typer.Option(
+        help="Column of groups; rows of one group stay on one side of every split.",
+        rich_help_panel=_READING,
+    ),
 ]
 Weights = Annotated[
     str | None, typer.Option(help="Column of weights of the rows.", rich_help_panel=_READING)
@@ -131,7 +134,7 @@ Quiet = Annotated[
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read: the options that all commands share, one field each."""
+    """How a table is read: the options that all commands have, one field each."""
 
     target: Target = None
     columns: Columns = None

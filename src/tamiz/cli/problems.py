@@ -9,7 +9,7 @@ from tamiz.cli.wording import as_options
 
 
 class Problem(Exception):
-    """Something that is told in one line."""
+    """An error that is reported in one line."""
 
     exit_code = 1
 

@@ -58,7 +58,7 @@ def rank(
     Examples:  tamiz rank genes.csv --method mrmr -k 50
                tamiz rank credit.csv -t default -m relieff --json | jq '.features[0].name'
 
-    A file that is large beside the free memory is read in batches, several times if need be.
+    A file that is large for the free memory is read in batches, several times if need be.
     Pictures of its report (--out) show a sample of the rows, and say so.
 
     Machines and searches rank standardised features, as in 'tamiz select' (--scale changes that);
@@ -90,7 +90,7 @@ def rank(
             except KeyboardInterrupt:
                 out, why = None, "interrupted while the report was made; there is none."
                 ranking = ranking._replace(notes=[*ranking.notes, why])
-            except Exception:  # told last; the ranking may have taken hours
+            except Exception:  # reported last; the ranking may have taken hours
                 _finish(ranking, k, json, quiet, None)
                 raise
         _finish(ranking, k, json, quiet, out)
@@ -174,18 +174,18 @@ def _streamed(
     with usage():
         place = opt.name_or_position(reading.target)
         verbose = wanted["verbose"]
-        table, told = open_table(data, place, method, verbose=verbose, **reading.streamed())
+        table, read = open_table(data, place, method, verbose=verbose, **reading.streamed())
         selector, notes = fit_streamed(table, method, k, params, scale, wanted)
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
     n, p = table.n_rows or 0, schema.n_features
-    return Ranking(selection, n, p, schema.target, stem(Path(data)), told, notes), table
+    return Ranking(selection, n, p, schema.target, stem(Path(data)), read, notes), table
 
 
 def _report_streamed(
     ranking: Ranking, table: Batches, data: str, seed: int, quiet: bool, report: _Report
 ) -> Ranking:
-    """Write the report; the ranking with what is to be told of it."""
+    """Write the report; the ranking with the notes of both."""
     from pathlib import Path
 
     from tamiz.cli._stream_report import streamed_study
@@ -304,7 +304,7 @@ def make_selector(
 ) -> Any:
     """The method with the parameters of the user, else with those wanted that it has.
 
-    A method that would guess whether the target is a quantity is told what the reader found.
+    A method that would guess whether the target is numeric gets the task that the reader found.
     """
     names = method.cls._get_param_names()
     strange = [name for name in params if name not in names]
@@ -316,9 +316,9 @@ def make_selector(
     others = {name: value for name, value in params.items() if name != "task"}
     selector = method.make(task=params.get("task", task), n_features=n_features, **others)
     own = selector.get_params()
-    told = {"task": task, **wanted} if own.get("task") == "auto" else wanted
-    told = {**{name: value for name, value in told.items() if name in own}, **params}
-    return selector.set_params(**told)
+    given = {"task": task, **wanted} if own.get("task") == "auto" else wanted
+    given = {**{name: value for name, value in given.items() if name in own}, **params}
+    return selector.set_params(**given)
 
 
 def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str]) -> Any:

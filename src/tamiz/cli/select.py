@@ -135,7 +135,7 @@ def select(
         opt.check_positive(dataset, positive)
     if not quiet and "groups" in dataset.extras:
         n_groups = len(set(dataset.extras["groups"].tolist()))
-        tell(f"rows of one group stay together in every split ({n_groups:,} groups).")
+        tell(f"rows of one group stay on one side of every split ({n_groups:,} groups).")
     with _signals() as caught:
         study = run_study(
             dataset,

@@ -1,4 +1,4 @@
-"""A fitted model together with the columns it was fitted to, so that it can read new tables."""
+"""A fitted model with the columns it was fitted to, so that it can read new tables."""
 
 from __future__ import annotations
 
@@ -429,7 +429,7 @@ def _last(pipeline: Any) -> Any:
 def _card(
     dataset: Dataset, pipeline: Pipeline, features: list[str], origin: np.ndarray
 ) -> dict[str, Any]:
-    """What the data and the pipeline tell; the rest is the caller's."""
+    """What is known from the data and the pipeline; the caller adds the rest."""
     from tamiz import __version__
 
     judge = _last(pipeline)

@@ -55,7 +55,7 @@ def _option(match: re.Match[str]) -> str:
 
 
 def tell_once(text: str) -> None:
-    """A line beside the result, unless it was told already."""
+    """A line on standard error, unless it was written already."""
     from tamiz.cli.console import tell
 
     line = as_options(text)
@@ -73,14 +73,14 @@ def warnings_into(notes: list[str]) -> Iterator[None]:
             yield
         finally:
             others = [one for one in caught if not issubclass(one.category, UserWarning)]
-            told = [as_options(str(one.message)) for one in caught if one not in others]
-            notes += [text for text in dict.fromkeys(told) if text not in notes]
+            texts = [as_options(str(one.message)) for one in caught if one not in others]
+            notes += [text for text in dict.fromkeys(texts) if text not in notes]
     for one in others:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 def begin() -> None:
-    """Another table: nothing has been told of it."""
+    """Start with another table: no line has been written about it."""
     _said.clear()
 
 

@@ -71,14 +71,14 @@ class Language:
     def count(self, what: str, number: int) -> str:
         """A number of things, singular or plural."""
         form = "one" if number == 1 else "many"
-        return self(f"count_{what}_{form}", n=self.whole(number))
+        return self(f"count_{what}_{form}", n=self.integer(number))
 
     def listed(self, names: Sequence[str], most: int = 5) -> str:
         """The first few names, and how many more there are."""
         shown = ", ".join(self("quoted", name=name) for name in names[:most])
         if len(names) <= most:
             return shown
-        return self("and_more", names=shown, n=self.whole(len(names) - most))
+        return self("and_more", names=shown, n=self.integer(len(names) - most))
 
     @staticmethod
     def _fill(template: str, values: Mapping[str, str]) -> str:
@@ -108,7 +108,7 @@ class Language:
         if value is None or not math.isfinite(value):
             return self._special(value)
         if value == int(value) and abs(value) < 1e7:
-            return self.whole(int(value))
+            return self.integer(int(value))
         if value != 0 and not 1e-4 <= abs(value) < 1e7:
             mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
             if "." in mantissa:
@@ -122,12 +122,12 @@ class Language:
             text = text.rstrip("0").rstrip(".")
         return self._marks(text)
 
-    def whole(self, value: float) -> str:
-        """A whole number."""
+    def integer(self, value: float) -> str:
+        """An integer."""
         return self._marks(str(round(value)))
 
-    def share(self, value: float | None, digits: int = 1, signed: bool = False) -> str:
-        """A share in per cent."""
+    def in_percent(self, value: float | None, digits: int = 1, signed: bool = False) -> str:
+        """A fraction in per cent."""
         if value is None or not math.isfinite(value):
             return self._special(value)
         return self.fixed(100 * value, digits, signed) + self.percent
@@ -152,7 +152,7 @@ class Language:
         minutes, rest = divmod(round(value), 60)
         if minutes < 60:
             return f"{minutes} min {rest} s"
-        return f"{self.whole(minutes // 60)} h {minutes % 60} min"
+        return f"{self.integer(minutes // 60)} h {minutes % 60} min"
 
     def _special(self, value: float | None) -> str:
         if value is None or math.isnan(value):

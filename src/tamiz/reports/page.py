@@ -1,4 +1,4 @@
-"""What all parts of a report share: the study, the language, and how its numbers are written."""
+"""What all parts of a report need: the study, the language, and how its numbers are written."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Page:
         return self.methods[0] if self.methods else None
 
     @property
-    def told_of_lead(self) -> dict[str, Any]:
+    def notes_of_lead(self) -> dict[str, Any]:
         """What the first method notes of its ranking: "sample" and "cuts" if rows were sampled."""
         return getattr(self.study.selections.get(self.lead), "notes", None) or {}
 
@@ -214,26 +214,27 @@ class Page:
         if not self.sampled:
             return None
         rows = self.lang.count("row", self.whole.n_rows)
-        n = self.lang.whole(self.data.n_samples)
+        n = self.lang.integer(self.data.n_samples)
         return tag("p", self.lang.rich("sample_shown", n=tag("b", n), rows=rows), class_="sample")
 
     # ----------------------------------------------------------------------------- numbers
 
     @property
-    def shares(self) -> bool:
+    def in_percent(self) -> bool:
+        """Whether errors are fractions, and so written in per cent."""
         return self.found is None or bool(self.found.shares)
 
     def error(self, value: float | None, signed: bool = False) -> str:
-        """An error, in per cent where it is a share."""
-        if self.shares:
-            return self.lang.share(value, 1, signed)
+        """An error, in per cent where it is a fraction."""
+        if self.in_percent:
+            return self.lang.in_percent(value, 1, signed)
         if value is None or not np.isfinite(value):
             return NONE
         return ("+" if signed and value > 0 else "") + self.lang.number(value, 4)
 
     def points(self, value: float | None) -> str:
         """A difference of errors."""
-        if not self.shares:
+        if not self.in_percent:
             return self.error(value)
         if value is None or not np.isfinite(value):
             return NONE
@@ -241,7 +242,7 @@ class Page:
 
     def short_points(self, value: float | None) -> str:
         """The same with its sign, for tables and charts."""
-        if not self.shares or value is None or not np.isfinite(value):
+        if not self.in_percent or value is None or not np.isfinite(value):
             return self.error(value, signed=True)
         return self.lang("points_short", n=self.lang.fixed(100 * value, 1, signed=True))
 
@@ -263,9 +264,9 @@ class Page:
         if zoom is not None:
             away = _ZOOM * (float(np.quantile(values, 0.75)) - low)
             high = min(high, max([low + away, *zoom])) if away > 0 else high
-        if self.shares and low < 0.5 * high:
+        if self.in_percent and low < 0.5 * high:
             return 0.0, min(1.0, max(1.04 * high, 0.02))
-        if self.shares:
+        if self.in_percent:
             room = 0.12 * (high - low) or 0.1 * high
             return max(0.0, low - room), min(1.0, high + room)
         room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
@@ -292,9 +293,9 @@ class Page:
         """How errors at an upright axis are written: no more decimals than they need."""
         ticks = scale.ticks(max(2, int(abs(scale.end - scale.start) / 40)))
         step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-        if self.shares:
+        if self.in_percent:
             digits = 0 if round(100 * step, 6) % 1 == 0 else 1
-            return lambda v: self.lang.share(v, digits)
+            return lambda v: self.lang.in_percent(v, digits)
         return lambda v: self.lang.number(v, 3)
 
     @property
@@ -309,7 +310,7 @@ class Page:
 
     def level(self, confidence: float) -> str:
         """Confidence in per cent."""
-        return self.lang.share(confidence, 0 if round(100 * confidence, 6) % 1 == 0 else 1)
+        return self.lang.in_percent(confidence, 0 if round(100 * confidence, 6) % 1 == 0 else 1)
 
     def feature(self, j: int) -> Markup:
         """The name of a feature in running text."""

@@ -260,8 +260,8 @@
     function text(kind, value) {
       if (value === null) return "\u2013";
       if (kind === "mark") return value ? data.texts.yes : data.texts.no;
-      if (kind === "share") return digits((100 * value).toFixed(0)) + data.percent;
-      return kind === "whole" ? digits(String(value)) : number(value);
+      if (kind === "fraction") return digits((100 * value).toFixed(0)) + data.percent;
+      return kind === "integer" ? digits(String(value)) : number(value);
     }
 
     function rows(from, to, places) {
@@ -303,7 +303,7 @@
     }
     function sort(c) {
       // numbers that mean more the larger they are start with the largest
-      var falling = columns[c][0] === "number" || columns[c][0] === "share" || c === chosen;
+      var falling = columns[c][0] === "number" || columns[c][0] === "fraction" || c === chosen;
       up = sorted === c ? !up : !falling;
       sorted = c;
       var values = columns[c][1], kind = columns[c][0], way = up ? 1 : -1;

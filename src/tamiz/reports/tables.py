@@ -60,11 +60,11 @@ def shaded(
     caption: str,
     css: str = "",
 ) -> Markup:
-    """A table whose cells are the darker the larger their share (0 to 1; NaN: no shade)."""
+    """A table whose cells are the darker the larger their fraction (0 to 1; NaN: no shade)."""
     top = [tag("th", corner, scope="col")] + [tag("th", cell, scope="col") for cell in columns]
     body = []
     for name, cells in rows:
-        shown = [tag("td", cell, class_=_shade(share)) for cell, share in cells]
+        shown = [tag("td", cell, class_=_shade(fraction)) for cell, fraction in cells]
         body.append(tag("tr", tag("th", name, scope="row"), shown))
     # a caption of the table itself would be as narrow as the table
     inner = tag(
@@ -92,7 +92,7 @@ def _side(column: int, text: Sequence[int]) -> str | None:
     return None if column in text else "n"
 
 
-def _shade(share: float) -> str | None:
-    if share != share:
+def _shade(fraction: float) -> str | None:
+    if fraction != fraction:
         return None
-    return f"h{round(SHADES * min(1.0, max(0.0, share)))}"
+    return f"h{round(SHADES * min(1.0, max(0.0, fraction)))}"

@@ -28,7 +28,7 @@ def cell(x: float, y: float, w: float, h: float, strength: float, css: str = "ce
 
 
 def draw_masks(drawing: Drawing, page: Page, found: Any, rows: list[int]) -> None:
-    """Features by splits: filled where the split selects the feature, its share at the right."""
+    """Features by splits: filled where the split selects the feature, its fraction at the right."""
     masks = found.masks[:MOST_SPLITS]
     n_splits = len(masks)
     names = [page.names[j] for j in rows]
@@ -46,14 +46,14 @@ def draw_masks(drawing: Drawing, page: Page, found: Any, rows: list[int]) -> Non
         for s in range(n_splits):
             strength = 0.85 if masks[s, j] else 0.07
             drawing.add(cell(left + width * s, y + 1, width - gap, height - 2, strength))
-        share = page.lang.share(found.frequency[j], 0)
+        fraction = page.lang.in_percent(found.frequency[j], 0)
         end = left + width * n_splits
-        drawing.text(end + 8, y + 14, share, "tick")
+        drawing.text(end + 8, y + 14, fraction, "tick")
         text = page.lang(
             "selected_in",
-            n=page.lang.whole(found.masks[:, j].sum()),
-            all=page.lang.whole(len(found.masks)),
-            share=share,
+            n=page.lang.integer(found.masks[:, j].sum()),
+            all=page.lang.integer(len(found.masks)),
+            fraction=fraction,
         )
         drawing.stop(
             left + width * n_splits / 2,
@@ -62,7 +62,7 @@ def draw_masks(drawing: Drawing, page: Page, found: Any, rows: list[int]) -> Non
             [("", "", text, None)],
             (0.0, height),
         )
-    words = page.lang("splits_axis", n=page.lang.whole(n_splits))
+    words = page.lang("splits_axis", n=page.lang.integer(n_splits))
     if left + 1.1 * text_width(words, TEXT) < drawing.width:
         drawing.text(left, bottom + 18, words, "label")
     else:
@@ -189,14 +189,14 @@ def draw_choices(
         for s in range(n_splits):
             strength = 0.85 if masks[s, j] else 0.07
             drawing.add(cell(left + width * s, y + 1, width - 1, height - 2, strength))
-        share = page.lang.share(float(masks[:, j].mean()), 0)
-        drawing.text(left + width * n_splits + 6, y + 14, share, "tick")
+        fraction = page.lang.in_percent(float(masks[:, j].mean()), 0)
+        drawing.text(left + width * n_splits + 6, y + 14, fraction, "tick")
 
 
 def _choice(
     page: Page, s: int, split: tuple[str, str]
 ) -> tuple[str, list[tuple[str, str, str, float | None]]]:
-    heading = page.lang("split_number", n=page.lang.whole(s + 1))
+    heading = page.lang("split_number", n=page.lang.integer(s + 1))
     return heading, [
         ("", page.lang("n_features"), split[0], None),
         ("", page.lang("found_by"), split[1], None),

@@ -73,7 +73,7 @@ def draw_numbers(
     centres = left + (np.arange(BINS) + 0.5) / BINS * (right - left)
     for k, name in enumerate(groups.names):
         part = column[there & (groups.code == k)]
-        places = np.array([x.share(value) for value in part.tolist()])
+        places = np.array([x.fraction(value) for value in part.tolist()])
         shape = density(places, 0.0, 1.0) if len(part) else np.zeros(BINS)
         base = top + row * (k + 1)
         css = style(k).css
@@ -110,7 +110,7 @@ def _quartiles(page: Page, part: np.ndarray) -> list[tuple[str, str, str, float 
         (
             "",
             page.lang("rows_sample" if page.sampled else "rows"),
-            page.lang.whole(len(part)),
+            page.lang.integer(len(part)),
             None,
         ),
     ]
@@ -139,7 +139,7 @@ def draw_levels(
     groups: Groups,
     by_count: bool = True,
 ) -> None:
-    """Bars for each level: its share in each class; the commonest first, or as they come."""
+    """Bars for each level: its fraction in each class; the commonest first, or as they come."""
     there = np.isfinite(column)
     codes = column[there].astype(int)
     counts = np.bincount(codes, minlength=len(levels))
@@ -149,7 +149,7 @@ def draw_levels(
     rest = [c for c in kept if c not in shown]
     entries = [(levels[c], [c]) for c in shown]
     if rest:
-        entries.append((page.lang("other_levels", n=page.lang.whole(len(rest))), rest))
+        entries.append((page.lang("other_levels", n=page.lang.integer(len(rest))), rest))
     n_groups = len(groups.names)
     bar = 9.0 if n_groups < 5 else 6.0
     row = 17 + (bar + 1) * n_groups + 4
@@ -166,7 +166,7 @@ def draw_levels(
         rows: list[tuple[str, str, str, float | None]] = []
         for g in range(n_groups):
             total = int((code == g).sum())
-            share = float((within & (code == g)).sum() / total) if total else 0.0
+            fraction = float((within & (code == g)).sum() / total) if total else 0.0
             y = top + 17 + (bar + 1) * g
             css = style(g).css
             drawing.add(
@@ -174,13 +174,15 @@ def draw_levels(
                     "rect",
                     x=6.0,
                     y=y,
-                    width=max(0.8, share * room),
+                    width=max(0.8, fraction * room),
                     height=bar,
                     class_=f"bar {css}",
                 )
             )
-            drawing.text(10 + share * room, y + bar - 0.5, page.lang.share(share, 0), "tiny")
-            rows.append((css, groups.names[g], page.lang.share(share, 1), None))
+            drawing.text(
+                10 + fraction * room, y + bar - 0.5, page.lang.in_percent(fraction, 0), "tiny"
+            )
+            rows.append((css, groups.names[g], page.lang.in_percent(fraction, 1), None))
         drawing.stop(drawing.width / 2, top + row / 2, str(name), rows, (0.0, row))
 
 
@@ -207,7 +209,7 @@ def draw_points(
     for k in there.tolist():
         drawing.add(tag("circle", cx=x(column[k]), cy=y(target[k]), r=2.2, class_="point c1"))
     if predicted is not None:
-        values = [x.at(share) for share in np.linspace(0, 1, 121)]
+        values = [x.at(fraction) for fraction in np.linspace(0, 1, 121)]
         heights = predicted(np.array(values))
         points = [(x(a), y(b)) for a, b in zip(values, heights, strict=True)]
         drawing.add(tag("path", d=path(points), class_="fitted"))
@@ -246,7 +248,7 @@ def draw_shuffles(drawing: Drawing, page: Page, test: Any, show: Any) -> None:
                 (a + b) / 2,
                 (top + bottom) / 2,
                 heading,
-                [("c0", page.lang("shuffled"), page.lang.whole(count), None)],
+                [("c0", page.lang("shuffled"), page.lang.integer(count), None)],
             )
     at = x(test.score)
     drawing.line(at, top - 8, at, bottom, "observed")

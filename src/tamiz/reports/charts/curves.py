@@ -62,13 +62,13 @@ def _finding(page: Page, curves: dict[str, Any], judge: str) -> str:
         "curves_finding",
         method=page.method(lead),
         error=page.error(curve.error[best]),
-        size=page.lang.whole(curve.sizes[best]),
+        size=page.lang.integer(curve.sizes[best]),
         first=page.error(curve.error[np.flatnonzero(np.isfinite(curve.error))[0]]),
-        first_size=page.lang.whole(curve.sizes[np.flatnonzero(np.isfinite(curve.error))[0]]),
+        first_size=page.lang.integer(curve.sizes[np.flatnonzero(np.isfinite(curve.error))[0]]),
     )
-    gaps = np.concatenate([c.bias for m, c in curves.items() if m != "random"])
-    if np.isfinite(gaps).any() and np.nanmax(gaps) > 0:
-        sentence += " " + page.lang("curves_gap", gap=page.points(float(np.nanmax(gaps))))
+    biases = np.concatenate([c.bias for m, c in curves.items() if m != "random"])
+    if np.isfinite(biases).any() and np.nanmax(biases) > 0:
+        sentence += " " + page.lang("curves_gap", gap=page.points(float(np.nanmax(biases))))
     top = page.error_ends(_seen(page, curves), _kept(page, curves))[1]
     if max(np.nanmax(c.error) for c in curves.values()) > top:
         sentence += " " + page.lang("curves_cut", error=page.error(top))
@@ -86,7 +86,7 @@ def _draw(drawing: Drawing, page: Page, curves: dict[str, Any], everything: floa
     x = _size_axis(sizes, left + 8, right)
     tick = page.tick(y)
     drawing.y_axis(y, left, right, page.metric, tick, 30.0)
-    drawing.x_axis(x, bottom, page.lang("n_features"), page.lang.whole, [float(s) for s in sizes])
+    drawing.x_axis(x, bottom, page.lang("n_features"), page.lang.integer, [float(s) for s in sizes])
     if everything is not None and y.low <= everything <= y.high:
         drawing.line(left, y(everything), right, y(everything), "level c0")
     shown = page.shown
@@ -219,7 +219,7 @@ def _draw_tradeoff(drawing: Drawing, page: Page, front: list[int]) -> None:
     x = _size_axis(sizes, left + 12, right)
     tick = page.tick(y)
     drawing.y_axis(y, left, right, page.metric, tick, 44.0 if drawing.narrow else 26.0)
-    drawing.x_axis(x, bottom, lang("n_features"), lang.whole, [float(s) for s in sizes])
+    drawing.x_axis(x, bottom, lang("n_features"), lang.integer, [float(s) for s in sizes])
     _without_features(drawing, page, y, left, right, top)
     place = {judge: k for k, judge in enumerate(contest.comparison.judges)}
     by_judge: dict[int, list[Markup]] = {k: [] for k in place.values()}

@@ -136,7 +136,7 @@ def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
 
 
 def mark(shape: int, x: float, y: float, css: str | None = "mark", r: float = 3.6) -> Markup:
-    """One of eight marks, so that colour is never all that tells lines apart."""
+    """One of eight marks, so that lines differ by more than their colour."""
     if shape == 0:
         return tag("circle", cx=float(x), cy=float(y), r=r, class_=css)
     corners = _MARKS[shape]

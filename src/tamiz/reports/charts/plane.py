@@ -96,8 +96,8 @@ def _places(x: Scale, y: Scale, us: np.ndarray, vs: np.ndarray) -> np.ndarray:
     return np.column_stack([np.tile(a, len(b)), np.repeat(b, len(a))])
 
 
-def _lines(scale: Scale, shares: np.ndarray) -> list[float]:
-    return [float(scale.start + u * (scale.end - scale.start)) for u in shares]
+def _lines(scale: Scale, fractions: np.ndarray) -> list[float]:
+    return [float(scale.start + u * (scale.end - scale.start)) for u in fractions]
 
 
 def _runs(inside: np.ndarray, r: int, across: list[float], up: list[float]) -> str:

@@ -49,7 +49,7 @@ def _draw_line(
     drawing.line(x.start, axis, x.end, axis, "axis")
     for tick in range(low, high + 1, max(1, math.ceil((high - low) / 10))):
         drawing.line(x(tick), axis - 6, x(tick), axis, "axis")
-        drawing.text(x(tick), axis - 10, page.lang.whole(tick), "tick", "middle")
+        drawing.text(x(tick), axis - 10, page.lang.integer(tick), "tick", "middle")
     if critical is not None:
         end = x(low + critical)
         drawing.line(x.start, 24, end, 24, "critical")
@@ -146,7 +146,7 @@ def draw_rates(
     x, y = Linear(0.0, 1.0, left, left + side), Linear(0.0, 1.0, bottom, top)
 
     def show(value: float) -> str:
-        return page.lang.share(value, 0)
+        return page.lang.in_percent(value, 0)
 
     drawing.y_axis(y, left, left + side, labels[1], show)
     drawing.x_axis(x, bottom, labels[0], show)
@@ -168,7 +168,7 @@ def draw_rates(
                 reached = curve.y[curve.x >= value - 1e-12]
             height = float(reached.max()) if len(reached) else 0.0
             rows.append((style(k).css, visible(curve.name), show(height), y(height)))
-        words = page.lang(heading, share=show(float(value)))
+        words = page.lang(heading, fraction=show(float(value)))
         drawing.stop(x(float(value)), (top + bottom) / 2, words, rows)
 
 

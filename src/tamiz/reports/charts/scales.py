@@ -20,11 +20,11 @@ class Scale(ABC):
         self.start, self.end = start, end
 
     @abstractmethod
-    def share(self, value: float) -> float:
+    def fraction(self, value: float) -> float:
         """How far along the axis a value is: 0 to 1."""
 
     @abstractmethod
-    def at(self, share: float) -> float:
+    def at(self, fraction: float) -> float:
         """The value so far along the axis."""
 
     @abstractmethod
@@ -33,23 +33,23 @@ class Scale(ABC):
 
     def __call__(self, value: float) -> float:
         """Where a value is drawn; beyond an end, at that end."""
-        part = min(1.0, max(0.0, self.share(float(value))))
+        part = min(1.0, max(0.0, self.fraction(float(value))))
         return self.start + part * (self.end - self.start)
 
     def beyond(self, value: float) -> float:
         """Where a value would be drawn if the axis went on."""
-        return self.start + self.share(float(value)) * (self.end - self.start)
+        return self.start + self.fraction(float(value)) * (self.end - self.start)
 
 
 class Linear(Scale):
     """Equal steps are equal distances."""
 
-    def share(self, value: float) -> float:
+    def fraction(self, value: float) -> float:
         span = self.high - self.low
         return 0.5 if span == 0 else (value - self.low) / span
 
-    def at(self, share: float) -> float:
-        return self.low + share * (self.high - self.low)
+    def at(self, fraction: float) -> float:
+        return self.low + fraction * (self.high - self.low)
 
     def ticks(self, most: int) -> list[float]:
         return nice_ticks(self.low, self.high, most)
@@ -58,14 +58,14 @@ class Linear(Scale):
 class Log(Scale):
     """Equal factors are equal distances; the ends are positive."""
 
-    def share(self, value: float) -> float:
+    def fraction(self, value: float) -> float:
         span = math.log(self.high / self.low)
         if span == 0:
             return 0.5
         return math.log(max(value, self.low * 1e-9) / self.low) / span
 
-    def at(self, share: float) -> float:
-        return self.low * (self.high / self.low) ** share
+    def at(self, fraction: float) -> float:
+        return self.low * (self.high / self.low) ** fraction
 
     def ticks(self, most: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
@@ -92,13 +92,13 @@ class Symlog(Scale):
         super().__init__(low, high, start, end)
         self.unit = unit
 
-    def share(self, value: float) -> float:
+    def fraction(self, value: float) -> float:
         a, b = math.asinh(self.low / self.unit), math.asinh(self.high / self.unit)
         return 0.5 if a == b else (math.asinh(value / self.unit) - a) / (b - a)
 
-    def at(self, share: float) -> float:
+    def at(self, fraction: float) -> float:
         a, b = math.asinh(self.low / self.unit), math.asinh(self.high / self.unit)
-        return self.unit * math.sinh(a + share * (b - a))
+        return self.unit * math.sinh(a + fraction * (b - a))
 
     def ticks(self, most: int) -> list[float]:
         first = math.ceil(math.log10(self.unit))

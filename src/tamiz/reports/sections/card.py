@@ -41,9 +41,9 @@ def _made(page: Page, card: Any) -> str:
     made, lang = getattr(page.study, "predictions", None), page.lang
     total = int(np.sum(card.confusion))
     if made is None:
-        return lang("card_intro", n=lang.whole(total))
+        return lang("card_intro", n=lang.integer(total))
     rows = len(np.unique(made.rows))
-    values = {"n": lang.whole(total), "rows": lang.count("row", rows)}
+    values = {"n": lang.integer(total), "rows": lang.count("row", rows)}
     if rows < page.whole.n_rows:
         values["left"] = lang.count("row", page.whole.n_rows - rows)
     return lang("card_intro_once" if total == rows else "card_intro_repeats", **values)
@@ -81,10 +81,10 @@ def _confusion(page: Page, card: Any) -> Markup:
         total = counts.sum()
         cells = []
         for count in counts:
-            share = count / total if total else np.nan
-            small = tag("small", lang.share(share, 0)) if count else None
+            fraction = count / total if total else np.nan
+            small = tag("small", lang.in_percent(fraction, 0)) if count else None
             cells.append(
-                (Markup(tag("b", lang.number(count)) + (" " + small if small else "")), share)
+                (Markup(tag("b", lang.number(count)) + (" " + small if small else "")), fraction)
             )
         rows.append((lang("is_class", name=name), cells))
     heads = [lang("predicted_class", name=cut(name, LONG)) for name in names]

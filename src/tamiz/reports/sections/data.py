@@ -19,7 +19,14 @@ MOST_ASIDE = 200
 
 def build(page: Page) -> Section:
     """The section of the data."""
-    parts = [_facts(page), _warnings(page), _classes(page), _gaps(page), _aside(page), _notes(page)]
+    parts = [
+        _facts(page),
+        _warnings(page),
+        _classes(page),
+        _missing(page),
+        _aside(page),
+        _notes(page),
+    ]
     return Section("data", Markup("".join(str(part) for part in parts if part)))
 
 
@@ -30,17 +37,22 @@ def _facts(page: Page) -> Markup:
         entries.append((lang("data_name"), visible(data.name)))
     if data.source:
         entries.append((lang("data_source"), visible(data.source)))
-    entries.append((lang("rows"), lang.whole(whole.n_rows)))
+    entries.append((lang("rows"), lang.integer(whole.n_rows)))
     if page.sampled:
-        n, share = lang.count("row", data.n_samples), lang.share(data.n_samples / whole.n_rows, 1)
-        entries.append((lang("sample"), lang("sample_of", n=n, share=share)))
+        n, fraction = (
+            lang.count("row", data.n_samples),
+            lang.in_percent(data.n_samples / whole.n_rows, 1),
+        )
+        entries.append((lang("sample"), lang("sample_of", n=n, fraction=fraction)))
     roles = Counter(data.roles.get(name, "numeric") for name in whole.feature_names)
-    kinds = ", ".join(f"{lang.whole(n)} {lang.of('role', role)}" for role, n in roles.most_common())
-    entries.append((lang("features"), f"{lang.whole(whole.n_features)} ({kinds})"))
+    kinds = ", ".join(
+        f"{lang.integer(n)} {lang.of('role', role)}" for role, n in roles.most_common()
+    )
+    entries.append((lang("features"), f"{lang.integer(whole.n_features)} ({kinds})"))
     coded = _indicators(page)
     if coded:
         columns = lang.count("column", len(coded))
-        n = lang.whole(sum(map(len, coded.values())))
+        n = lang.integer(sum(map(len, coded.values())))
         example = visible(next(iter(coded.values()))[0])
         entries.append(
             (lang("indicators"), lang("indicators_of", n=n, columns=columns, name=example))
@@ -52,8 +64,8 @@ def _facts(page: Page) -> Markup:
         )
     cells = int(np.sum(whole.missing))
     total = whole.n_rows * whole.n_features
-    share = f" ({lang.share(cells / total, 1)})" if cells and total else ""
-    entries.append((lang("missing_cells"), lang.whole(cells) + share))
+    fraction = f" ({lang.in_percent(cells / total, 1)})" if cells and total else ""
+    entries.append((lang("missing_cells"), lang.integer(cells) + fraction))
     return pairs(entries)
 
 
@@ -105,20 +117,20 @@ def _found_in_columns(page: Page) -> tuple[list[str], list[str]]:
     said = {one["code"] for one in getattr(page.study, "warnings", None) or []}  # in the summary
     made = {name for names in _indicators(page).values() for name in names}
     for role in ("leak", "constant", "duplicate", "empty", "id", "text", "date"):
-        for roles, told in ((data.roles, texts), (whole.compared, in_sample)):
-            if role in said and told is texts:
+        for roles, found in ((data.roles, texts), (whole.compared, in_sample)):
+            if role in said and found is texts:
                 continue
             names = [n for n, its in roles.items() if its == role and n not in made]
             if names:
                 kept = role == "empty" and features.issuperset(names)
                 key = "warn_empty_kept" if kept else f"warn_{role}"
                 listed = lang.listed([visible(n) for n in names])
-                told.append(lang(key, n=lang.count("column", len(names)), names=listed))
+                found.append(lang(key, n=lang.count("column", len(names)), names=listed))
     doubtful = [] if "id" in said else _doubtful(page)
     if doubtful:
         n = lang.count("column", len(doubtful))
-        told = in_sample if page.sampled else texts
-        told.append(lang("warn_doubtful", n=n, names=lang.listed(doubtful)))
+        found = in_sample if page.sampled else texts
+        found.append(lang("warn_doubtful", n=n, names=lang.listed(doubtful)))
     counts = whole.class_counts
     if counts:
         small = min(counts.values())
@@ -129,11 +141,13 @@ def _found_in_columns(page: Page) -> tuple[list[str], list[str]]:
         elif large > 9 * small and "skew" not in said:
             texts.append(
                 lang(
-                    "warn_unbalanced", name=name, share=lang.share(small / sum(counts.values()), 1)
+                    "warn_unbalanced",
+                    name=name,
+                    fraction=lang.in_percent(small / sum(counts.values()), 1),
                 )
             )
     if whole.n_features > 10 * whole.n_rows:
-        n, rows = lang.whole(whole.n_features), lang.whole(whole.n_rows)
+        n, rows = lang.integer(whole.n_features), lang.integer(whole.n_rows)
         texts.append(lang("warn_wide", features=n, rows=rows))
     return texts, in_sample
 
@@ -164,9 +178,9 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
     lang, data, counts = page.lang, page.data, page.whole.class_counts
     if code == "skew" and counts:
         name = min(counts, key=lambda label: counts[label])
-        share = lang.share(counts[name] / sum(counts.values()), 1)
-        n, all_rows = lang.whole(counts[name]), lang.count("row", sum(counts.values()))
-        return lang("warning_skew", name=visible(name), n=n, all=all_rows, share=share)
+        fraction = lang.in_percent(counts[name] / sum(counts.values()), 1)
+        n, all_rows = lang.integer(counts[name]), lang.count("row", sum(counts.values()))
+        return lang("warning_skew", name=visible(name), n=n, all=all_rows, fraction=fraction)
     used = set(columns) & set(data.feature_names)
     key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
     if not columns or code == "skew" or not lang.has(key):
@@ -184,16 +198,18 @@ def _classes(page: Page) -> Markup | None:
         return None
     lang, total = page.lang, sum(counts.values())
     entries = [
-        (visible(name), n, f"{lang.whole(n)} · {lang.share(n / total, 1)}")
+        (visible(name), n, f"{lang.integer(n)} · {lang.in_percent(n / total, 1)}")
         for name, n in counts.items()
     ]
     largest = max(entries, key=lambda e: e[1])
-    finding = lang("classes_finding", name=largest[0], share=lang.share(largest[1] / total, 1))
+    finding = lang(
+        "classes_finding", name=largest[0], fraction=lang.in_percent(largest[1] / total, 1)
+    )
     styles = [style(k % 8).css for k in range(len(entries))]
     return figure(page, lambda d: _bars(d, entries, styles), lang("classes_title"), finding)
 
 
-def _gaps(page: Page) -> Markup | None:
+def _missing(page: Page) -> Markup | None:
     lang, n_rows = page.lang, page.whole.n_rows
     missing = np.asarray(page.whole.missing)
     if not missing.any():
@@ -203,7 +219,7 @@ def _gaps(page: Page) -> Markup | None:
         (
             page.names[j],
             int(missing[j]),
-            f"{lang.whole(missing[j])} · {lang.share(missing[j] / n_rows, 1)}",
+            f"{lang.integer(missing[j])} · {lang.in_percent(missing[j] / n_rows, 1)}",
         )
         for j in order.tolist()
         if missing[j]
@@ -212,7 +228,7 @@ def _gaps(page: Page) -> Markup | None:
         "gaps_finding",
         n=lang.count("column", int((missing > 0).sum())),
         name=entries[0][0],
-        share=lang.share(entries[0][1] / n_rows, 1),
+        fraction=lang.in_percent(entries[0][1] / n_rows, 1),
     )
     return figure(
         page, lambda d: _bars(d, entries, ["c1"] * len(entries)), lang("gaps_title"), finding
@@ -268,4 +284,4 @@ def _notes(page: Page) -> Markup | None:
         return None
     other = None if lang.code == "en" else "en"
     items = tag("ul", [tag("li", visible(note), lang=other) for note in notes])
-    return folded(lang("notes", n=lang.whole(len(notes))), items)
+    return folded(lang("notes", n=lang.integer(len(notes))), items)

@@ -48,7 +48,7 @@ def _numbers(page: Page, judge: str) -> Markup:
     head = [page.lang("n_features"), *(page.method(m) for m in methods)]
     lines = [found.curve(m, judge) for m in methods]
     rows = [
-        [page.lang.whole(size), *(page.error(line.error[c]) for line in lines)]
+        [page.lang.integer(size), *(page.error(line.error[c]) for line in lines)]
         for c, size in enumerate(found.sizes)
     ]
     return table(head, rows, page.lang("curves_caption", judge=judge), text=())
@@ -75,7 +75,7 @@ def bias(page: Page) -> Section | None:
         marked.append((without, page.lang("majority_mark")))
 
     def show(value: float) -> str:
-        return page.lang.share(value, 0) if page.shares else page.lang.number(value)
+        return page.lang.in_percent(value, 0) if page.in_percent else page.lang.number(value)
 
     def draw(drawing: Drawing) -> None:
         draw_rows(drawing, rows, page.metric, show, ends, marked)
@@ -184,10 +184,10 @@ def _table(page: Page) -> Markup:
         mine = 0
         rows.append(_procedure(page, several))
     for one in lines:
-        size = lang.whole(one.size) if np.isfinite(one.size) else "–"
+        size = lang.integer(one.size) if np.isfinite(one.size) else "–"
         span = "–"
         if np.isfinite(one.size_low):
-            a, b = lang.whole(one.size_low), lang.whole(one.size_high)
+            a, b = lang.integer(one.size_low), lang.integer(one.size_high)
             span = a if a == b else f"{a} – {b}"
         rows.append(
             [
@@ -212,13 +212,13 @@ def _procedure(page: Page, several: bool) -> list[str]:
     sizes = page.answers.nested["smallest"].sizes
     span = "–"
     if len(sizes):
-        low, high = lang.whole(np.min(sizes)), lang.whole(np.max(sizes))
+        low, high = lang.integer(np.min(sizes)), lang.integer(np.max(sizes))
         span = low if low == high else f"{low} – {high}"
     shown = page.answers.smallest
     return [
         lang("whole_procedure"),
         *(["–"] if several else []),
-        lang.whole(shown.size),
+        lang.integer(shown.size),
         page.error(honest["error"]),
         page.between(honest["low"], honest["high"]),
         page.error(shown.apparent),
@@ -262,7 +262,7 @@ def learning_finding(page: Page, curve: Any) -> str:
     gain = curve.errors[:, -2] - curve.errors[:, -1]
     mean = float(gain.mean())
     values = {
-        "few": lang.whole(curve.n_train[-2]),
+        "few": lang.integer(curve.n_train[-2]),
         "many": lang.count("row", round(float(curve.n_train[-1]))),
         "before": page.error(float(curve.error[-2])),
         "after": page.error(float(curve.error[-1])),
@@ -288,7 +288,7 @@ def _draw_learning(drawing: Drawing, page: Page, curve: Any) -> None:
     y = Linear(*page.error_ends(seen, [float(v) for v in curve.error]), bottom, top)
     x = Linear(0.0, float(curve.n_train[-1]), left, right)
     drawing.y_axis(y, left, right, page.metric, page.tick(y), 28.0 if drawing.narrow else 12.0)
-    drawing.x_axis(x, bottom, page.lang("learning_axis"), page.lang.whole, curve.n_train.tolist())
+    drawing.x_axis(x, bottom, page.lang("learning_axis"), page.lang.integer, curve.n_train.tolist())
     spots = [
         mark(0, x(n), y(float(v)), "faint", 2.4)
         for row in folds

@@ -34,23 +34,26 @@ def build(page: Page) -> Section | None:
     lang = page.lang
     regression = data.task == "regression" and data.y is not None
     key = "features_intro_numbers" if regression else "features_intro"
-    values = {"sample": lang.whole(data.n_samples)} if page.sampled else {}
+    values = {"sample": lang.integer(data.n_samples)} if page.sampled else {}
     if regression and data.n_samples > MOST_POINTS:
-        key, values["n"] = "features_intro_points", lang.whole(MOST_POINTS)
+        key, values["n"] = "features_intro_points", lang.integer(MOST_POINTS)
     parts: list[Markup] = [tag("p", lang.rich(key, **values))]
     note = page.sample_note()
     if note is not None:
         parts.append(note)
     if len(page.chosen) > MOST:
         parts.append(
-            tag("p", lang("features_first", n=lang.whole(MOST), all=lang.whole(len(page.chosen))))
+            tag(
+                "p",
+                lang("features_first", n=lang.integer(MOST), all=lang.integer(len(page.chosen))),
+            )
         )
     present = data.class_counts
     absent = [visible(name) for name in page.whole.class_counts if name not in present]
     if absent:
         parts.append(tag("p", lang("classes_absent", names=lang.listed(absent))))
     if len(present) > len(groups.names):
-        parts.append(tag("p", lang("largest_classes", n=lang.whole(len(groups.names)))))
+        parts.append(tag("p", lang("largest_classes", n=lang.integer(len(groups.names)))))
     if len(groups.names) > 1:
         parts.append(class_legend(page, groups))
     panels = [_panel(page, j, groups, regression) for j in chosen]
@@ -111,9 +114,9 @@ def _panel(page: Page, j: int, groups: Groups, regression: bool) -> Markup:
 
     if page.sampled:
         finding = lang("finding_sample", finding=finding)
-    gaps = int(page.whole.missing[j])
+    missing = int(page.whole.missing[j])
     key = "n_missing_all" if page.sampled else "n_missing"
-    note = tag("p", lang(key, n=lang.whole(gaps)), class_="fine") if gaps else None
+    note = tag("p", lang(key, n=lang.integer(missing)), class_="fine") if missing else None
     chart = figure(page, draw, title, finding, widths=(WIDTH,), caption=False)
     heading = tag("h3", page.feature(j))
     return tag("div", heading, chart, note, class_="panel")

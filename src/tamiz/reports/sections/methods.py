@@ -23,12 +23,12 @@ def compared(page: Page) -> Section | None:
         return None
     lang = page.lang
     apart = [pair for pair in found.pairs if pair.significant]
-    finding = lang("ranks_none", n=lang.whole(len(found.pairs)))
+    finding = lang("ranks_none", n=lang.integer(len(found.pairs)))
     if apart:
         finding = lang(
             "ranks_some",
-            n=lang.whole(len(apart)),
-            all=lang.whole(len(found.pairs)),
+            n=lang.integer(len(apart)),
+            all=lang.integer(len(found.pairs)),
             first=page.method(apart[0].first),
             second=page.method(apart[0].second),
         )
@@ -38,14 +38,14 @@ def compared(page: Page) -> Section | None:
         lang.rich(
             "ranks_intro",
             test=lang.of("test", found.test),
-            n=lang.whole(found.n_runs),
+            n=lang.integer(found.n_runs),
             p=lang.pvalue(found.pvalue),
         ),
     )
     parts = [intro, chart]
     if found.reason:
         parts.append(tag("p", visible(found.reason), class_="fine"))
-    title = lang("pairs_folded", n=lang.whole(len(found.pairs)))
+    title = lang("pairs_folded", n=lang.integer(len(found.pairs)))
     parts.append(folded(title, _pairs(page, found), opened=len(found.pairs) <= 6))
     return Section("methods", Markup("".join(parts)))
 
@@ -98,8 +98,8 @@ def signal(page: Page) -> Section | None:
         "shuffles_finding_yes" if found else "shuffles_finding_no",
         score=show(test.score),
         middle=show(float(np.median(test.permuted))),
-        n=lang.whole(test.n_as_high),
-        all=lang.whole(test.n_permutations),
+        n=lang.integer(test.n_as_high),
+        all=lang.integer(test.n_permutations),
         p=lang.pvalue(test.pvalue),
     )
 

@@ -141,14 +141,14 @@ def _pair(page: Page, numeric: list[int]) -> Markup:
 
     names = (page.names[pair[0]], page.names[pair[1]])
     key = "plane_intro_both" if len(page.chosen) == 2 else "plane_intro"
-    tried = lang.whole(min(len(numeric), FIRST))
+    tried = lang.integer(min(len(numeric), FIRST))
     values = {"n": lang.count("feature", len(page.chosen)), "tried": tried}
     intro = tag("p", lang.rich(key, judge=tag("b", visible(page.recommended.judge)), **values))
     finding = lang(
         "plane_finding",
         first=names[0],
         second=names[1],
-        wrong=lang.share(wrong, 1),
+        wrong=lang.in_percent(wrong, 1),
         rows=lang.count("row", len(rows)),
     )
     if len(there) < page.data.n_samples:
@@ -173,7 +173,7 @@ def _pair(page: Page, numeric: list[int]) -> Markup:
 
 
 def _spread(column: np.ndarray, seed: int) -> bool:
-    """Spread points of a few values a little, in place, so that they can be told apart."""
+    """Spread points of a few values a little, in place, so that they can be distinguished."""
     values = np.unique(column)
     if not 1 < len(values) <= MOST_VALUES:
         return False
@@ -218,11 +218,11 @@ def _threshold(page: Page, j: int) -> Markup:
     def draw(drawing: Drawing) -> None:
         x = draw_numbers(drawing, page, column, groups, row=64.0)
         bottom = drawing.height
-        shares = np.linspace(0, 1, 1201)
-        values = np.array([x.at(float(u)) for u in shares])
+        fractions = np.linspace(0, 1, 1201)
+        values = np.array([x.at(float(u)) for u in fractions])
         named = place[model.predict(values[:, None])]
         cuts = np.flatnonzero(np.diff(named)) + 1
-        ends = [0, *cuts.tolist(), len(shares) - 1]
+        ends = [0, *cuts.tolist(), len(fractions) - 1]
         changes[:] = [float(values[k]) for k in cuts]
         drawing.height = bottom + 34
         reach = 0.0
@@ -249,8 +249,8 @@ def _threshold(page: Page, j: int) -> Markup:
         key,
         name=page.names[j],
         values=shown,
-        n=lang.whole(len(changes)),
-        wrong=lang.share(wrong, 1),
+        n=lang.integer(len(changes)),
+        wrong=lang.in_percent(wrong, 1),
         rows=lang.count("row", len(rows)),
     )
     intro = lang.rich("threshold_intro", judge=tag("b", visible(page.recommended.judge)))
@@ -279,7 +279,7 @@ def _levels(page: Page, j: int) -> Markup:
     finding = lang(
         "levels_fitted",
         name=page.names[j],
-        wrong=lang.share(wrong, 1),
+        wrong=lang.in_percent(wrong, 1),
         rows=lang.count("row", len(code)),
     )
 

@@ -24,7 +24,7 @@ class Column(NamedTuple):
     """A column of the ranking."""
 
     label: str
-    kind: str  # "text", "whole", "number", "share", "mark"
+    kind: str  # "text", "integer", "number", "fraction", "mark"
     values: list[Any]
 
 
@@ -37,7 +37,7 @@ def build(page: Page) -> Section | None:
     how = tag("span", " ", lang("ranking_how"), class_="screen")
     alone = all(name == page.lead for name in page.study.selections)
     key = "ranking_intro_alone" if alone else "ranking_intro"
-    key = "ranking_intro_sample" if "sample" in page.told_of_lead else key
+    key = "ranking_intro_sample" if "sample" in page.notes_of_lead else key
     intro = tag("p", lang.rich(key, method=tag("b", page.lead)), how)
     head = tag("tr", [_head(k, column) for k, column in enumerate(columns)])
     n_rows = len(columns[0].values)
@@ -80,7 +80,7 @@ def _columns(page: Page) -> list[Column]:
     order = np.asarray(selection.order)
     chosen = set(page.chosen)
     columns = [
-        Column(lang("rank"), "whole", list(range(1, len(order) + 1))),
+        Column(lang("rank"), "integer", list(range(1, len(order) + 1))),
         Column(lang("feature"), "text", [page.names[j] for j in order]),
         Column(lang("recommended_short"), "mark", [int(j in chosen) for j in order.tolist()]),
     ]
@@ -92,17 +92,17 @@ def _columns(page: Page) -> list[Column]:
         other = page.study.selections.get(name)
         if name != lead and other is not None:
             ranks = np.asarray(other.ranking)[order].tolist()
-            columns.append(Column(lang("rank_by", method=name), "whole", ranks))
+            columns.append(Column(lang("rank_by", method=name), "integer", ranks))
     measure = (page.study.stability or {}).get(lead)
     if measure is not None and len(measure.frequency) == len(order):
-        shares = [round(float(v), 3) for v in measure.frequency[order]]
-        columns.append(Column(lang("frequency"), "share", shares))
+        fractions = [round(float(v), 3) for v in measure.frequency[order]]
+        columns.append(Column(lang("frequency"), "fraction", fractions))
     roles = [page.data.roles.get(whole.feature_names[j], "numeric") for j in order]
     if len(set(roles)) > 1:
         columns.append(Column(lang("kind"), "text", [lang.of("role", role) for role in roles]))
     missing = np.asarray(whole.missing)
     if missing.any():
-        columns.append(Column(lang("missing"), "whole", missing[order].tolist()))
+        columns.append(Column(lang("missing"), "integer", missing[order].tolist()))
     return columns
 
 
@@ -136,9 +136,9 @@ def _shown(page: Page, kind: str, value: Any) -> str:
         return NONE
     if kind == "mark":
         return page.lang("js_yes") if value else page.lang("js_no")
-    if kind == "share":
-        return page.lang.share(value, 0)
-    return page.lang.whole(value) if kind == "whole" else page.lang.number(value, 4, trim=False)
+    if kind == "fraction":
+        return page.lang.in_percent(value, 0)
+    return page.lang.integer(value) if kind == "integer" else page.lang.number(value, 4, trim=False)
 
 
 def _tools(page: Page, n_rows: int) -> Markup:
@@ -161,8 +161,10 @@ def _tools(page: Page, n_rows: int) -> Markup:
 
 def _pager(page: Page, n_rows: int) -> Markup:
     lang = page.lang
-    text = lang("js_showing").replace("%1", "1").replace("%2", lang.whole(min(FIRST_ROWS, n_rows)))
-    text = text.replace("%3", lang.whole(n_rows))
+    text = (
+        lang("js_showing").replace("%1", "1").replace("%2", lang.integer(min(FIRST_ROWS, n_rows)))
+    )
+    text = text.replace("%3", lang.integer(n_rows))
     return tag(
         "div",
         tag("button", lang("previous"), type="button", id="ranking-back"),

@@ -116,7 +116,7 @@ def _finding(page: Page, near: Near) -> str:
     other, r = near[first][0]
     return lang(
         "redundancy_finding",
-        n=lang.whole(len(doubled)),
+        n=lang.integer(len(doubled)),
         all=lang.count("feature", len(near)),
         first=page.names[first],
         second=page.names[other],
@@ -151,7 +151,7 @@ def _table(page: Page, near: Near) -> Markup:
         rest = len(those) - MOST_NEAR
         text = ", ".join(names) or "–"
         if rest > 0:
-            text = lang("and_more", names=text, n=lang.whole(rest))
+            text = lang("and_more", names=text, n=lang.integer(rest))
         rows.append([page.feature(j), text])
     head = [lang("chosen_feature"), lang("near_duplicates")]
     return table(head, rows, lang("redundancy_caption", near=lang.fixed(NEAR, 1)), text=(0, 1))

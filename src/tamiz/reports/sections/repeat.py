@@ -95,7 +95,7 @@ def measured(page: Page) -> list[Markup]:
     texts = [
         lang.rich(
             "measured_splits",
-            n=lang.whole(page.honest["n_splits"]),
+            n=lang.integer(page.honest["n_splits"]),
             metric=page.metric_inside,
         )
     ]

@@ -56,7 +56,7 @@ def _choices(page: Page) -> list[Markup]:
         features = kept if triple.own else kept[: triple.size]
         masks.append(np.isin(np.arange(found.n_features), features))
         by = lang("by_judge", method=page.method(triple.method), judge=triple.judge)
-        splits.append((lang.whole(len(features)), by))
+        splits.append((lang.integer(len(features)), by))
     if len(masks) < 2 or found.n_features != len(page.names):
         return []
     often = np.mean(masks, axis=0)
@@ -65,11 +65,11 @@ def _choices(page: Page) -> list[Markup]:
     finding = lang(
         "choices_finding",
         always=lang.count("feature", int((often == 1).sum())),
-        ever=lang.whole(len(order)),
-        n=lang.whole(len(masks)),
+        ever=lang.integer(len(order)),
+        n=lang.integer(len(masks)),
     )
     if len(order) > MOST_ROWS:
-        finding += " " + lang("choices_first", n=lang.whole(MOST_ROWS))
+        finding += " " + lang("choices_first", n=lang.integer(MOST_ROWS))
     chart = figure(
         page,
         lambda drawing: draw_choices(drawing, page, rows, np.array(masks), splits),
@@ -105,7 +105,7 @@ def _indices(page: Page, known: dict[str, Any]) -> Markup:
             ("", lang("interval"), span or "–", None),
             ("", lang("kuncheva"), lang.fixed(one.kuncheva, 2), None),
             ("", lang("jaccard"), lang.fixed(one.jaccard, 2), None),
-            ("", lang("selections"), lang.whole(one.n_selections), None),
+            ("", lang("selections"), lang.integer(one.n_selections), None),
         ]
         text = f"{value} ({span})" if span else value
         rows.append(
@@ -165,8 +165,8 @@ def _map(page: Page, known: dict[str, Any], lead: str, rows: list[int]) -> Marku
     finding = lang(
         "map_finding",
         always=lang.count("feature", always),
-        ever=lang.whole(ever),
-        n=lang.whole(one.n_selections),
+        ever=lang.integer(ever),
+        n=lang.integer(one.n_selections),
     )
     title = lang("map_title", method=lead, n=lang.count("feature", len(rows)))
     return figure(page, lambda drawing: draw_masks(drawing, page, one, rows), title, finding)
@@ -176,8 +176,8 @@ def _by_method(page: Page, known: dict[str, Any], rows: list[int]) -> Markup:
     methods = [m for m in page.methods if m in known and len(known[m].frequency) == len(page.names)]
     body = []
     for j in rows[:15]:
-        shares = [float(known[m].frequency[j]) for m in methods]
-        cells = [(page.lang.share(v, 0), v) for v in shares]
+        fractions = [float(known[m].frequency[j]) for m in methods]
+        cells = [(page.lang.in_percent(v, 0), v) for v in fractions]
         body.append((page.feature(j), cells))
     return shaded(
         page.lang("feature"), [cut(m, 180.0) for m in methods], body, page.lang("frequency_caption")

@@ -22,7 +22,7 @@ MOST_WARNINGS = 6
 #: The same in plain text.
 TEXT_NAMES, TEXT_WARNINGS = 10, 3
 #: Reasons that the sentences and the answers themselves give already.
-TOLD = frozenset({"selection_bias", "boundary_linear", "boundary_curved", "boundary_rules"})
+GIVEN = frozenset({"selection_bias", "boundary_linear", "boundary_curved", "boundary_rules"})
 
 
 def build(page: Page) -> Section:
@@ -71,14 +71,16 @@ def question(page: Page) -> Markup:
 def _sampled(page: Page) -> Markup | None:
     """What comes from all rows, and what from a sample of them."""
     lang, study = page.lang, page.study
-    told = page.told_of_lead
-    if not page.sampled and "sample" not in told:
+    notes = page.notes_of_lead
+    if not page.sampled and "sample" not in notes:
         return None
-    key = "ranked_sample" if "sample" in told else "ranked_cuts" if "cuts" in told else "ranked_all"
+    key = "ranked_all"
+    if "sample" in notes or "cuts" in notes:
+        key = "ranked_sample" if "sample" in notes else "ranked_cuts"
     rows = tag("b", lang.count("row", page.whole.n_rows))
     texts = [lang.rich(key, rows=rows, method=tag("b", page.lead))]
     if page.sampled:
-        values: dict[str, Any] = {"sample": tag("b", lang.whole(page.data.n_samples))}
+        values: dict[str, Any] = {"sample": tag("b", lang.integer(page.data.n_samples))}
         if study.seed is not None:
             values["seed"] = visible(study.seed)
         texts.append(lang.rich("sample_lede", **values))
@@ -95,9 +97,9 @@ def first(page: Page) -> list[Markup]:
         n_splits = page.honest.get("n_splits", 0)
         n_planned = len(found.repeat)
         if not n_splits:
-            texts.append(lang.rich("cut_short_nothing", all=lang.whole(n_planned)))
+            texts.append(lang.rich("cut_short_nothing", all=lang.integer(n_planned)))
         else:
-            values = {"done": lang.whole(n_splits), "all": lang.whole(n_planned)}
+            values = {"done": lang.integer(n_splits), "all": lang.integer(n_planned)}
             rows = n_tested(page)
             if rows is not None:
                 values["rows"] = lang.count("row", rows)
@@ -133,17 +135,19 @@ def _tiles(page: Page) -> Markup:
         below = lang("tile_without_below")
         tiles.append(_tile(lang("tile_without"), page.error(honest["without_features"]), below))
         if page.recommended is not None:
-            of = lang("tile_of", n=lang.whole(page.whole.n_features))
-            tiles.append(_tile(lang("tile_features"), lang.whole(page.recommended.size), of))
+            of = lang("tile_of", n=lang.integer(page.whole.n_features))
+            tiles.append(_tile(lang("tile_features"), lang.integer(page.recommended.size), of))
             if np.isfinite(page.recommended.agreement):
                 value = page.recommended.agreement
                 tiles.append(_tile(lang("stability"), lang.fixed(value, 2), lang(agreement(value))))
     elif page.only_tuned:
         tuning = page.study.tuning
-        cells = lang("tile_cells", n=lang.whole(len(tuning.cells)))
+        cells = lang("tile_cells", n=lang.integer(len(tuning.cells)))
         tiles.append(_tile(lang("tile_tuned"), lang.number(tuning.best_error, 3), cells))
     elif page.found is None:
-        tiles.append(_tile(lang("tile_ranked"), lang.whole(page.whole.n_features), page.lead or ""))
+        tiles.append(
+            _tile(lang("tile_ranked"), lang.integer(page.whole.n_features), page.lead or "")
+        )
     test = page.study.permutation
     if test is not None:
         words = lang("signal_yes" if test.pvalue <= 0.05 else "signal_no")
@@ -182,7 +186,7 @@ def _warned(page: Page) -> Markup | None:
     more = None
     if rest:
         inner = tag("ul", [_warning(page, *item) for item in rest])
-        more = folded(page.lang("more_names", n=page.lang.whole(len(rest))), inner)
+        more = folded(page.lang("more_names", n=page.lang.integer(len(rest))), inner)
     return tag("div", tag("h3", page.lang("warnings")), shown, more, class_="warn")
 
 
@@ -248,7 +252,7 @@ def _names(page: Page, chosen: list[int], answer: str) -> Markup:
         start = FIRST_NAMES + 1
         items = [tag("li", page.feature(j)) for j in rest]
         others = tag("ol", items, class_="names", start=start)
-        more = folded(lang("more_names", n=lang.whole(len(rest))), others)
+        more = folded(lang("more_names", n=lang.integer(len(rest))), others)
     words = {"data_done": lang("copied"), "type": "button"}
     buttons = tag(
         "p",
@@ -301,13 +305,13 @@ def _expected(page: Page) -> list[Markup]:
     if between != NONE:
         values |= {"between": between, "level": page.level(page.found.confidence)}
     if page.found.metric == "error" and 0 < error <= 1 / 3:
-        values["one_in"] = lang("one_in", n=lang.whole(1 / error))
+        values["one_in"] = lang("one_in", n=lang.integer(1 / error))
     texts = [lang.rich("expect", **values)]
     n, level = n_tested(page), page.found.confidence
     if page.found.metric == "error" and error == 0 and n:
         bound = 1 - (1 - level) ** (1 / n)  # errors that would go unseen in n samples so often
-        shown = {"bound": lang.share(bound, 1), "level": page.level(level)}
-        texts.append(lang.rich("no_error_seen", rows=lang.whole(n), **shown))
+        shown = {"bound": lang.in_percent(bound, 1), "level": page.level(level)}
+        texts.append(lang.rich("no_error_seen", rows=lang.integer(n), **shown))
     return texts
 
 
@@ -348,12 +352,12 @@ def _sizes(page: Page) -> list[Markup]:
     if len(sizes) < 2:
         return []
     low, high = int(np.min(sizes)), int(np.max(sizes))
-    n, size = page.lang.whole(len(sizes)), page.recommended.size
-    outside = {} if low <= size <= high else {"answer": page.lang.whole(size)}
+    n, size = page.lang.integer(len(sizes)), page.recommended.size
+    outside = {} if low <= size <= high else {"answer": page.lang.integer(size)}
     if low == high:
         chosen = page.lang.count("feature", low)
         return [page.lang.rich("sizes_same", n=n, size=chosen, **outside)]
-    ends = {"low": page.lang.whole(low), "high": page.lang.count("feature", high)}
+    ends = {"low": page.lang.integer(low), "high": page.lang.count("feature", high)}
     return [page.lang.rich("sizes_vary", n=n, **ends, **outside)]
 
 
@@ -362,7 +366,7 @@ def _signal(page: Page) -> list[Markup]:
     if test is None:
         return []
     key = "shuffled_signal" if test.pvalue <= 0.05 else "shuffled_no_signal"
-    counts = {"n": lang.whole(test.n_as_high), "all": lang.whole(test.n_permutations)}
+    counts = {"n": lang.integer(test.n_as_high), "all": lang.integer(test.n_permutations)}
     return [lang.rich(key, p=lang.pvalue(test.pvalue), **counts)]
 
 
@@ -371,7 +375,7 @@ def _signal(page: Page) -> list[Markup]:
 
 def reasons_of(page: Page, best: Any) -> list[Markup]:
     """The reasons of an answer that nothing above has given."""
-    return [reason(page, best, *one) for one in best.reasons if one[0] not in TOLD]
+    return [reason(page, best, *one) for one in best.reasons if one[0] not in GIVEN]
 
 
 def _why(page: Page) -> Markup | None:
@@ -431,7 +435,7 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
     for alarm, _ in alarms[:TEXT_WARNINGS]:
         lines += _wrapped(alarm, width, "! ")
     if alarms[TEXT_WARNINGS:]:
-        more = page.lang.whole(len(alarms) - TEXT_WARNINGS)
+        more = page.lang.integer(len(alarms) - TEXT_WARNINGS)
         lines.append(f"! {page.lang('more_names', n=more)}")
     best = page.recommended
     if best is not None:

@@ -82,8 +82,8 @@ def _map(page: Page, tuning: Any, axes: tuple[str, str]) -> Markup:
     near = np.isfinite(errors) & (errors <= np.nanmin(errors) + _slack(tuning))
     finding = lang(
         "tuning_finding",
-        n=lang.whole(near.sum()),
-        all=lang.whole(np.isfinite(errors).sum()),
+        n=lang.integer(near.sum()),
+        all=lang.integer(np.isfinite(errors).sum()),
         low=_error(page, float(np.nanmin(errors))),
         high=_error(page, float(np.nanmax(errors))),
     )
