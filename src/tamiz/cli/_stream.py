@@ -15,6 +15,7 @@ from tamiz.cli.rank import make_selector
 from tamiz.cli.wording import warnings_into
 
 if TYPE_CHECKING:
+    from tamiz.cli.rank import Request
     from tamiz.evaluation.methods import Method
     from tamiz.scale import Batches
 
@@ -88,14 +89,7 @@ def open_table(
     return table, notes
 
 
-def fit_streamed(
-    table: Batches,
-    method: Method,
-    k: int | None,
-    params: dict[str, Any],
-    scale: str | None,
-    wanted: dict[str, Any],
-) -> tuple[Any, list[str]]:
+def fit_streamed(table: Batches, asked: Request) -> tuple[Any, list[str]]:
     """The method fitted to the batches, and notes on how.
 
     Machines standardise a stream themselves; nothing else scales one.
@@ -105,15 +99,11 @@ def fit_streamed(
     """
     from tamiz.validation import MissingValuesError
 
-    schema = table.schema
+    method, scale, schema = asked.method, asked.scale, table.schema
     p = schema.n_features
-    if k is not None and not 1 <= k <= p:
-        raise ValueError(f"-k {k} is not possible: the table has {p:,} features.")
-    if k is not None or method.greedy:
-        params = {"n_features_to_select": p if k is None else k, **params}
-    selector = make_selector(method, schema.task, p, params, wanted)
+    selector = make_selector(asked, schema.task, p)
     own = selector.get_params()
-    verbose = wanted["verbose"]
+    verbose = asked.wanted["verbose"]
     options: dict[str, Any] = {"verbose": verbose}
     if not method.unit_free:
         if scale == "minmax":

@@ -74,66 +74,100 @@ def rank(
     opt.check_writable(out, "--out")
     with usage():
         found = find_method(method)
-        params = read_params(param)
-        scale = scale_of(found, scale)
+        wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}
+        asked = Request(found, k, read_params(param), scale_of(found, scale), wanted)
         if reading.weights is not None:
             raise ValueError("--weights: a ranking takes none; leave the column out with --drop.")
         stream = False if reading.transpose and stream is None else stream
         streamed = wants_stream(stream, data, found, reading.rows)
+    output = _Output(out, lang, json, quiet)
     if streamed:
-        wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}
-        ranking, table = _streamed(data, reading, found, k, params, scale, wanted)
-        if out is not None:
-            report = _Report(out, lang, found.name, reading.arguments()["roles"])
-            try:
-                ranking = _report_streamed(ranking, table, data, seed, quiet, report)
-            except KeyboardInterrupt:
-                out, why = None, "interrupted while the report was made; there is none."
-                ranking = ranking._replace(notes=[*ranking.notes, why])
-            except Exception:  # reported last; the ranking may have taken hours
-                _finish(ranking, k, json, quiet, None)
-                raise
-        _finish(ranking, k, json, quiet, out)
-        return
-    dataset = opt.read(data, reading=reading, leaks="keep", quiet=quiet)
+        _rank_streamed(data, reading, asked, output)
+    else:
+        _rank_in_memory(data, reading, asked, output)
+
+
+class Request(NamedTuple):
+    """The ranking that the options ask for.
+
+    Attributes
+    ----------
+    method : Method
+        Which ranks.
+    k : int or None
+        How many features; None for all.
+    params : dict
+        Parameters of the method that the user gave.
+    scale : str or None
+        "standard" or "minmax"; None for features as they are.
+    wanted : dict
+        ``random_state``, ``n_jobs`` and ``verbose``, for methods that have them.
+    """
+
+    method: Method
+    k: int | None
+    params: dict[str, Any]
+    scale: str | None
+    wanted: dict[str, Any]
+
+
+class _Output(NamedTuple):
+    """Where results go: a report in a language, and what is printed."""
+
+    out: str | None
+    lang: str
+    json: bool
+    quiet: bool
+
+
+def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:
+    from tamiz.cli.console import command_line
+    from tamiz.cli.problems import usage
+
+    dataset = opt.read(data, reading=reading, leaks="keep", quiet=output.quiet)
     with usage():
-        dataset, selector, X, notes = prepare(dataset, found, k, params, scale, seed, jobs, quiet)
-        _fit(selector, X, dataset, scale, notes)
+        dataset, selector, X, notes = prepare(dataset, asked)
+        _fit(selector, X, dataset, asked.scale, notes)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
-    if out is not None:
-        from tamiz.cli.console import command_line
+    if output.out is not None:
         from tamiz.reports import Study, write_report
 
         study = Study(
             dataset,
-            {found.name: selection},
+            {asked.method.name: selection},
             params=selection.params,
             command=command_line(),
-            seed=seed,
+            seed=asked.wanted["random_state"],
             notes=notes,
             seconds=selection.seconds,
         )
-        write_report(study, out, lang=lang)
-    _finish(Ranking.of(selection, dataset, notes), k, json, quiet, out)
+        write_report(study, output.out, lang=output.lang)
+    _finish(Ranking.of(selection, dataset, notes), asked.k, output)
 
 
-def _finish(ranking: Ranking, k: int | None, json: bool, quiet: bool, out: str | None) -> None:
-    show(ranking, k, json, quiet)
-    if out is not None and not json:
+def _rank_streamed(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:
+    ranking, table = _streamed(data, reading, asked)
+    if output.out is not None:
+        roles = reading.arguments()["roles"]
+        try:
+            ranking = _report_streamed(ranking, table, data, asked, output, roles)
+        except KeyboardInterrupt:
+            output = output._replace(out=None)
+            why = "interrupted while the report was made; there is none."
+            ranking = ranking._replace(notes=[*ranking.notes, why])
+        except Exception:  # reported last; the ranking may have taken hours
+            _finish(ranking, asked.k, output._replace(out=None))
+            raise
+    _finish(ranking, asked.k, output)
+
+
+def _finish(ranking: Ranking, k: int | None, output: _Output) -> None:
+    show(ranking, k, output.json, output.quiet)
+    if output.out is not None and not output.json:
         from tamiz.cli.console import tell
 
-        tell(f"the report is in {out}")
-
-
-class _Report(NamedTuple):
-    """Where a report is wanted, in which language, of which method, and what columns were said
-    to be."""
-
-    out: str
-    lang: str
-    method: str
-    roles: dict[str, str] | None
+        tell(f"the report is in {output.out}")
 
 
 class Ranking(NamedTuple):
@@ -153,15 +187,7 @@ class Ranking(NamedTuple):
         return cls(selection, n, p, dataset.target, dataset.name, dataset.notes, notes)
 
 
-def _streamed(
-    data: str,
-    reading: opt.Reading,
-    method: Method,
-    k: int | None,
-    params: dict[str, Any],
-    scale: str | None,
-    wanted: dict[str, Any],
-) -> tuple[Ranking, Batches]:
+def _streamed(data: str, reading: opt.Reading, asked: Request) -> tuple[Ranking, Batches]:
     """The ranking of a file that is read in batches, and the table that was ranked."""
     from pathlib import Path
 
@@ -173,9 +199,9 @@ def _streamed(
     begin()
     with usage():
         place = opt.name_or_position(reading.target)
-        verbose = wanted["verbose"]
-        table, read = open_table(data, place, method, verbose=verbose, **reading.streamed())
-        selector, notes = fit_streamed(table, method, k, params, scale, wanted)
+        verbose = asked.wanted["verbose"]
+        table, read = open_table(data, place, asked.method, verbose=verbose, **reading.streamed())
+        selector, notes = fit_streamed(table, asked)
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
     n, p = table.n_rows or 0, schema.n_features
@@ -183,7 +209,12 @@ def _streamed(
 
 
 def _report_streamed(
-    ranking: Ranking, table: Batches, data: str, seed: int, quiet: bool, report: _Report
+    ranking: Ranking,
+    table: Batches,
+    data: str,
+    asked: Request,
+    output: _Output,
+    roles: dict[str, str] | None,
 ) -> Ranking:
     """Write the report; the ranking with the notes of both."""
     from pathlib import Path
@@ -197,14 +228,14 @@ def _report_streamed(
         study = streamed_study(
             table,
             ranking,
-            method=report.method,
+            method=asked.method.name,
             path=Path(data),
-            given=report.roles,
-            seed=seed,
+            given=roles,
+            seed=asked.wanted["random_state"],
             command=command_line(),
-            verbose=0 if quiet else 1,
+            verbose=asked.wanted["verbose"],
         )
-    write_report(study, report.out, lang=report.lang)
+    write_report(study, output.out, lang=output.lang)
     return ranking._replace(notes=study.notes)
 
 
@@ -248,21 +279,13 @@ def show(ranking: Ranking, k: int | None, json: bool, quiet: bool) -> None:
         say(f"… and {len(selection.order) - shown:,} more (-k {len(selection.order)} shows all).")
 
 
-def prepare(
-    dataset: Dataset,
-    method: Method,
-    k: int | None,
-    params: dict[str, Any],
-    scale: str | None,
-    seed: int,
-    jobs: int,
-    quiet: bool,
-) -> tuple[Dataset, Any, Any, list[str]]:
+def prepare(dataset: Dataset, asked: Request) -> tuple[Dataset, Any, Any, list[str]]:
     """The table in the form that a method takes, and the method as asked for.
 
     Categories stay codes for methods that count, and become indicators for the others; missing
     values are filled where the method takes none. Codes are not scaled.
     """
+    method = asked.method
     notes: list[str] = []
     if dataset.levels and not method.categorical:
         dataset = dataset.encode("onehot")
@@ -270,20 +293,11 @@ def prepare(
             f"categories were turned into indicators, since {method.name} works with numbers; "
             f"there are {dataset.n_features} features now."
         )
-    if k is not None:
-        if not 1 <= k <= dataset.n_features:
-            raise ValueError(
-                f"-k {k} is not possible: the table has {dataset.n_features:,} features."
-            )
-        params = {"n_features_to_select": k, **params}
-    elif method.greedy:
-        params = {"n_features_to_select": dataset.n_features, **params}
-    wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}
-    selector = make_selector(method, dataset.task, dataset.n_features, params, wanted)
+    selector = make_selector(asked, dataset.task, dataset.n_features)
     own = selector.get_params()
     if dataset.levels and "categorical_features" in own:
         selector.set_params(categorical_features=dataset.categorical)
-    return dataset, selector, _prepared(dataset, scale, not method.missing, notes), notes
+    return dataset, selector, _prepared(dataset, asked.scale, not method.missing, notes), notes
 
 
 def scale_of(method: Method, asked: str | None) -> str | None:
@@ -295,17 +309,17 @@ def scale_of(method: Method, asked: str | None) -> str | None:
     return None if asked == "none" else asked
 
 
-def make_selector(
-    method: Method,
-    task: str | None,
-    n_features: int,
-    params: dict[str, Any],
-    wanted: dict[str, Any],
-) -> Any:
+def make_selector(asked: Request, task: str | None, n_features: int) -> Any:
     """The method with the parameters of the user, else with those wanted that it has.
 
     A method that would guess whether the target is numeric gets the task that the reader found.
+    Greedy methods rank no further than they select, and so select all unless fewer are asked for.
     """
+    method, k, params = asked.method, asked.k, asked.params
+    if k is not None and not 1 <= k <= n_features:
+        raise ValueError(f"-k {k} is not possible: the table has {n_features:,} features.")
+    if k is not None or method.greedy:
+        params = {"n_features_to_select": n_features if k is None else k, **params}
     names = method.cls._get_param_names()
     strange = [name for name in params if name not in names]
     if strange:
@@ -316,7 +330,7 @@ def make_selector(
     others = {name: value for name, value in params.items() if name != "task"}
     selector = method.make(task=params.get("task", task), n_features=n_features, **others)
     own = selector.get_params()
-    given = {"task": task, **wanted} if own.get("task") == "auto" else wanted
+    given = {"task": task, **asked.wanted} if own.get("task") == "auto" else asked.wanted
     given = {**{name: value for name, value in given.items() if name in own}, **params}
     return selector.set_params(**given)
 

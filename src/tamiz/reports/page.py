@@ -282,6 +282,15 @@ class Page:
         plain = self.found is None or self.found.metric == "error"
         return {} if plain else {"metric": self.metric_inside}
 
+    def honest_fields(self) -> dict[str, Any]:
+        """The honest error, its metric and its interval as fields of a sentence, where known."""
+        honest = self.honest
+        fields = {"error": tag("b", self.error(honest["error"])), **self.known_metric()}
+        between = self.between(honest["low"], honest["high"])
+        if between != NONE:
+            fields |= {"between": between, "level": self.level(self.found.confidence)}
+        return fields
+
     def with_interval(self, value: float, low: float, high: float) -> str:
         """An error with its interval in brackets; without, if that is not known or has no width."""
         between = self.between(low, high)

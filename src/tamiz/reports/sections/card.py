@@ -11,7 +11,6 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 from tamiz.reports.charts.drawing import Drawing, figure, legend, swatch
 from tamiz.reports.charts.ranks import Rates, draw_rates
 from tamiz.reports.charts.scales import Linear, cut
-from tamiz.reports.language import NONE
 from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page, Section, style
 from tamiz.reports.tables import folded, shaded, table
@@ -51,15 +50,11 @@ def _made(page: Page, card: Any) -> str:
 
 def _honest(page: Page) -> Markup | None:
     """The error of the whole procedure, the same as in the summary."""
-    honest, lang = page.honest, page.lang
-    if not honest:
+    lang = page.lang
+    if not page.honest:
         return None
-    values = {"error": tag("b", page.error(honest["error"])), **page.known_metric()}
-    between = page.between(honest["low"], honest["high"])
-    if between != NONE:
-        values |= {"between": between, "level": page.level(page.found.confidence)}
     pooled = None if page.found.metric == "error" else lang.rich("card_pooled")
-    line = lang.rich("card_honest", **values)
+    line = lang.rich("card_honest", **page.honest_fields())
     return tag("p", line, " " if pooled else None, pooled, class_="honest")
 
 

@@ -299,11 +299,7 @@ def _expected(page: Page) -> list[Markup]:
         return [lang.rich("only_tuned")]
     if not honest or page.recommended is None:
         return [lang.rich("no_comparison")] if page.found is None else []
-    error = honest["error"]
-    values = {"error": tag("b", page.error(error)), **page.known_metric()}
-    between = page.between(honest["low"], honest["high"])
-    if between != NONE:
-        values |= {"between": between, "level": page.level(page.found.confidence)}
+    error, values = honest["error"], page.honest_fields()
     if page.found.metric == "error" and 0 < error <= 1 / 3:
         values["one_in"] = lang("one_in", n=lang.integer(1 / error))
     texts = [lang.rich("expect", **values)]
