@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from tamiz.cli.app import _run
+from tamiz.cli.app import run
 from tests.cli.programs import is_one_line, valid
 
 
@@ -33,7 +33,7 @@ def here(place, monkeypatch):
 
 
 def run(capsys, *arguments):
-    code = _run([str(one) for one in arguments])
+    code = run([str(one) for one in arguments])
     told = capsys.readouterr()
     return code, told.out, told.err
 
@@ -170,21 +170,21 @@ def narrowed(monkeypatch):
 
 def test_a_terminal_without_the_signs_gets_others(monkeypatch):
     narrow = narrowed(monkeypatch)
-    assert _run(["select", "t.csv", *QUICK]) == 0
+    assert run(["select", "t.csv", *QUICK]) == 0
     assert "Smallest" in narrow.text()
 
 
 def test_json_is_exact_in_any_encoding(monkeypatch):
     narrow = narrowed(monkeypatch)
-    assert _run(["rank", "t.csv", "-m", "fisher", "--json"]) == 0
+    assert run(["rank", "t.csv", "-m", "fisher", "--json"]) == 0
     assert "colour=rød" in [f["name"] for f in json.loads(narrow.text())["features"]]
 
 
 def test_classes_are_not_changed_by_the_encoding(monkeypatch, capsys):
     narrow = narrowed(monkeypatch)
     fit = ["fit", "t.csv", "--save", "n.tamiz", "-t", "colour", "-m", "fisher", "-k", "1"]
-    assert _run([*fit, "--cv", "0"]) == 0
+    assert run([*fit, "--cv", "0"]) == 0
     told = narrow.text()
-    assert _run(["predict", "n.tamiz", "t.csv"]) == 1
+    assert run(["predict", "n.tamiz", "t.csv"]) == 1
     assert narrow.text() == told
     assert "use --out FILE" in capsys.readouterr().err

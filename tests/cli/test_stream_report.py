@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from tamiz.cli import _stream_report
 from tamiz.cli._indicators import Indicators
 from tamiz.cli._stream_report import streamed_study
-from tamiz.cli.app import _run, app
+from tamiz.cli.app import app, run
 from tamiz.cli.rank import Ranking
 from tamiz.data import load
 from tamiz.filters import FisherScore, MaxRel
@@ -300,7 +300,7 @@ def test_ctrl_c_while_the_sample_is_drawn(folder, monkeypatch, capsys):
     monkeypatch.setattr(_stream_report, "sweep", stopped)
     out = folder / "stopped.html"
     out.write_text("old")
-    code = _run([*command(folder), "--out", str(out)])
+    code = run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
     assert code == 0  # the ranking is complete, and may have taken hours
     assert said.out.splitlines()[1].split()[:2] == ["1", "b"]
@@ -314,7 +314,7 @@ def test_ctrl_c_before_there_is_a_ranking(folder, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tamiz.filters.FisherScore.fit_stream", stopped)
-    assert _run(command(folder)) == 130
+    assert run(command(folder)) == 130
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "tamiz: interrupted; nothing was finished.\n")
 
@@ -326,7 +326,7 @@ def test_full_disk(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tamiz.reports._render.os.fsync", full)
     out = tmp_path / "r.html"
     out.write_text("old")
-    code = _run([*command(folder), "--out", str(out)])
+    code = run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
     assert code == 1 and said.out.splitlines()[1].split()[:2] == ["1", "b"]
     last = said.err.splitlines()[-1]

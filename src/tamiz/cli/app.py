@@ -73,7 +73,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
     tolerate_encoding()
-    code = _run(arguments)
+    code = run(arguments)
     if code in (130, 143):  # threads may still be at a last step, which nobody waits for
         sys.stdout.flush()
         sys.stderr.flush()
@@ -81,7 +81,8 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _run(arguments: list[str] | None) -> int:
+def run(arguments: list[str] | None) -> int:
+    """Run the program; its exit code."""
     try:
         code = app(arguments, standalone_mode=False)
         flush()
