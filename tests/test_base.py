@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from tamiz import Selection
-from tamiz.base import PathStep
+from tamiz.base import PathStep, Selector
 from tamiz.filters import FisherScore, ReliefF, WelchT
 
 NAMES = ["a", "b", "c", "d"]
@@ -182,3 +184,10 @@ def test_scores_of_an_earlier_fit_do_not_stay():
     assert len(selector.scores_) == 5
     selector.fit(X[:, :3], Y)
     assert len(selector.scores_) == len(selector.selection_.scores) == 3
+
+
+def test_the_former_module_of_the_base_class_warns():
+    sys.modules.pop("tamiz.selector", None)
+    with pytest.warns(FutureWarning, match=r"tamiz\.base"):
+        module = importlib.import_module("tamiz.selector")
+    assert module.Selector is Selector

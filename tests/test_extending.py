@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tamiz.filters.univariate_base import Scored, UnivariateFilter
 
 from tamiz import SVC, SVMRFE, compare, tune
 from tamiz.data import load
 from tamiz.evaluation.methods import method_of
-from tamiz.filters.univariate_base import Scored, UnivariateFilter
 from tamiz.kernels import RBF, Kernel, Linear
 from tamiz.reports import Study, render
 from tamiz.reports.markup import tag

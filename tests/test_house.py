@@ -65,7 +65,6 @@ def test_a_private_module_of_another_package_would_be_found():
     assert not reaches_in("tamiz.search", "tamiz.search._records")
 
 
-@pytest.mark.xfail(strict=True, reason="former names are in use")
 def test_validation_is_imported_as_a_package():
     found = [
         f"{name_of(path)} imports {target}"

@@ -414,6 +414,3 @@ def order_by(scores: np.ndarray, *tie_breakers: np.ndarray) -> np.ndarray:
     if len(keys) == 1:  # NaN is sorted to the end whatever its sign
         return np.argsort(keys[0], kind="stable")
     return np.lexsort([np.where(np.isnan(key), np.inf, key) for key in reversed(keys)])
-
-
-_plain = json_ready  # former name

@@ -11,8 +11,8 @@ import tamiz.embedded.holdout.judges as judges
 from tamiz import HoldOutSVM
 from tamiz.embedded.holdout.judges import random_split
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
-from tamiz.runtime.units import check_units
 from tamiz.svm.path.penalties import fit_once
+from tamiz.validation import check_units
 from tests.embedded.test_holdout import compare
 from tests.naive import holdout as naive
 

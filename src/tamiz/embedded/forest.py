@@ -7,10 +7,9 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.base import Stopwatch, number_to_select, order_by
-from tamiz.runtime.parallel import N_JOBS
-from tamiz.selector import Selector
+from tamiz.base import Selector, Stopwatch, number_to_select, order_by
 from tamiz.tree import ForestClassifier
+from tamiz.validation import N_JOBS
 
 
 class ForestImportance(Selector):

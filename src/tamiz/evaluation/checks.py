@@ -2,67 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
-from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.search.judges import last_step
-from tamiz.validation import as_vector
-
-
-def check_level(name: str, value: Any) -> float:
-    """A probability strictly between 0 and 1, such as ``confidence`` or ``alpha``."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
-        return float(value)
-    hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= float(value) <= 100 else ""
-    raise ValueError(f"{name}={value!r} must be a number between 0 and 1{hint}.")
-
-
-def check_count(name: str, value: Any, least: int) -> int:
-    """An integer from ``least``."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be an integer from {least}.")
-
-
-def check_names(names: Any, n: int | None, of: str) -> list[str]:
-    """Different names, one for each of the ``n`` things (None: as many as there are)."""
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        each = of if n is None else f"{n} {of}"
-        raise ValueError(f"names={names!r} must be a list, one name for each of the {each}.")
-    own = [str(name) for name in names]
-    if n is not None and len(own) != n:
-        raise ValueError(f"names holds {len(own)} names for {n} {of}.")
-    twice = [name for name, count in Counter(own).items() if count > 1]
-    if twice:
-        raise ValueError(f"names holds {twice[0]!r} more than once.")
-    return own
-
-
-def check_jobs(n_jobs: Any) -> int | None:
-    """A number of workers, or None."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
-        raise TypeError(f"n_jobs={n_jobs!r} must be an integer or None.")
-    number = None if n_jobs is None else int(n_jobs)
-    refuse_no_jobs(number)
-    return number
-
-
-def check_estimator(estimator: Any, name: str = "estimator") -> None:
-    """Refuse a class, and what cannot be cloned and fitted."""
-    if isinstance(estimator, type):
-        raise TypeError(f"{name}={estimator.__name__} is a class; pass an object of it.")
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
-        raise TypeError(
-            f"{name}={estimator!r} is no estimator; it needs fit and get_params, as those of "
-            "scikit-learn have."
-        )
-
+from tamiz.validation import as_vector, check_count, check_names
 
 _PARTNERS: dict[Any, Any] = {0: 1, 1: 0, -1: 1}  # the other class, where only one is met
 
@@ -215,31 +162,6 @@ def check_errors(errors: Any, names: Any) -> tuple[np.ndarray, list[str]]:
 
 def _numeric(kind: Any) -> bool:
     return bool(kind.is_numeric() or kind == nw.Boolean)
-
-
-def check_choice(name: str, value: Any, allowed: Iterable[Any]) -> Any:
-    """One of a few values: texts, or None."""
-    known = list(allowed)
-    if any(value is one or (isinstance(value, str) and value == one) for one in known):
-        return value
-    said = [repr(one) for one in known]
-    words = ", ".join(said[:-1]) + f" or {said[-1]}"
-    raise ValueError(f"{name}={value!r} is not understood; use {words}.")
-
-
-def check_budget(value: Any) -> float | None:
-    """A number of seconds, or None."""
-    if value is None:
-        return None
-    if not isinstance(value, Real) or not float(value) > 0:
-        raise ValueError(f"time_budget={value!r} must be a positive number of seconds.")
-    return float(value)
-
-
-def check_resume(resume: Any, checkpoint: Any) -> None:
-    """Refuse to resume from nothing."""
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
 
 
 def check_control(control: Any, names: list[str]) -> int | None:

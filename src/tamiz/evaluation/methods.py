@@ -432,7 +432,7 @@ def register_method(name: str, cls: type, *, family: str, what: str, **more: Any
     name : str
         Short name, in lower case, with hyphens. A method of the same name is replaced.
     cls : type
-        The class, a :class:`tamiz.selector.Selector`.
+        The class, a :class:`tamiz.base.Selector`.
     family : {"filter", "wrapper", "embedded"}
         How it selects.
     what : str

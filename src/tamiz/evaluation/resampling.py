@@ -11,13 +11,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
-from tamiz.evaluation.checks import check_choice, check_count
-from tamiz.runtime.parallel import limit_threads
-from tamiz.runtime.workers import Shared, crew_of
+from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import last_step
 from tamiz.solvers import Status
-from tamiz.validation import as_vector, guess_task
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import as_vector, check_choice, check_count, guess_task, inner_fit
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -165,11 +163,11 @@ def run_jobs(
 
     ``shared`` goes to every worker once (:mod:`tamiz.runtime.workers`).
     """
-    crew = crew_of(n_jobs)
+    runner = find_runner(n_jobs)
     prefer = preferred_workers(machine)
-    if crew.alone or prefer != "threads":
-        return crew.results(function, Shared(shared), jobs, prefer=prefer)
-    return crew.results(_alone, Shared((function, shared)), jobs, prefer=prefer)
+    if runner.serial or prefer != "threads":
+        return runner.results(function, Shared(shared), jobs, prefer=prefer)
+    return runner.results(_alone, Shared((function, shared)), jobs, prefer=prefer)
 
 
 def _alone(work: tuple[Callable[..., Any], Any], *job: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.base import Selector
 from tamiz.information import Codes, encode
-from tamiz.selector import Selector
 from tamiz.validation import as_vector, check_classes, warn_of_quantity
 
 #: What ``n_features_to_select`` may be.

@@ -43,9 +43,8 @@ from tamiz.filters.similarity import (
 from tamiz.filters.streaming import Needs, Stream
 from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
-from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.solvers import solve
 from tamiz.validation import N_JOBS, as_vector, guess_task
 

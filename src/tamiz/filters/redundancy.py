@@ -33,7 +33,7 @@ from scipy import linalg, sparse
 
 from tamiz.filters.similarity import Similarity, standardised
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
-from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.threads import one_blas_thread
 
 #: Eigenvalues below this fraction of the largest are rounding.
 _RELATIVE_FLOOR = 1e-10

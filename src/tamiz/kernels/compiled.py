@@ -38,7 +38,7 @@ from numba.extending import intrinsic
 from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix
-from tamiz.runtime.blas import product
+from tamiz.runtime.threads import product
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

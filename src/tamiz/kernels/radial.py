@@ -38,8 +38,7 @@ from tamiz.kernels.prepared import (
     _as_index,
     rounding,
 )
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import one_blas_thread, run_tiles
 
 SINGLE_LIMIT = 30.0  # largest gamma ||x - mean||**2 for which a float32 product is accurate enough
 TILE_ROWS = 64  # a tile of this many rows and columns stays in the second-level cache

@@ -35,9 +35,8 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from tamiz.neighbors._space import ABSOLUTE, MISMATCH, SQUARE, UNFIT, Distance, Space
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import n_threads, one_blas_thread, run_tiles
 
 #: Differences that make a thread worth while, and those between two looks at the keyboard.
 _WORTH = 2**21

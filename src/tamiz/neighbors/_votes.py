@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 
 #: Winner where classes tie and none is to be taken.
 NOBODY = -1

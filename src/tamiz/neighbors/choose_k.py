@@ -13,13 +13,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-from tamiz.base import Stopwatch, _plain, choose_size
+from tamiz.base import Stopwatch, choose_size, json_ready
 from tamiz.display.selection_plot import axes
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits
-from tamiz.validation import as_vector, check_classes
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import as_vector, check_classes, inner_fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -439,7 +438,7 @@ class KChoice:
         """Plain Python values, fit for JSON."""
         at = int(np.flatnonzero(self.ks == self.k)[0])
         table = self._columns()
-        plain: dict[str, Any] = _plain(
+        plain: dict[str, Any] = json_ready(
             {
                 "k": self.k,
                 "rule": self.rule,

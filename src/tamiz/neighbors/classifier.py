@@ -22,9 +22,14 @@ from tamiz.neighbors._attributes import (
 from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import METRICS, MISMATCH, SCALINGS, UNFIT, make_space
 from tamiz.neighbors._votes import TIE_RULES, VOTES, proportions, winners
-from tamiz.runtime.parallel import N_JOBS, limit_threads, refuse_no_jobs
-from tamiz.validation import check_classes, unchanged_on_error
-from tamiz.validation.unscaled import warn_if_unscaled
+from tamiz.runtime.threads import limit_threads
+from tamiz.validation import (
+    N_JOBS,
+    check_classes,
+    refuse_no_jobs,
+    unchanged_on_error,
+    warn_if_unscaled,
+)
 
 #: What to do if y is a quantity.
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"

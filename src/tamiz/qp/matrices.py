@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 
 #: Gram matrices up to this size are held in float64 whatever the kernel.
 SMALL_GRAM_BYTES = 8 * 2**20

@@ -18,14 +18,14 @@ import numpy as np
 
 from tamiz.data import DataError, load
 from tamiz.display.tables import frames
-from tamiz.evaluation.checks import check_count, check_jobs, check_resume
 from tamiz.reproduce import p1, p2, p3, p4, p5, p6, p7, p8
 from tamiz.reproduce.base import Experiment, Found, Recipe, Row
 from tamiz.reproduce.show import draw, markdown, table
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import Crew, Shared, crew_of
+from tamiz.runtime.threads import limit_threads
+from tamiz.runtime.workers import Runner, Shared, find_runner
+from tamiz.validation import check_count, check_jobs, check_resume
 
 #: Recipes by name, in the order of their numbers; a new one is a module with a RECIPE.
 RECIPES: dict[str, Recipe] = {
@@ -198,7 +198,7 @@ def reproduce(
     }
     journal = None if checkpoint is None else Journal(checkpoint, identity, resume=resume)
     progress = Progress(recipe.name, 1 if verbose is None else verbose)
-    run = _Repeats(recipe, quick, int(random_state), crew_of(n_jobs), journal, progress)
+    run = _Repeats(recipe, quick, int(random_state), find_runner(n_jobs), journal, progress)
     try:
         run.all(due)
     finally:
@@ -235,12 +235,12 @@ class _Repeats:
         recipe: Recipe,
         quick: bool,
         random_state: int,
-        crew: Crew,
+        runner: Runner,
         journal: Journal | None,
         progress: Progress,
     ):
         self.recipe, self.quick, self.random_state = recipe, quick, random_state
-        self.crew, self.journal, self.progress = crew, journal, progress
+        self.runner, self.journal, self.progress = runner, journal, progress
         self.interrupted = False
         self._found: dict[tuple[str, int], Found] = {}
         for part, k, values in journal.records if journal is not None else ():
@@ -272,12 +272,12 @@ class _Repeats:
     ) -> Iterator[tuple[int, Found]]:
         with limit_threads(1):
             ready = part.prepare(self.quick, int(seeds[-1]))
-        if part.alone or self.crew.alone or (len(todo) == 1 and not self.crew.far):
+        if part.alone or self.runner.serial or (len(todo) == 1 and not self.runner.remote):
             for k in todo:
                 yield k, _once((part, ready), int(seeds[k]))
             return
         jobs = [(int(seeds[k]),) for k in todo]
-        working = self.crew.results(_once, Shared((part, ready)), jobs, at_once=len(todo))
+        working = self.runner.results(_once, Shared((part, ready)), jobs, at_once=len(todo))
         with closing(working) as found:
             yield from zip(todo, found, strict=True)
 

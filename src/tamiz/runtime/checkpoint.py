@@ -456,6 +456,3 @@ def _refuse_unwritable(path: Path) -> None:
         raise PermissionError(
             f"checkpoint={str(path)!r}: the folder {str(folder)!r} cannot be written to."
         )
-
-
-_said = stable_text  # former name

@@ -269,6 +269,3 @@ def do(box: Box, message: bytes) -> tuple[list[Any], Exception | None, float]:
                     error = RuntimeError(f"{type(error).__name__}: {error}")
                 return found, error, time.perf_counter() - began
     return found, None, time.perf_counter() - began
-
-
-DaskCrew = DaskRunner  # former name

@@ -56,10 +56,6 @@ class Runner(ABC):
     serial: bool = False
     remote: bool = False
 
-    alone = property(lambda self: self.serial)  # former names
-    far = property(lambda self: self.remote)
-    workers = property(lambda self: self.n_workers)
-
     @abstractmethod
     def results(
         self,
@@ -296,7 +292,3 @@ def run_in_threads(
         except BaseException:
             stop.set()
             raise
-
-
-Crew = Runner  # former names
-crew_of = find_runner

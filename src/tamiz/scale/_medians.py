@@ -30,7 +30,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz.data.errors import DataError
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 from tamiz.scale._blocks import dense_pieces
 from tamiz.scale.batch import Batch
 

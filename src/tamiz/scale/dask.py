@@ -22,8 +22,8 @@ import numpy as np
 from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError
 from tamiz.data.formats.base import Reader
-from tamiz.runtime.parallel import limit_threads
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import limit_threads
 from tamiz.scale._conform import Conformer
 from tamiz.scale._dask_parts import DaskReader, is_dask, open_dask
 from tamiz.scale._survey import Survey

@@ -14,7 +14,7 @@ from numba import njit
 from scipy import sparse
 
 from tamiz.data.errors import DataError, DataWarning, listed
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 from tamiz.scale._blocks import dense_pieces
 from tamiz.scale._medians import Search, find_medians
 from tamiz.scale.batch import Batch

@@ -23,11 +23,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.runtime.checkpoint import identity
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
+from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units, check_features, check_units
 from tamiz.search._plots import plot_sizes
 from tamiz.search._records import better, main_effects
 from tamiz.search.evaluator import Evaluator, TimeUp
@@ -51,11 +48,16 @@ from tamiz.search.splits import make_splits
 from tamiz.svm import SVC
 from tamiz.svm.last_machine import LastMachineSelector, machine_has
 from tamiz.validation import (
+    N_JOBS,
+    Units,
     check_classes,
+    check_features,
     check_frame,
     check_regression_target,
     check_sample_weight,
+    check_units,
     check_X,
+    refuse_no_jobs,
     unchanged_on_error,
 )
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from tamiz.base import number_to_select
 from tamiz.filters.base import HOW_MANY
-from tamiz.runtime.units import Units
 from tamiz.search._records import Record, cut, exceeds, rescued
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp
+from tamiz.validation import Units
 
 
 class BranchAndBound(SearchSelector):

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import PathStep
-from tamiz.runtime.journal import Journal
+from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units
-from tamiz.runtime.workers import Shared, crew_of
+from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import FarJudge, Judge, judged, judged_far
+from tamiz.validation import Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,8 +100,8 @@ class Evaluator:
     ):
         self.judge = judge
         self.units = units
-        self.crew = crew_of(n_jobs)
-        self._shared = Shared(FarJudge(judge) if self.crew.far else judge)
+        self.runner = find_runner(n_jobs)
+        self._shared = Shared(FarJudge(judge) if self.runner.remote else judge)
         self.journal = journal
         self.failures = failures
         self.path: list[PathStep] = []
@@ -124,7 +124,7 @@ class Evaluator:
     @property
     def workers(self) -> int:
         """How many subsets are judged at a time."""
-        return self.crew.workers
+        return self.runner.n_workers
 
     @property
     def n_units(self) -> int:
@@ -262,8 +262,8 @@ class Evaluator:
         self._check_time()
         # as many as were asked for: how many are left depends on where a run was resumed
         approach = None if near is None else self.features(near), len(new)
-        if self.crew.far:
-            finished = self._together(todo, self.crew.workers, None, approach)
+        if self.runner.remote:
+            finished = self._together(todo, self.runner.n_workers, None, approach)
         else:
             self.judge.approach(*approach)
             finished = self._here(todo)
@@ -283,7 +283,7 @@ class Evaluator:
     def _here(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
         """On this machine, with no more workers than its memory has room for."""
         share = self.judge.share_of_memory(max(len(features) for _, features in todo))
-        workers = self.crew.workers
+        workers = self.runner.n_workers
         if share > 0.0:
             workers = min(workers, max(1, int(1.0 / share)))
         if workers == 1:
@@ -310,7 +310,7 @@ class Evaluator:
         more = () if approach is None else (approach,)
         jobs = [(features, part, self.failures, *more) for _, features in todo for part in parts]
         function = judged if approach is None else judged_far
-        working = self.crew.results(function, self._shared, jobs, prefer=prefer, at_once=workers)
+        working = self.runner.results(function, self._shared, jobs, prefer=prefer, at_once=workers)
         with closing(working) as results:
             for key, features in todo:
                 tables = [next(results) for _ in parts]

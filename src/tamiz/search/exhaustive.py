@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from tamiz.runtime.units import Units
 from tamiz.search._records import SIZE_OR_RULE, Record, Records, add_known, by_rule, curve
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator
+from tamiz.validation import Units
 
 #: Sizes at which one subset is timed to foretell the time of all.
 _TIMED_SIZES = 5

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.utils.metaestimators import available_if
 
 from tamiz.search.splits import Split
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import inner_fit
 
 #: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
 _COPIES = 3

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import linalg
 
 from tamiz.qp.optimality import kkt_violation
-from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.pairs import RUNNING, STALLED, BoxPoint, run_pairs
 
 #: Problems with more variables than this are not finished to rounding.

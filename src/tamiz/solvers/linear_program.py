@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.l1.interior import interior_point
 from tamiz.solvers.l1.programs import gather, least_norm, polished, vertex
 

@@ -9,7 +9,7 @@ from tamiz.svm.perceptron import PerceptronClassifier
 from tamiz.svm.subgradient import SubgradientClassifier
 from tamiz.svm.svc import SVC
 from tamiz.svm.svr import SVR
-from tamiz.validation.unscaled import UnscaledWarning
+from tamiz.validation import UnscaledWarning
 
 __all__ = [
     "SVC",

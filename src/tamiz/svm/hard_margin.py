@@ -13,8 +13,7 @@ from tamiz.svm.diagnostics import NotSeparableError, separability
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS
 from tamiz.svm.multiclass import BinaryFit, describe
 from tamiz.svm.svc import KernelClassifier
-from tamiz.validation import unchanged_on_error
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import by_keyword, unchanged_on_error
 
 #: Steps per sample before the question of separability is put to a linear programme.
 _FIRST_STEPS = 50

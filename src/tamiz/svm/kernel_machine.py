@@ -26,10 +26,10 @@ from tamiz.validation import (
     check_squares,
     check_symmetric,
     check_X,
+    refuse_text_rows,
     require_samples,
+    warn_if_unscaled,
 )
-from tamiz.validation.text import refuse_text_rows
-from tamiz.validation.unscaled import warn_if_unscaled
 
 #: Machines with at least this many support vectors may be evaluated in float32.
 _LARGE_MACHINE = 1000

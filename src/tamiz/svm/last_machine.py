@@ -10,11 +10,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.selector import Selector
+from tamiz.base import Selector
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.svc import SVC
-from tamiz.validation import check_X
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import check_X, inner_fit
 
 
 def machine_has(method: str) -> Any:

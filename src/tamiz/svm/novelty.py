@@ -17,8 +17,7 @@ from sklearn.utils._param_validation import Interval
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
-from tamiz.validation import check_sample_weight, unchanged_on_error
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import by_keyword, check_sample_weight, unchanged_on_error
 
 
 def least_gradient(result: QPResult, problem: QuadraticProblem) -> float:

@@ -18,12 +18,12 @@ from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 from tamiz.svm.multiclass import BinaryFit, Task, class_scores, fit_binary, tasks
 from tamiz.validation import (
     Labels,
+    by_keyword,
     check_class_weight,
     check_classes,
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.validation.keywords import by_keyword
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):

@@ -14,11 +14,11 @@ from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 from tamiz.validation import (
     TOO_LARGE,
+    by_keyword,
     check_regression_target,
     check_sample_weight,
     unchanged_on_error,
 )
-from tamiz.validation.keywords import by_keyword
 
 
 class SVR(RegressorMixin, KernelMachine):

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.runtime.parallel import N_JOBS, limit_threads
+from tamiz.runtime.threads import limit_threads
 from tamiz.tree import drawing
 from tamiz.tree._fast import grow_fast
 from tamiz.tree._grower import Grower
@@ -39,6 +39,7 @@ from tamiz.tree.pruning_errors import (
 )
 from tamiz.tree.rules import Rule, Wording, python_source, rules_of, rules_text, tree_text
 from tamiz.tree.structure import Tree, check_shape, impurity_importances
+from tamiz.validation import N_JOBS
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree

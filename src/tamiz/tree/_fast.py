@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.tree._samples import Growth, Levels, Limits, Rules, SortedSamples, divide
 from tamiz.tree.impurity import (
     ROUNDING,

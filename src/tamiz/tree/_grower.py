@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import run_tiles
 from tamiz.tree._fast import INTERRUPTED, describe
 from tamiz.tree._oblique import Climb, find_oblique
 from tamiz.tree._samples import Growth, Levels, Limits, Rules, SortedSamples, divide

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 from tamiz.tree.impurity import MISSING, ROW, Criterion, logarithms
 from tamiz.tree.splits import Split, Surrogate
 from tamiz.tree.structure import Tree

@@ -24,8 +24,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.runtime.parallel import N_JOBS, limit_threads, run_tiles
+from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
+    N_JOBS,
     check_class_weight,
     check_classes,
     check_sample_weight,

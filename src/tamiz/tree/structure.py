@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 from tamiz.tree.splits import (
     LEFT,
     RIGHT,

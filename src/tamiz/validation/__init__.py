@@ -139,7 +139,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-_refuse_duplicate_names = refuse_duplicate_names  # former names
-_has_sparse_columns = has_sparse_columns

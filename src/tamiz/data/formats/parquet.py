@@ -20,7 +20,7 @@ from tamiz.data.column import Column, RawTable, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, damaged
 from tamiz.data.formats.base import CHANGED, Reader, readable, rows_per_batch
 from tamiz.data.plan import ColumnPlan, Options, make_plan
-from tamiz.runtime.parallel import n_threads
+from tamiz.runtime.threads import n_threads
 
 BUFFER = 1 << 16  # bytes of each column that are read at a time
 CACHED = 1 << 18  # numbers that are decoded and copied together: what a cache holds

@@ -26,7 +26,7 @@ from tamiz.embedded.holdout.judges import TIE, KernelJudge, RefitJudge, Run, ran
 from tamiz.filters import ChiSquared, KolmogorovSmirnov
 from tamiz.runtime.checkpoint import Checkpoint
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units
+from tamiz.validation import Units
 
 #: The errors without each unit are kept for steps with at most this many units.
 DETAILED = 8000

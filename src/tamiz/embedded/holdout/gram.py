@@ -20,7 +20,7 @@ import numpy as np
 from tamiz.kernels import Kernel
 from tamiz.kernels.features import leave_out
 from tamiz.qp.matrices import take_block
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import run_tiles
 
 #: The table is cleared when this fraction of its columns has left.
 _CLEAR = 0.125

@@ -29,12 +29,10 @@ from sklearn.ensemble._base import _set_random_states
 
 from tamiz.embedded.holdout.gram import fading_gram
 from tamiz.kernels import Kernel
-from tamiz.runtime.units import Units
-from tamiz.runtime.workers import Crew, Shared
+from tamiz.runtime.workers import Runner, Shared
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.penalties import fit_once
-from tamiz.validation import TOO_LARGE, Labels
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import TOO_LARGE, Labels, Units, inner_fit
 
 #: Errors closer than this, relatively, are equal: costs need not be integers.
 TIE = 1e-9
@@ -398,14 +396,14 @@ class FarRun:
 
     Parameters
     ----------
-    crew : Crew
+    runner : Runner
         The workers.
     make : callable
         Makes the judge.
     """
 
-    def __init__(self, crew: Crew, make: Callable[[], Any]):
-        self.crew = crew
+    def __init__(self, runner: Runner, make: Callable[[], Any]):
+        self.runner = runner
         self.shared = Shared(KeepingUp(make))
 
     def __call__(self, function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
@@ -413,7 +411,7 @@ class FarRun:
         judge = function.__self__  # type: ignore[attr-defined]
         removed = tuple(judge.removed)
         calls = [(function.__name__, removed, job) for job in jobs]
-        with closing(self.crew.results(called, self.shared, calls)) as found:
+        with closing(self.runner.results(called, self.shared, calls)) as found:
             return list(found)
 
 

@@ -66,21 +66,25 @@ from tamiz.embedded.holdout.tune import (
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
-from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units, check_features, check_units
-from tamiz.runtime.workers import crew_of
+from tamiz.runtime.workers import find_runner
 from tamiz.svm import SVC
 from tamiz.svm.last_machine import LastMachineClassifier
 from tamiz.validation import (
+    N_JOBS,
     Labels,
+    Units,
     check_class_weight,
     check_classes,
+    check_features,
     check_squares,
+    check_units,
     check_X,
+    inner_fit,
+    refuse_no_jobs,
     unchanged_on_error,
+    warn_if_unscaled,
 )
-from tamiz.validation.unscaled import inner_fit, warn_if_unscaled
 
 #: A matrix of kernel values of all samples that takes more megabytes than this is warned of.
 LARGE_MB = 2000.0
@@ -162,7 +166,7 @@ class HoldOutSVM(LastMachineClassifier):
     Attributes
     ----------
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`. Each step of ``selection_.path`` has the hold-out
+        See :class:`tamiz.base.Selector`. Each step of ``selection_.path`` has the hold-out
         error with the features then in play as ``value``; its ``details`` hold the error before
         the step (``error``) and without each feature (``without``, in the order of ``features``).
     errors_ : array
@@ -511,10 +515,10 @@ class HoldOutSVM(LastMachineClassifier):
         )
 
     def _runner(self, stack: ExitStack, make: Callable[[], Any]) -> Run:
-        crew = crew_of(self.n_jobs)
-        if crew.far:
-            return FarRun(crew, make)
-        if crew.alone:
+        runner = find_runner(self.n_jobs)
+        if runner.remote:
+            return FarRun(runner, make)
+        if runner.serial:
             return lambda function, jobs: [function(*job) for job in jobs]
         parallel = stack.enter_context(Parallel(n_jobs=self.n_jobs, prefer="threads"))
         return lambda function, jobs: (

@@ -25,10 +25,9 @@ from tamiz.embedded.rfe.machines import (
 )
 from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units, check_units, number_to_drop
-from tamiz.runtime.workers import Shared, crew_of
+from tamiz.runtime.workers import Shared, find_runner
 from tamiz.svm.multiclass import decide, tasks
-from tamiz.validation import Labels, check_class_weight
+from tamiz.validation import Labels, Units, check_class_weight, check_units, number_to_drop
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29
@@ -411,7 +410,7 @@ def errors_by_size(
     a cluster. Returns the largest excess of a machine.
     """
     jobs = [(split,) for split in splits[len(errors) :]]
-    working = crew_of(n_jobs).results(_fold, Shared((setup, data)), jobs, prefer="threads")
+    working = find_runner(n_jobs).results(_fold, Shared((setup, data)), jobs, prefer="threads")
     most = 0.0
     with closing(working) as answers:
         for fold, excess in answers:

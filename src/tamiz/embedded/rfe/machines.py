@@ -32,7 +32,6 @@ from tamiz.kernels import Kernel, Linear
 from tamiz.kernels.features.base import FeatureGram
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.matrices import take_block
-from tamiz.runtime.units import Units
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
 from tamiz.svm.novelty import squared_spread
@@ -45,6 +44,7 @@ from tamiz.svm.path.following import (
     FeatureRows,
     FollowingMachines,
 )
+from tamiz.validation import Units
 
 #: Matrices beyond this many bytes are never kept: the features then stand for those of a linear
 #: kernel, and the support vectors' for others.

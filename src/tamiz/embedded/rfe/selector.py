@@ -31,21 +31,22 @@ from tamiz.embedded.sparse.streaming import (
     pairs_or_rest,
 )
 from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
-from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
-from tamiz.runtime.parallel import N_JOBS, refuse_no_jobs
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.svm.last_machine import LastMachineClassifier
 from tamiz.svm.stream.machine import Stream, StreamedMachine, in_features
 from tamiz.validation import (
+    N_JOBS,
+    Units,
     check_classes,
     check_sample_weight,
     check_squares,
     check_X,
+    refuse_no_jobs,
     unchanged_on_error,
+    warn_if_unscaled,
 )
-from tamiz.validation.unscaled import warn_if_unscaled
 
 _BY_CV = ("best", "1se")
 _SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
@@ -122,7 +123,7 @@ class SVMRFE(LastMachineClassifier):
     Attributes
     ----------
     support_, ranking_, order_, selection_
-        See :class:`~tamiz.selector.Selector`. The features dropped last rank first; those dropped
+        See :class:`~tamiz.base.Selector`. The features dropped last rank first; those dropped
         in the same step rank by their criterion, ties by position. Each step of
         ``selection_.path`` has the features dropped, the largest criterion among them as value,
         and the objective before the step in its details.

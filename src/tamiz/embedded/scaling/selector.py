@@ -19,7 +19,6 @@ from tamiz.embedded.scaling.path import ALIVE, ScalingPlan, ScalingState, begin,
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import number_to_drop
 from tamiz.svm.last_machine import LastMachineClassifier
 from tamiz.svm.svc import SVC
 from tamiz.validation import (
@@ -28,9 +27,11 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    inner_fit,
+    number_to_drop,
     unchanged_on_error,
+    warn_if_unscaled,
 )
-from tamiz.validation.unscaled import inner_fit, warn_if_unscaled
 
 #: Constraints on the parameters of all selectors by scaling factors.
 SCALING_CONSTRAINTS: dict[str, Any] = {

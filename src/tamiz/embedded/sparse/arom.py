@@ -20,11 +20,9 @@ from tamiz.embedded.sparse.streaming import (
     arom_problems,
     one_against_rest,
 )
-from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.svm.stream.machine import Stream
-from tamiz.validation import unchanged_on_error
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import N_JOBS, by_keyword, unchanged_on_error
 
 #: A feature has left when its contribution is this fraction of the largest one; contributions of
 #: features that leave fall ever faster (each step squares them), so the fraction hardly matters.

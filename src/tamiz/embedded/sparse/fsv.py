@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine, in_threads
-from tamiz.runtime.parallel import N_JOBS
+from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.workers import run_in_threads
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import N_JOBS, by_keyword
 
 _PROGRAM = 1e-6  # gap to which programs are solved, or less
 _CERTAIN = 1e-4  # ... and up to which, where rounding ends them earlier, their answer counts
@@ -205,7 +205,7 @@ class FSV(SparseLinearMachine):
                 if run is None or run.status == "interrupted":
                     break
         else:
-            runs = in_threads(partial(self._run, problem), starts, type(self).__name__)
+            runs = run_in_threads(partial(self._run, problem), starts, type(self).__name__)
         reached = [run for run in runs if run is not None]
         if not reached:
             raise KeyboardInterrupt

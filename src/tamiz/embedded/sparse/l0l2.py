@@ -46,7 +46,7 @@ from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import by_keyword
 
 _INNER = 10_000  # limit on the iterations of one step
 _TRIED = 200  # smallest weights for which it is tried whether another feature can take them over

@@ -21,11 +21,10 @@ from tamiz.embedded.sparse.machine import (
     check_samples,
     one_against_rest,
 )
-from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1.programs import entry_price
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import N_JOBS, by_keyword
 
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 

@@ -20,19 +20,15 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.base import PathStep, Stopwatch, number_to_select, order_by
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import limit_threads, n_threads
+from tamiz.base import PathStep, Selector, Stopwatch, number_to_select, order_by
 from tamiz.runtime.progress import Progress
-from tamiz.selector import Selector
+from tamiz.runtime.threads import limit_threads, one_blas_thread
+from tamiz.runtime.workers import run_in_threads
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.validation import (
     Labels,
@@ -42,8 +38,8 @@ from tamiz.validation import (
     check_squares,
     check_X,
     unchanged_on_error,
+    warn_if_unscaled,
 )
-from tamiz.validation.unscaled import warn_if_unscaled
 
 
 class LinearFit(NamedTuple):
@@ -191,7 +187,7 @@ class SparseLinearMachine(LinearDecision, Selector):
                 with Progress(name, self.verbose) as progress:
                     all(fit(k, progress) for k in range(len(problems)))  # up to an interruption
             else:
-                in_threads(fit, range(len(problems)), name)
+                run_in_threads(fit, range(len(problems)), name)
         except KeyboardInterrupt:  # outside the iterations, which keep what they have reached
             pass
         return list(fits)
@@ -254,50 +250,3 @@ class SparseLinearMachine(LinearDecision, Selector):
                 UserWarning,
                 stacklevel=5,
             )
-
-
-class _Stoppable(Progress):
-    """Silent, since lines written by several threads at once would be torn; hands on Ctrl-C."""
-
-    def __init__(self, label: str, stop: Event):
-        super().__init__(label)
-        self._stop = stop
-
-    def update(self, message: str) -> None:
-        """Raise KeyboardInterrupt in this thread once the main one has had it."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-
-
-def in_threads(
-    function: Callable[[Any, Progress], Any], items: Sequence[Any], label: str
-) -> list[Any]:
-    """``function(item, progress)`` of each item; None where Ctrl-C left nothing.
-
-    As many threads as :func:`~tamiz.runtime.parallel.limit_threads` allows, one item at a time
-    each.
-
-    Ctrl-C comes to the main thread alone. Here it goes on to the others at their next
-    ``progress.update``; the pieces that had not begun are left out, and the threads are waited for:
-    one left behind inside a solver would bring down the process when that ends.
-    """
-    stop = Event()
-
-    def piece(item: Any) -> Any:
-        with limit_threads(1):
-            try:
-                return None if stop.is_set() else function(item, _Stoppable(label, stop))
-            except KeyboardInterrupt:
-                return None
-
-    n_workers = min(n_threads(), len(items))
-    with ThreadPoolExecutor(max_workers=n_workers, thread_name_prefix="tamiz-fit") as pool:
-        futures = [pool.submit(piece, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        except KeyboardInterrupt:
-            stop.set()
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.set()
-            raise

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
-from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import HingeProgram, solve_unpenalised
+from tamiz.validation import N_JOBS
 
 
 class RobustLP(SparseLinearMachine):

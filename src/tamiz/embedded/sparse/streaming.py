@@ -17,11 +17,11 @@ import numpy as np
 from tamiz.embedded.rfe.machines import least_first
 from tamiz.embedded.sparse.machine import LinearFit
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.units import Units
 from tamiz.svm.linear import positive_classes
 from tamiz.svm.stream.machine import Stream, in_features
 from tamiz.svm.stream.near import solve_machines
 from tamiz.svm.stream.newton import MachineRun, Rows, Tasks, presolve
+from tamiz.validation import Units
 
 _NEVER = 1e-3  # a machine stopped by rounding counts as solved up to this gap
 

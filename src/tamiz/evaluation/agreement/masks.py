@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.base import Selection
-from tamiz.evaluation.checks import check_count, check_names
+from tamiz.validation import check_count, check_names
 
 FORMS = (
     "a boolean array with one row for each selection, a list of Selection, a list of fitted "

@@ -24,15 +24,15 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from tamiz.base import _plain
+from tamiz.base import json_ready
 from tamiz.display.selection_plot import axes
 from tamiz.display.tables import between, frames, number, pvalue_text
 from tamiz.evaluation.agreement.masks import mask_and_names, read_masks
-from tamiz.evaluation.checks import check_count, check_estimator, check_jobs, check_level
 from tamiz.evaluation.intervals import UNKNOWN, Interval, quantile, wilson
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, make_sampling, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
+from tamiz.validation import check_count, check_estimator, check_jobs, check_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,7 +334,7 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON; what is undefined is None."""
-        return _plain(
+        return json_ready(
             {
                 "nogueira": self.nogueira,
                 "variance": self.variance,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import _plain
+from tamiz.base import json_ready
 from tamiz.display.selection_plot import axes
 from tamiz.display.tables import frames
 from tamiz.evaluation.card.measures import (
@@ -28,10 +28,7 @@ from tamiz.evaluation.card.measures import (
 )
 from tamiz.evaluation.checks import (
     all_classes,
-    check_choice,
-    check_count,
     check_counts,
-    check_level,
     check_scores,
     codes_of,
     column_of,
@@ -39,7 +36,7 @@ from tamiz.evaluation.checks import (
     scores_of,
 )
 from tamiz.evaluation.intervals import clopper_pearson, wilson
-from tamiz.validation import check_sample_weight
+from tamiz.validation import check_choice, check_count, check_level, check_sample_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -274,7 +271,7 @@ class ReportCard:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON; what is undefined is None."""
-        return _plain(
+        return json_ready(
             {
                 "classes": self.classes,
                 "positive": self.positive,

@@ -19,12 +19,13 @@ from tamiz.evaluation.judges import (
     name_of_judge,
 )
 from tamiz.evaluation.methods import METHODS, Method, find_method, method_of
-from tamiz.runtime.units import check_features, check_units
 from tamiz.validation import (
     as_vector,
     check_classes,
+    check_features,
     check_regression_target,
     check_sample_weight,
+    check_units,
     check_X,
     guess_task,
 )

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tamiz.base import number_to_select
-from tamiz.selector import Selector
+from tamiz.base import Selector, number_to_select
 from tamiz.validation import check_X
 
 

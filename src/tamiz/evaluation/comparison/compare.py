@@ -13,13 +13,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
-from tamiz.evaluation.checks import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_level,
-    check_resume,
-)
 from tamiz.evaluation.comparison.arguments import (
     is_raising,
     read_data,
@@ -33,10 +26,16 @@ from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.run import Runner, collect
 from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes, plan_parts
 from tamiz.evaluation.judges import ErrorMetric
-from tamiz.runtime.checkpoint import digest, identity
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import refuse_no_jobs
+from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
+from tamiz.validation import (
+    check_budget,
+    check_choice,
+    check_count,
+    check_level,
+    check_resume,
+    refuse_no_jobs,
+)
 
 
 def compare(

@@ -33,8 +33,7 @@ from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
 from tamiz.evaluation.resampling import fit_to_the_end, refuse_interrupted
 from tamiz.evaluation.scaler import AutoScaler
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 from tamiz.validation import Labels, check_class_weight

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamiz.base import _plain, choose_size
+from tamiz.base import choose_size, json_ready
 from tamiz.display.html import html_table
 from tamiz.display.tables import frames
 from tamiz.evaluation.comparison import show
@@ -523,7 +523,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        return _plain(show.as_dict(self))
+        return json_ready(show.as_dict(self))
 
     # --------------------------------------------------------------------------------- pictures
 

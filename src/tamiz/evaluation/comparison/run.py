@@ -15,10 +15,10 @@ from tamiz.evaluation.comparison.fold import rank_whole, run_unit
 from tamiz.evaluation.comparison.result import Comparison, by_other_folds
 from tamiz.evaluation.comparison.setting import WHOLE, Ranking, Setting, Stopped
 from tamiz.evaluation.resampling import preferred_workers
-from tamiz.runtime.journal import Journal
+from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import Shared, crew_of
-from tamiz.validation.unscaled import UnscaledWarning
+from tamiz.runtime.workers import Shared, find_runner
+from tamiz.validation import UnscaledWarning
 
 
 class Unit(NamedTuple):
@@ -64,7 +64,7 @@ class Runner:
         progress: Progress,
     ):
         self.setting = setting
-        self.crew = crew_of(n_jobs)
+        self.runner = find_runner(n_jobs)
         self._shared = Shared(setting)
         estimators = [*setting.selectors.values(), *setting.judges.values()]
         self.prefer = prefer or preferred_workers(*estimators)
@@ -111,7 +111,7 @@ class Runner:
     def _work(self, todo: list[Unit]) -> None:
         if not todo:
             return
-        finished = self._in_turn(todo) if self.crew.alone else self._together(todo)
+        finished = self._in_turn(todo) if self.runner.serial else self._together(todo)
         for unit, (record, warned, seconds) in finished:
             for category, text in warned:
                 self._note_warning(category, text)
@@ -132,7 +132,7 @@ class Runner:
         begun: list[Unit] = []
 
         # the warnings of another process are lost unless it catches them
-        catch = self.crew.far or self.prefer == "processes"
+        catch = self.runner.remote or self.prefer == "processes"
 
         def jobs() -> Iterator[Any]:
             for unit in self._in_time(todo):
@@ -141,7 +141,7 @@ class Runner:
                 yield unit, 1, catch, self.setting.whole.get(unit.method)
 
         # what was begun is finished, and no more is begun
-        working = self.crew.results(
+        working = self.runner.results(
             timed, self._shared, jobs(), prefer=self.prefer, no_more_than_needed=True
         )
         with closing(working) as results:
@@ -178,7 +178,7 @@ class Runner:
         for name, spent in self._spent.items():
             n_done = sum(Unit(name, k) in self.records for k in range(n_splits))
             left += (n_splits - n_done) * (sum(spent) / len(spent) if spent else usual)
-        return left / self.crew.workers
+        return left / self.runner.n_workers
 
     def _note_warning(self, category: type[Warning], text: str) -> None:
         self.warnings[category, text] = self.warnings.get((category, text), 0) + 1

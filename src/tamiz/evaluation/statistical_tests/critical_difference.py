@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from tamiz.display.selection_plot import axes
-from tamiz.evaluation.checks import check_names
 from tamiz.evaluation.statistical_tests.significance import Significance, critical_difference
+from tamiz.validation import check_names
 
 _ALPHA = 0.05
 _LINE = 0.30  # inches for a line of text

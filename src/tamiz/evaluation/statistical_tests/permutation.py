@@ -18,24 +18,17 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
-from tamiz.base import Stopwatch, _plain
+from tamiz.base import Stopwatch, json_ready
 from tamiz.display.selection_plot import axes
 from tamiz.display.tables import between, frames, pvalue_text
-from tamiz.evaluation.checks import (
-    check_count,
-    check_estimator,
-    check_jobs,
-    check_level,
-    check_resume,
-)
 from tamiz.evaluation.intervals import Interval, clopper_pearson
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
-from tamiz.runtime.checkpoint import _said, identity
-from tamiz.runtime.journal import Journal
+from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
 from tamiz.search.splits import Split, make_splits
+from tamiz.validation import check_count, check_estimator, check_jobs, check_level, check_resume
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,7 +244,7 @@ def _identity(
     protocol = {"cv": cv, "scoring": scoring, "test_seed": random_state}
     return {
         **identity(estimator, *data),
-        **{name: _said(value) for name, value in protocol.items()},
+        **{name: stable_text(value) for name, value in protocol.items()},
     }
 
 
@@ -394,7 +387,7 @@ class PermutationTest:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
         counts = {"n_permutations": self.n_permutations, "n_as_high": self.n_as_high}
-        return _plain({**vars(self), **counts})
+        return json_ready({**vars(self), **counts})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the scores with shuffled labels as a histogram, and the score of the labels.

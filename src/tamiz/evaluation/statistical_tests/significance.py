@@ -19,16 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from tamiz.base import _plain
+from tamiz.base import json_ready
 from tamiz.display.tables import between, frames, number, pvalue_text
-from tamiz.evaluation.checks import (
-    check_choice,
-    check_control,
-    check_count,
-    check_errors,
-    check_fraction,
-    check_level,
-)
+from tamiz.evaluation.checks import check_control, check_errors, check_fraction
 from tamiz.evaluation.intervals import UNKNOWN, Interval
 from tamiz.evaluation.statistical_tests.paired_tests import (
     PairedTest,
@@ -42,6 +35,7 @@ from tamiz.evaluation.statistical_tests.paired_tests import (
     ranked,
     wilcoxon,
 )
+from tamiz.validation import check_choice, check_count, check_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -493,7 +487,7 @@ class Significance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, fit for JSON."""
-        return _plain(
+        return json_ready(
             {
                 "test": self.test,
                 "n_runs": self.n_runs,

@@ -18,7 +18,6 @@ import numpy as np
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.encoding import columns_of
-from tamiz.evaluation.checks import check_budget, check_count
 from tamiz.evaluation.comparison.arguments import weigh_classes
 from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.comparison.result import Comparison
@@ -38,8 +37,8 @@ from tamiz.evaluation.study.predictions import (
 )
 from tamiz.evaluation.study.result import Study, make_pipeline_for
 from tamiz.runtime.compiling import CompileWatch
-from tamiz.runtime.parallel import refuse_no_jobs
 from tamiz.runtime.progress import Progress
+from tamiz.validation import check_budget, check_count, refuse_no_jobs
 
 #: The rarest class is rare below this proportion, or below this many times an equal part.
 _RARE, _RARE_SHARE = 0.2, 0.8

@@ -23,8 +23,7 @@ from tamiz.evaluation.comparison.compare import compare
 from tamiz.evaluation.comparison.fold import preparing_steps, some_rows
 from tamiz.evaluation.comparison.setting import SIZE_GRID
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.threads import limit_threads, one_blas_thread
 
 #: Seconds that a study may take unless the user says otherwise.
 DEFAULT_BUDGET = 60.0

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from tamiz.base import Selection, _plain
+from tamiz.base import Selection, json_ready
 from tamiz.data import Dataset
 from tamiz.evaluation.comparison.arguments import weigh_classes
 from tamiz.evaluation.comparison.fold import preparing_steps
@@ -327,20 +327,20 @@ class Study:
                 "notes": data.notes,
             },
             **{
-                name: None if one is None else _plain(one.to_dict())
+                name: None if one is None else json_ready(one.to_dict())
                 for name, one in answers.items()
             },
-            "honest": _plain(self.honest),
+            "honest": json_ready(self.honest),
             "status": self.status,
             "warnings": self.warnings,
-            "plan": None if self.plan is None else _plain(self.plan.to_dict()),
-            "boundary": None if self.answers is None else _plain(self.answers.boundary),
+            "plan": None if self.plan is None else json_ready(self.plan.to_dict()),
+            "boundary": None if self.answers is None else json_ready(self.answers.boundary),
             "front": _front(self.answers),
-            "learning": None if self.learning is None else _plain(self.learning._asdict()),
+            "learning": None if self.learning is None else json_ready(self.learning._asdict()),
             "rankings": {name: one.to_dict() for name, one in self.selections.items()},
             "stability": {name: one.to_dict() for name, one in self.stability.items()},
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
-            "params": _plain(self.params),
+            "params": json_ready(self.params),
             "command": self.command,
             "seed": self.seed,
             "versions": self.versions,

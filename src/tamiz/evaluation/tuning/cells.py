@@ -24,17 +24,15 @@ from sklearn.metrics._scorer import _BaseScorer
 from tamiz.evaluation.resampling import fit_to_the_end, preferred_workers, rows_for
 from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.checkpoint import digest, identity
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import Shared, crew_of
+from tamiz.runtime.threads import limit_threads, one_blas_thread
+from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 from tamiz.svm.kernel_machine import KernelMachine
 from tamiz.svm.path.problem import Doubt
-from tamiz.validation.unscaled import inner_fit
+from tamiz.validation import inner_fit
 
 if TYPE_CHECKING:
     from tamiz.evaluation.tuning.fast import Fast
@@ -336,7 +334,7 @@ def run_cells(
     n_jobs: int | None,
 ) -> None:
     """Fill the board; on Ctrl-C it stays as it is and says so."""
-    crew = crew_of(n_jobs)
+    runner = find_runner(n_jobs)
     try:
         wanted = board.wanted()
         if fast is not None and fast.groups:
@@ -345,15 +343,15 @@ def run_cells(
                 fast.run(wanted, board.report)
             wanted = board.wanted()
         rest = sorted(wanted)
-        if crew.alone or (len(rest) < 2 and not crew.far):
+        if runner.serial or (len(rest) < 2 and not runner.remote):
             with limit_threads(n_jobs):
                 for cell, split in rest:
                     board.report(cell, split, _score(plain, full[cell], split, board.cells[cell]))
             return
-        in_threads = plain.prefer == "threads" and not crew.far
+        in_threads = plain.prefer == "threads" and not runner.remote
         jobs = [(full[cell], split, board.cells[cell]) for cell, split in rest]
-        working = crew.results(_score_alone, Shared(plain), jobs, prefer=plain.prefer)
-        with _for_threads(crew.workers if in_threads else 1), closing(working) as outcomes:
+        working = runner.results(_score_alone, Shared(plain), jobs, prefer=plain.prefer)
+        with _for_threads(runner.n_workers if in_threads else 1), closing(working) as outcomes:
             for (cell, split), outcome in zip(rest, outcomes, strict=True):
                 board.report(cell, split, outcome)
     except KeyboardInterrupt:

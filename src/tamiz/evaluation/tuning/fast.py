@@ -25,7 +25,7 @@ from sklearn.base import clone
 
 from tamiz.evaluation.tuning.cells import Outcome, Plain
 from tamiz.qp.matrices import SMALL_GRAM_BYTES
-from tamiz.runtime.parallel import limit_threads
+from tamiz.runtime.threads import limit_threads
 from tamiz.search.judges import Predicted, PredictedNumbers
 from tamiz.svm import SVC, SVR
 from tamiz.svm.path.gram import GridGrams

@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 from tamiz.kernels import Kernel
-from tamiz.runtime.checkpoint import _said
+from tamiz.runtime.checkpoint import stable_text
 from tamiz.search.judges import last_step
 from tamiz.svm import SVC, SVR
 
@@ -250,4 +250,4 @@ def _lasting(value: Any) -> Any:
         own = value.get_params(deep=False)
         if any(_lasting(inner) is not inner for inner in own.values()):
             return f"{type(value).__name__}({lasting_text(own)})"
-    return _said(value) if callable(value) and not isinstance(value, Kernel) else value
+    return stable_text(value) if callable(value) and not isinstance(value, Kernel) else value

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.base import _plain
+from tamiz.base import json_ready
 from tamiz.display.html import html_table
 from tamiz.display.selection_plot import axes
 from tamiz.display.tables import frames
@@ -243,17 +243,17 @@ class Tuning:
         return {
             "metric": self.metric,
             "choose": self.choose,
-            "best_params": _plain(self.best_params),
-            "best_error": _plain(self.best_error),
-            "best_std": _plain(self.best_std),
+            "best_params": json_ready(self.best_params),
+            "best_error": json_ready(self.best_error),
+            "best_std": json_ready(self.best_std),
             "best_index": self.best_index,
             "cells": [
                 {
-                    "params": _plain(cell.params),
-                    "error": _plain(cell.error),
-                    "std": _plain(cell.std),
-                    "errors": _plain(cell.errors),
-                    "seconds": _plain(cell.seconds),
+                    "params": json_ready(cell.params),
+                    "error": json_ready(cell.error),
+                    "std": json_ready(cell.std),
+                    "errors": json_ready(cell.errors),
+                    "seconds": json_ready(cell.seconds),
                     "n_samples": cell.n_samples,
                     "failure": cell.failure,
                 }
@@ -263,7 +263,7 @@ class Tuning:
             "seconds": self.seconds,
             "interrupted": self.interrupted,
             "edges": list(self.edges),
-            "notes": _plain(self.notes),
+            "notes": json_ready(self.notes),
         }
 
     def plot(

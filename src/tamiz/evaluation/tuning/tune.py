@@ -12,7 +12,6 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
-from tamiz.evaluation.checks import check_estimator, check_jobs
 from tamiz.evaluation.tuning.cells import (
     Board,
     Plain,
@@ -31,22 +30,24 @@ from tamiz.evaluation.tuning.strings import (
     stands_alone,
     string_kernel,
 )
-from tamiz.runtime.journal import Journal
-from tamiz.runtime.parallel import limit_threads, n_threads
+from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.workers import crew_of
+from tamiz.runtime.threads import limit_threads, n_threads
+from tamiz.runtime.workers import find_runner
 from tamiz.search.base import seeded
 from tamiz.search.judges import last_step
 from tamiz.search.splits import Split, make_splits
 from tamiz.validation import (
     as_vector,
     check_classes,
+    check_estimator,
+    check_jobs,
     check_regression_target,
     check_sample_weight,
     check_X,
     guess_task,
+    refuse_text_rows,
 )
-from tamiz.validation.text import refuse_text_rows
 
 SEARCHES = ("grid", "random", "halving")
 RULES = ("best", "1se")
@@ -200,9 +201,9 @@ def tune(
         found, interrupted = run_halving(plain, cells, seed, n_jobs, verbose), False
         notes: dict[str, Any] = {"search": search, "fast_cells": 0}
     else:
-        crew = crew_of(n_jobs)
+        runner = find_runner(n_jobs)
         # shortcuts share matrices in memory, and stay here even if the rest goes to a cluster
-        workers = n_threads() if crew.far else crew.workers
+        workers = n_threads() if runner.remote else runner.n_workers
         quick: Fast | None = None
         if fast and texts:
             quick = TextFast(plain, cells.full, memory_mb, workers, verbose)

@@ -63,7 +63,7 @@ class JMI(GreedyFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`; the path of ``selection_`` has the values.
+        See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
         The classes.
 
@@ -151,7 +151,7 @@ class CMIM(GreedyFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`; the path of ``selection_`` has the values.
+        See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -77,7 +77,7 @@ class MaxDep(InformationFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`. Features not selected are ranked by the value they
+        See :class:`tamiz.base.Selector`. Features not selected are ranked by the value they
         would have had if added next.
     classes_ : array of shape (n_classes,)
         The classes.

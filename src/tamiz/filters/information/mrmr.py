@@ -94,7 +94,7 @@ class MRMR(GreedyFilter):
     relevance_ : array of shape (n_features,)
         Mutual information with the class in nats, or F statistic.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`; the path of ``selection_`` has the values.
+        See :class:`tamiz.base.Selector`; the path of ``selection_`` has the values.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -53,7 +53,7 @@ class MaxRel(ScoreFilter):
     scores_ : array of shape (n_features,)
         Mutual information with the class in nats.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 
@@ -129,7 +129,7 @@ class InformationGain(ScoreFilter):
     scores_ : array of shape (n_features,)
         Information gain.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 
@@ -207,7 +207,7 @@ class SymmetricalUncertainty(ScoreFilter):
     scores_ : array of shape (n_features,)
         Symmetrical uncertainty, from 0 (independent) to 1 (each determines the other).
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
     classes_ : array of shape (n_classes,)
         The classes.
 

@@ -343,7 +343,7 @@ class ReliefF(ReliefBase):
         Rows whose neighbours were looked at. The only sample of a class has no hit and is not
         among them.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------
@@ -456,7 +456,7 @@ class Relief(ReliefF):
     sample_indices_ : array
         Rows whose neighbours were looked at.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------
@@ -568,7 +568,7 @@ class RReliefF(ReliefBase):
     sample_indices_ : array
         Rows whose neighbours were looked at.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

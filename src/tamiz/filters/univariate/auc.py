@@ -74,7 +74,7 @@ class AUCScore(OrderFilter):
         After ``fit_stream``: what the scores are known to lie between. ``auc_`` is then in the
         middle of its bounds.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

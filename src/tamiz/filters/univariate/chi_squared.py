@@ -92,7 +92,7 @@ class ChiSquared(UnivariateFilter):
     dof_ : array of shape (n_features,)
         Degrees of freedom.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

@@ -72,7 +72,7 @@ class FisherScore(MomentFilter):
     pvalues_ : array of shape (n_features,) or None
         For ``"multiclass"``, the p-values of the analysis of variance.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------
@@ -152,7 +152,7 @@ class SignalToNoise(MomentFilter):
         Ratios; 0 for constant features, infinite for features that separate the classes and do
         not vary inside them.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

@@ -72,7 +72,7 @@ class PearsonScore(MomentFilter):
     pvalues_ : array of shape (n_features,) or None
         Two-sided p-values of the correlation; None with more than two classes.
     support_, ranking_, order_, selection_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

@@ -45,7 +45,7 @@ class StumpError(OrderFilter):
     score_bounds_ : array of shape (2, n_features)
         After ``fit_stream``: what the scores are known to lie between.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

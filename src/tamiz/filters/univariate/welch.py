@@ -61,7 +61,7 @@ class WelchT(MomentFilter):
     pvalues_ : array of shape (n_features,)
         Two-sided p-values, not corrected for the number of features.
     support_, ranking_, order_, selection_, classes_
-        See :class:`tamiz.selector.Selector`.
+        See :class:`tamiz.base.Selector`.
 
     See Also
     --------

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels._checks import Array, as_samples, require_same_width
 from tamiz.kernels.compiled import panels_from
-from tamiz.runtime.blas import one_blas_thread
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import one_blas_thread, run_tiles
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite

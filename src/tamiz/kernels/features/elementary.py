@@ -27,8 +27,7 @@ from tamiz.kernels.elementary import RBF, InnerProductKernel
 from tamiz.kernels.features import leave_out
 from tamiz.kernels.features.base import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
 from tamiz.kernels.mapped import QuadraticForm
-from tamiz.runtime.blas import product
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import product, run_tiles
 
 EPS = float(np.finfo(np.float64).eps)
 LANES = 8  # numbers that a vector instruction of the widest kind takes at once

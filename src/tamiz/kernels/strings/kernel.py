@@ -31,8 +31,8 @@ from tamiz.kernels.strings.compiled import (
     self_groups,
 )
 from tamiz.kernels.strings.texts import CUTS, Encoded, Texts, as_texts
-from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import n_threads, run_tiles
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram

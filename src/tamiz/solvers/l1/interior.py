@@ -44,8 +44,8 @@ from numba import njit
 from scipy import sparse
 from scipy.linalg import lapack
 
-from tamiz.runtime.parallel import run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import run_tiles
 
 _FIRST = 200  # features that take part from the start
 _CHEAP = 500  # unknowns of the linear system

@@ -24,8 +24,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import compiled, lazy_rows
 from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
-from tamiz.runtime.blas import product
-from tamiz.runtime.parallel import run_tiles
+from tamiz.runtime.threads import product, run_tiles
 
 #: Memory for the matrices of all splits together, in bytes.
 BUDGET = 256 * 2**20

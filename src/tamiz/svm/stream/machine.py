@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.memory import available_bytes
-from tamiz.runtime.parallel import n_threads, run_tiles
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches, sweep
 from tamiz.scale.passes import ahead
 from tamiz.solvers.pegasos import (

@@ -69,7 +69,7 @@ from numba import njit
 from scipy import linalg, sparse
 
 from tamiz.qp import DenseQ, simplex_problem
-from tamiz.runtime.blas import one_blas_thread
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.scale.batch import Batch
 from tamiz.scale.sample import row_hash
 from tamiz.solvers import solve_smo

@@ -67,8 +67,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg, sparse
 
-from tamiz.runtime.blas import product
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import product
 from tamiz.solvers.l1.interior import ActiveFeatures, NewtonSystem, room
 from tamiz.solvers.linear_program import best_intercept
 

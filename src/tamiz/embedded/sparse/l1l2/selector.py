@@ -11,9 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded.sparse.l1l2.solve import solve_penalised
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
-from tamiz.runtime.parallel import N_JOBS
 from tamiz.runtime.progress import Progress
-from tamiz.validation.keywords import by_keyword
+from tamiz.validation import N_JOBS, by_keyword
 
 #: What the machines with two penalties accept.
 CONSTRAINTS: dict[str, list[Any]] = {

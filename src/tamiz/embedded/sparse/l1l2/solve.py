@@ -46,8 +46,8 @@ from tamiz.embedded.sparse.l1l2.interior import (
     interior,
     polish,
 )
-from tamiz.runtime.blas import one_blas_thread
 from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.linear_program import best_intercept
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
