@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from tamiz.cli.app import run
+from tamiz.cli.app import run as run_program
 from tests.cli.programs import is_one_line, valid
 
 
@@ -33,7 +33,7 @@ def here(place, monkeypatch):
 
 
 def run(capsys, *arguments):
-    code = run([str(one) for one in arguments])
+    code = run_program([str(one) for one in arguments])
     told = capsys.readouterr()
     return code, told.out, told.err
 
