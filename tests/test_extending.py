@@ -8,16 +8,22 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from tamiz.filters.univariate_base import Scored, UnivariateFilter
 
 from tamiz import SVC, SVMRFE, compare, tune
 from tamiz.data import load
+from tamiz.data.formats import FORMATS, Format, register_format
+from tamiz.data.formats.base import HeldTable
+from tamiz.data.formats.frames import read_memory
 from tamiz.evaluation.methods import method_of
+from tamiz.filters import FisherScore
+from tamiz.filters.univariate.base import Scored, UnivariateFilter
 from tamiz.kernels import RBF, Kernel, Linear
 from tamiz.reports import Study, render
 from tamiz.reports.markup import tag
 from tamiz.reports.page import Section
+from tamiz.scale import batches
 from tamiz.search.base import SearchSelector
 from tests.reports.tree import read
 
@@ -154,6 +160,35 @@ def test_own_metric_is_the_error_of_a_comparison_and_of_tuning(data):
     grid = {"C": [0.1, 10.0]}
     tuned = tune(X, y, SVC(), grid, cv=3, scoring=worst_class, random_state=0)
     assert tuned.best_error == min(cell.error for cell in tuned.cells)
+
+
+@pytest.fixture
+def blocks():
+    """A format of lines ``name|value|value …``, one for each column, known during a test."""
+
+    def open_blocks(path, shown, options):
+        lines = [line.split("|") for line in path.read_text().splitlines()]
+        frame = pd.DataFrame({name: [float(v) for v in values] for name, *values in lines})
+        return HeldTable(*read_memory(frame, options, shown))
+
+    register_format(Format("blocks", (".blocks",), open_blocks))
+    yield
+    del FORMATS["blocks"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_own_file_format_is_read_as_a_whole_and_in_batches(blocks, data, tmp_path, named):
+    X, y = data
+    path = tmp_path / ("table.blocks" if named else "table.unknown")
+    columns = {"kind": y, "first": X[:, 0], "second": X[:, 1]}
+    lines = [f"{name}|{'|'.join(map(str, values))}" for name, values in columns.items()]
+    path.write_text("\n".join(lines))
+    given = {} if named else {"format": "blocks"}
+    found = load(path, target="kind", task="classification", **given)
+    assert found.feature_names == ["first", "second"]
+    np.testing.assert_array_equal(found.X, X[:, :2])
+    streamed = FisherScore(1).fit_stream(batches(path, "kind", batch_rows=20, **given))
+    np.testing.assert_allclose(streamed.scores_, FisherScore(1).fit(X[:, :2], y).scores_)
 
 
 @pytest.mark.parametrize(

@@ -170,21 +170,21 @@ def narrowed(monkeypatch):
 
 def test_a_terminal_without_the_signs_gets_others(monkeypatch):
     narrow = narrowed(monkeypatch)
-    assert run(["select", "t.csv", *QUICK]) == 0
+    assert run_program(["select", "t.csv", *QUICK]) == 0
     assert "Smallest" in narrow.text()
 
 
 def test_json_is_exact_in_any_encoding(monkeypatch):
     narrow = narrowed(monkeypatch)
-    assert run(["rank", "t.csv", "-m", "fisher", "--json"]) == 0
+    assert run_program(["rank", "t.csv", "-m", "fisher", "--json"]) == 0
     assert "colour=rød" in [f["name"] for f in json.loads(narrow.text())["features"]]
 
 
 def test_classes_are_not_changed_by_the_encoding(monkeypatch, capsys):
     narrow = narrowed(monkeypatch)
     fit = ["fit", "t.csv", "--save", "n.tamiz", "-t", "colour", "-m", "fisher", "-k", "1"]
-    assert run([*fit, "--cv", "0"]) == 0
+    assert run_program([*fit, "--cv", "0"]) == 0
     told = narrow.text()
-    assert run(["predict", "n.tamiz", "t.csv"]) == 1
+    assert run_program(["predict", "n.tamiz", "t.csv"]) == 1
     assert narrow.text() == told
     assert "use --out FILE" in capsys.readouterr().err

@@ -142,7 +142,7 @@ def test_streams_take_what_they_can():
 
 def texts(package):
     """All pieces of text in the source of a package, names of columns and the like among them."""
-    for path in sorted(Path(package.__file__).parent.glob("*.py")):
+    for path in sorted(Path(package.__file__).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield path.name, node.value

@@ -475,8 +475,11 @@ def _mostly_numbers(column: Column) -> bool:
 
 
 def _like_targets(table: RawTable) -> Iterator[tuple[str, int]]:
-    """Columns of few levels, or of few integers that return; and how many."""
-    for column in table.columns[:LOOKED_AT]:
+    """Columns of few levels, or of few integers that occur again; and how many."""
+    for name in table.names[:LOOKED_AT]:
+        column = table.column(name)
+        if column is None:
+            continue
         values = column.numbers()
         distinct = np.unique(values[~np.isnan(values)])
         labels = column.is_text or _task_of(distinct, len(values)) == "classification"
