@@ -416,7 +416,8 @@ def test_few_samples_and_small_classes():
     X, y = data(n=12)
     y = np.arange(12) % 6  # two of each: one in a training part
     with pytest.warns(RuntimeWarning, match="in 2 training parts no number of features"):
-        found = compare(X, y, ["fisher"], "tree", **{**SHORT, "cv": 2, "tune": True})
+        options = {**SHORT, "cv": 2, "tune": True, "task": "classification"}
+        found = compare(X, y, ["fisher"], "tree", **options)
     assert np.isfinite(found.errors).all()
     assert np.isnan(found.nested_errors).all()  # no part of a training part could choose
     assert "nested=False does without" in str(found)

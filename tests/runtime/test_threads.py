@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tamiz.filters import AUCScore, _sorted
-from tamiz.information import Discretiser, mdl
+from tamiz.filters import AUCScore
+from tamiz.filters.univariate import order
+from tamiz.information import Discretiser, cuts
 from tamiz.runtime import threads as parallel
 from tamiz.runtime.threads import run_tiles
 from tamiz.tree import CARTClassifier, _samples
@@ -120,7 +121,7 @@ def test_tiles_of_tiles_wait_for_nobody(pool):
 
 @pytest.mark.parametrize(
     ("module", "estimator"),
-    [(_sorted, AUCScore()), (mdl, Discretiser("mdl")), (_samples, CARTClassifier())],
+    [(order, AUCScore()), (cuts, Discretiser("mdl")), (_samples, CARTClassifier())],
 )
 def test_tiles_that_sort_many_columns_end_early(monkeypatch, module, estimator):
     sorted_after = []

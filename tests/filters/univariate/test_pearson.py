@@ -21,7 +21,7 @@ def test_classes_equal_the_naive_sum(n, n_classes, seed, w):
     y[:2] = 0, 1
     X = np.column_stack([rng.standard_normal(n), rng.integers(0, 2, n), np.full(n, 0.7)])
     weight = rng.random(n) + 0.2 if w else None
-    got = PearsonScore().fit(X, y, sample_weight=weight).scores_
+    got = PearsonScore(task="classification").fit(X, y, sample_weight=weight).scores_
     for j in range(3):
         expected = naive.pearson(X[:, j].tolist(), y.tolist(), weight)
         assert got[j] == pytest.approx(expected, abs=1e-9)
@@ -85,3 +85,9 @@ def test_perfect_correlation():
     assert got.scores_[:2] == pytest.approx([1, 1])
     assert got.scores_.max() <= 1
     assert got.pvalues_[0] < 1e-10
+
+
+def test_integers_that_return_and_are_taken_as_numbers_are_warned_of():
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    with pytest.warns(UserWarning, match="y holds 6 different integers, which are taken as"):
+        PearsonScore().fit(X, np.arange(12) % 6)
