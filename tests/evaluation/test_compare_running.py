@@ -415,8 +415,8 @@ def test_absurd_data_get_a_sentence():
 def test_few_samples_and_small_classes():
     X, y = data(n=12)
     y = np.arange(12) % 6  # two of each: one in a training part
+    options = {**SHORT, "cv": 2, "tune": True, "task": "classification"}
     with pytest.warns(RuntimeWarning, match="in 2 training parts no number of features"):
-        options = {**SHORT, "cv": 2, "tune": True, "task": "classification"}
         found = compare(X, y, ["fisher"], "tree", **options)
     assert np.isfinite(found.errors).all()
     assert np.isnan(found.nested_errors).all()  # no part of a training part could choose
