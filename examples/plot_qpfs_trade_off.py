@@ -34,9 +34,9 @@ print(", ".join(auto.selection_.selected))
 
 # %%
 # And the error of a machine on the five features of most weight, selected inside each fold.
-alphas = [0.1, 0.3, 0.5, 0.7, 0.9]
+tried = [0.1, 0.3, 0.5, 0.7, 0.9]
 errors = []
-for alpha in alphas:
+for alpha in tried:
     selector = QPFS(5, alpha=alpha, similarity="pearson")
     model = make_pipeline(StandardScaler(), selector, SVC())
     errors.append(1 - cross_val_score(model, X, y, cv=5))
@@ -69,7 +69,7 @@ plt.show()
 # The error. Five folds are few, so only the outline of its valley is to be believed.
 figure, right = plt.subplots(figsize=(6, 4.4), layout="constrained")
 right.errorbar(
-    alphas, 100 * np.mean(errors, axis=1), 100 * np.std(errors, axis=1) / np.sqrt(5), marker="o"
+    tried, 100 * np.mean(errors, axis=1), 100 * np.std(errors, axis=1) / np.sqrt(5), marker="o"
 )
 right.set(xlabel="alpha", ylabel="error in %, with standard error", title="five features")
 plt.show()

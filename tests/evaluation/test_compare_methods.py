@@ -13,7 +13,9 @@ import tamiz.embedded
 import tamiz.filters
 import tamiz.search
 from tamiz.base import Selector
+from tamiz.evaluation import compare
 from tamiz.evaluation.methods import METHODS, find_method, method_of
+from tamiz.filters import PearsonScore
 
 QUICK = {  # parameters that make a test short, and change nothing of what is tested
     "exhaustive": {"cv": 2},
@@ -143,3 +145,15 @@ def test_a_quantity_of_whole_numbers_is_no_class(name):
     )
     assert whole.order_.tolist() == decimal.order_.tolist()
     assert whole.order_[0] == 2
+
+
+@pytest.mark.parametrize("task", ["auto", "classification"])
+def test_every_part_of_the_rows_is_ranked_for_the_task_of_the_whole(task):
+    """Six classes of three rows: a training part alone would be taken for numbers."""
+    X = np.random.default_rng(0).standard_normal((18, 5))
+    y = np.arange(18) % 6
+    options = {"cv": 3, "repeats": 1, "sizes": [1, 2, 3], "random_state": 0, "nested": False}
+    said = compare(X, y, [PearsonScore(task="classification")], "tree", task=task, **options)
+    for selector in ("pearson", PearsonScore()):
+        found = compare(X, y, [selector], "tree", task=task, **options)
+        np.testing.assert_array_equal(found.errors, said.errors)

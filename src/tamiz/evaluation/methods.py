@@ -116,8 +116,8 @@ class Method:
         known = dict(self.defaults)
         if task == "regression":
             known.update(self.for_regression)
-            if "task" in self.cls._get_param_names():  # else it would guess, and may guess classes
-                known["task"] = task
+        if "task" in self.cls._get_param_names():  # else it would guess, in each part of the rows
+            known["task"] = task
         if n_features is not None and n_features > _WIDE:
             known.update(self.if_wide)
         return self.cls(**{**known, **params})

@@ -90,9 +90,8 @@ class CFS(Filter):
         Features whose values are categories: indices, names or a mask. Columns that hold
         text or, in a data frame, categories always are. For symmetrical uncertainty only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers. ``"auto"``: text and integers are labels; floats
-        with a fractional part are numbers, and so are integers with more than twenty levels of
-        fewer than ten samples each.
+        Whether ``y`` holds labels or numbers. ``"auto"``: text is labels, and so are two integers,
+        or at most twenty with two rows or more for each; other numbers are numbers.
     tol : float, default=1e-5
         A gain in merit up to this is no improvement to the best-first search, as far as going on is
         concerned; the best subset seen is returned in any case.

@@ -104,9 +104,9 @@ class QPFS(Filter):
         Features whose values are categories: indices, names or a mask. Columns that hold
         text or, in a data frame, categories always are. For information only.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds labels or numbers. ``"auto"``: text and integers are labels; floats
-        with a fractional part are numbers, and so are integers with more than twenty levels of
-        fewer than ten samples each. A regression needs a similarity other than information.
+        Whether ``y`` holds labels or numbers. ``"auto"``: text is labels, and so are two integers,
+        or at most twenty with two rows or more for each; other numbers are numbers.
+        A regression needs a similarity other than information.
     tol : float, default=1e-8
         KKT violation at which the solver stops, relative to the largest coefficient.
     random_state : int, RandomState or None, default=None

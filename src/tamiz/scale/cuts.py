@@ -66,7 +66,7 @@ class Cuts:
         refused when it is met.
     rank_error : float
         If the cuts come from a sample: bound on the error of their ranks, as a fraction of the rows
-        (see :func:`tamiz.scale.frequency_cuts`). 0 if they are those of all rows.
+        (see :func:`tamiz.scale.streamed_cuts`). 0 if they are those of all rows.
 
     Examples
     --------

@@ -125,12 +125,12 @@ def guess_task(y: np.ndarray) -> str:
 def task_of(levels: np.ndarray, n: int) -> str:
     """The one rule by which ``n`` numbers are classes or a regression, by their distinct values.
 
-    Two integers are classes, and so are at most twenty of which there are three rows or more for
-    each; other numbers are a regression.
+    Two integers are classes, and so are at most twenty with two rows or more for each, in the mean;
+    other numbers are a regression.
     """
     if not _are_plain_labels(levels):
         return "regression"
-    few = len(levels) <= 2 or (len(levels) <= 20 and n >= 3 * len(levels))
+    few = len(levels) <= 2 or (len(levels) <= 20 and n >= 2 * len(levels))
     return "classification" if few else "regression"
 
 
@@ -295,7 +295,7 @@ def _refuse_mixed_labels(y: np.ndarray) -> None:
 
 
 def _are_plain_labels(y: np.ndarray) -> bool:
-    """Whole numbers or text in an array: labels for certain, and scikit-learn need not be asked."""
+    """Integers or text in an array: labels for certain, and scikit-learn need not be asked."""
     if y.dtype.kind == "f":
         return bool((y == np.trunc(y)).all() and (np.abs(y) < 2.0**53).all())
     return y.dtype.kind in "biuU"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import sys
 
 import numpy as np
 import pandas as pd
@@ -221,3 +223,10 @@ def test_one_feature_and_two_samples():
         got = filter_.fit([[1.0], [2.0]], ["a", "b"])
         assert got.support_.tolist() == [True]
         assert not np.isnan(got.scores_).any()
+
+
+def test_the_former_module_of_the_base_classes_warns():
+    sys.modules.pop("tamiz.filters.univariate_base", None)
+    with pytest.warns(FutureWarning, match=r"tamiz\.filters\.univariate\.base"):
+        module = importlib.import_module("tamiz.filters.univariate_base")
+    assert issubclass(FisherScore, module.UnivariateFilter)

@@ -231,6 +231,8 @@ def _ready(selector: Any, data: ComparedData, largest: int) -> Any:
             f"{type(selector).__name__} has checkpoint={str(params['checkpoint'])!r}; every split "
             "is another run. Give the file to compare(checkpoint=...) instead."
         )
+    if params.get("task") == "auto":  # else it would guess, in each part of the rows
+        selector.set_params(task=data.task)
     method = method_of(selector)
     if method is not None and method.greedy and params["n_features_to_select"] in _HALF:
         selector.set_params(n_features_to_select=largest)

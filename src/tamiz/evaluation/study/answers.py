@@ -51,8 +51,8 @@ class Recommendation:
         judge, size and parameters were chosen inside each training part.
     mean : float
         Mean error of just this method, judge and size over the splits, without the luck of a
-        single triple (:func:`tamiz.evaluation.choice.smoothed`). It was chosen by looking at it,
-        and so is a little too good.
+        single combination (:func:`tamiz.evaluation.study.choice.smoothed`). It was chosen by
+        looking at it, and so is a little too good.
     apparent : float
         What a careless estimate would have promised: features ranked on all data.
     agreement : float

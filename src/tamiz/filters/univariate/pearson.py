@@ -50,9 +50,9 @@ class PearsonScore(MomentFilter):
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; half of them by default.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds classes or numbers. ``"auto"``: text and integers are classes;
-        floats with a fractional part are numbers, and so are integers with more than twenty
-        levels of fewer than ten samples each.
+        Whether ``y`` holds classes or numbers. ``"auto"``: text is classes, and so
+        are two integers, or at most twenty with two rows or more for each; other numbers are
+        numbers.
     alpha : float in (0, 1] or None, default=None
         Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
         not given; constant features never.
