@@ -46,6 +46,8 @@ def test_separator_inside_quotes_does_not_count():
         ("A11,6,1\nA12,7,2\n", False),
         ("name,city\nAnn,Rome\nBo,Oslo\n", True),
         ("yes,no\nno,no\nyes,yes\n", False),  # the names would return below
+        ("size,colour,kind\nbig,red,p\nbig,red,e\nsize,blue,p\n", True),  # in one column of three
+        ("big,red,p\nbig,red,e\nsmall,blue,p\nbig,blue,e\n", False),
         ("?,1\n2,3\n", False),
     ],
 )

@@ -185,7 +185,7 @@ def _has_header(rows: list[list[str]], dialect: Dialect) -> bool:
     """Whether the first row names the columns.
 
     Text above a column of numbers settles it; a number in the first row speaks against it; where
-    all is text, names should be distinct and not return below.
+    all is text, names should be distinct, and return below in few of the columns whose values do.
     """
     first = [cell.strip() for cell in rows[0]]
     below = rows[1:]
@@ -204,7 +204,9 @@ def _has_header(rows: list[list[str]], dialect: Dialect) -> bool:
         return False
     if len(set(first)) < len(first):
         return False
-    return not any(
-        name and any(len(row) > j and row[j].strip() == name for row in below)
-        for j, name in enumerate(first)
-    )
+    returning = repeating = 0
+    for j, name in enumerate(first):
+        column = [row[j].strip() for row in below if len(row) > j]
+        returning += bool(name) and name in column
+        repeating += len(set(column)) < len(column)
+    return returning == 0 or 2 * returning < repeating
