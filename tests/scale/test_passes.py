@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from tamiz.data import DataError
-from tamiz.data.formats.base import HeldTable
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.scale import batches, sweep
-from tamiz.scale.batched import Batches
 from tamiz.scale.passes import ahead
 
 X = np.random.default_rng(0).normal(size=(100, 4))
@@ -44,21 +42,19 @@ def test_merged_in_order():
     assert not readers()
 
 
-def slow(monkeypatch, seconds):
-    """Let every table take a while to read."""
-    original = HeldTable.tables
+def read(action):
+    """A table of ten batches; ``action`` is called with the number of each that is read."""
 
-    def tables(self, columns, rows):
-        for table in original(self, columns, rows):
-            time.sleep(seconds)
-            yield table
+    def parts():
+        for k in range(10):
+            action(k)
+            yield X[10 * k : 10 * k + 10], Y[10 * k : 10 * k + 10]
 
-    monkeypatch.setattr(HeldTable, "tables", tables)
+    return batches(parts).survey()
 
 
-def test_reading_overlaps_counting(monkeypatch):
-    table = batches((X, Y), batch_rows=10).survey()
-    slow(monkeypatch, 0.03)
+def test_reading_overlaps_counting():
+    table = read(lambda k: time.sleep(0.03))
 
     def make(batch):
         time.sleep(0.03)
@@ -69,30 +65,22 @@ def test_reading_overlaps_counting(monkeypatch):
     assert time.perf_counter() - start < 0.53  # one after the other takes 0.6
 
 
-def test_one_batch_is_read_ahead_and_no_more(monkeypatch):
-    table = batches((X, Y), batch_rows=10).survey()
-    read = []
-    original = HeldTable.tables
-
-    def tables(self, columns, rows):
-        for k, part in enumerate(original(self, columns, rows)):
-            read.append(k)
-            yield part
-
-    monkeypatch.setattr(HeldTable, "tables", tables)
+def test_one_batch_is_read_ahead_and_no_more():
+    numbers = []
+    table = read(numbers.append)
+    numbers.clear()
     stream = ahead(table)
     for k in range(3):
         next(stream)
         time.sleep(0.05)
-        assert read == list(range(k + 2))
+        assert numbers == list(range(k + 2))
     stream.close()
     assert not readers()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interruption_ends_the_reader(monkeypatch, error):
-    table = batches((X, Y), batch_rows=10).survey()
-    slow(monkeypatch, 0.01)
+def test_an_interruption_ends_the_reader(error):
+    table = read(lambda k: time.sleep(0.01))
 
     def make(batch):
         if batch.index == 3:
@@ -133,25 +121,18 @@ def test_iterables_are_read_by_the_caller():
 
 
 def test_the_limit_of_threads_holds_in_the_reader(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = []
-    original = Batches._go
-
-    def go(self):
-        found.append((threading.current_thread().name, n_threads()))
-        return original(self)
-
-    monkeypatch.setattr(Batches, "_go", go)
+    table = read(lambda k: found.append((threading.current_thread().name, n_threads())))
+    found.clear()
     with limit_threads(1):
-        sweep((X, Y), Seen)
-    assert found == [("tamiz-reader", 1)]
+        sweep(table, Seen)
+    assert found == [("tamiz-reader", 1)] * 10
 
 
-def test_progress_after_two_seconds(monkeypatch, capsys):
-    now = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-
+def test_progress_after_two_seconds(clock, capsys):
     def make(batch):
-        now[0] += 0.7
+        clock.now += 0.7
         return Seen(batch)
 
     sweep(batches((X, Y), batch_rows=10), make, progress=2, label="counting")
