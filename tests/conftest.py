@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,6 +117,7 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """``limits(module, NAME=value)``: constants that small data would never reach."""
 
     def set_to(module: Any, **values: Any) -> None:
+        module = import_module(module) if isinstance(module, str) else module
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
 

@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-from tamiz.neighbors import KNNClassifier, _search
+from tamiz.neighbors import KNNClassifier
 from tamiz.runtime.progress import Progress
 from tests.calls import interrupted
 
@@ -73,7 +73,7 @@ def test_what_was_made_for_a_search_goes_with_its_samples():
 
 def test_progress_is_shown_in_slices_and_ctrl_c_is_heard_between_them(limits):
     X, Q = tables(3)["apart"]
-    limits(_search, _SLICE=25 * X.size)
+    limits("tamiz.neighbors._search", _SLICE=25 * X.size)
     with interrupted(Progress, "update", at=2) as updates, pytest.raises(KeyboardInterrupt):
         fitted(X, algorithm="brute", verbose=1).kneighbors(Q)
     assert [update.args[1] for update in updates] == ["25 of 60 samples", "50 of 60 samples"]

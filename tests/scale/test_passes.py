@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tamiz.data import DataError
+from tamiz.data.formats.base import HeldTable
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.scale import batches, sweep
 from tamiz.scale.passes import ahead
@@ -42,19 +43,27 @@ def test_merged_in_order():
     assert not readers()
 
 
-def read(action):
-    """A table of ten batches; ``action`` is called with the number of each that is read."""
+@pytest.fixture
+def ten_batches(monkeypatch):
+    """``ten_batches(action)``: a table; ``action`` gets the number of each batch that is read."""
+    original = HeldTable.tables
 
-    def parts():
-        for k in range(10):
-            action(k)
-            yield X[10 * k : 10 * k + 10], Y[10 * k : 10 * k + 10]
+    def table(action):
+        found = batches((X, Y), batch_rows=10).survey()
 
-    return batches(parts).survey()
+        def tables(self, columns, rows):
+            for k, part in enumerate(original(self, columns, rows)):
+                action(k)
+                yield part
+
+        monkeypatch.setattr(HeldTable, "tables", tables)
+        return found
+
+    return table
 
 
-def test_reading_overlaps_counting():
-    table = read(lambda k: time.sleep(0.03))
+def test_reading_overlaps_counting(ten_batches):
+    table = ten_batches(lambda k: time.sleep(0.03))
 
     def make(batch):
         time.sleep(0.03)
@@ -65,10 +74,9 @@ def test_reading_overlaps_counting():
     assert time.perf_counter() - start < 0.53  # one after the other takes 0.6
 
 
-def test_one_batch_is_read_ahead_and_no_more():
+def test_one_batch_is_read_ahead_and_no_more(ten_batches):
     numbers = []
-    table = read(numbers.append)
-    numbers.clear()
+    table = ten_batches(numbers.append)
     stream = ahead(table)
     for k in range(3):
         next(stream)
@@ -79,8 +87,8 @@ def test_one_batch_is_read_ahead_and_no_more():
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interruption_ends_the_reader(error):
-    table = read(lambda k: time.sleep(0.01))
+def test_an_interruption_ends_the_reader(ten_batches, error):
+    table = ten_batches(lambda k: time.sleep(0.01))
 
     def make(batch):
         if batch.index == 3:
@@ -120,11 +128,10 @@ def test_iterables_are_read_by_the_caller():
     assert threads == {threading.current_thread()}
 
 
-def test_the_limit_of_threads_holds_in_the_reader(monkeypatch):
+def test_the_limit_of_threads_holds_in_the_reader(ten_batches, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = []
-    table = read(lambda k: found.append((threading.current_thread().name, n_threads())))
-    found.clear()
+    table = ten_batches(lambda k: found.append((threading.current_thread().name, n_threads())))
     with limit_threads(1):
         sweep(table, Seen)
     assert found == [("tamiz-reader", 1)] * 10

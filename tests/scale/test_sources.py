@@ -174,9 +174,12 @@ def test_classes_given_save_the_survey(tmp_path):
     frame = mixed().drop(columns=["word"]).dropna(subset=["label"])
     write(frame, tmp_path / "t.parquet")
     table = batches(tmp_path / "t.parquet", batch_rows=50, classes=["yes", "no"])
+    without_classes = batches(tmp_path / "t.parquet", batch_rows=50)
     with watched(table.parts[0], "tables") as passes:
         list(table)
-    assert len(passes) == 1  # of the batches themselves: no survey came before
+    with watched(without_classes.parts[0], "tables") as more:
+        list(without_classes)
+    assert (len(passes), len(more)) == (2, 3)  # the first rows, the survey, the batches
     assert_same_as(table, load(tmp_path / "t.parquet"))
 
 
