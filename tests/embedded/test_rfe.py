@@ -543,11 +543,11 @@ def test_many_classes_take_little_memory():
 
 
 def test_what_would_not_fit_gets_a_sentence(limits):
-    wide = sparse.eye(1000, 280_000, format="csr")  # more than two gigabytes if dense
-    with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
-        SVMRFE(criterion="radius_margin").fit(wide, np.arange(1000) % 2)
     X, y = random_data(40, 6, seed=13)
-    SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
+    limits(elimination, MOST_FORCED_BYTES=1000)
+    with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
+        SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
+    SVMRFE(criterion="radius_margin").fit(X, y)
     limits(machines, MOST_BYTES=0, MOST_SUPPORT_BYTES=100)
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)

@@ -241,9 +241,10 @@ def test_passes_that_run_out_are_told():
     assert machine.n_passes_ <= 31
 
 
-def test_a_stream_too_wide_is_refused():
-    X, y = noisy(50, 9000)
-    with pytest.raises(ValueError, match=r"9,000 features.*at most 8,\d+ are possible"):
+def test_a_stream_too_wide_is_refused(limits):
+    limits(streamed_machine, _MOST_CURVATURE=1000)
+    X, y = noisy(50, 10)
+    with pytest.raises(ValueError, match=r"10 features.*at most \d+ are possible"):
         AROM().fit_stream([(X, y)])
 
 
