@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,6 +71,89 @@ def client(dask_client: Any) -> Iterator[Any]:
 
     with both_there(dask_client):
         yield dask_client
+
+
+class Screen(io.StringIO):
+    """A stream that is a terminal, or is none."""
+
+    def __init__(self, terminal: bool):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+class Clock:
+    """The clock of progress lines and time limits, which a test moves by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.step = 0.0  #: seconds that pass with every look at it
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stands in for ``time.perf_counter``; it stands still until a test moves it."""
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    return clock
+
+
+@pytest.fixture
+def save_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints are written after every step, not only every few seconds."""
+    from tamiz.runtime.checkpoint import Checkpoint
+
+    monkeypatch.setitem(Checkpoint.save.__kwdefaults__, "now", True)
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """``limits(module, NAME=value)``: constants that small data would never reach."""
+
+    def set_to(module: Any, **values: Any) -> None:
+        module = import_module(module) if isinstance(module, str) else module
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+
+    return set_to
+
+
+@pytest.fixture
+def free_memory(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """``free_memory(n)``: so many bytes are free, whatever the machine has."""
+    from tamiz.data import memory
+
+    def set_to(n_bytes: int) -> None:
+        monkeypatch.setattr(memory, "free_bytes", lambda: n_bytes)
+
+    return set_to
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """``without("pyarrow")``: as if these packages were not installed."""
+
+    def hide(*names: str) -> None:
+        for name in names:
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return hide
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """``full_disk("fsync")``: that function of ``os`` finds no space left on the device."""
+
+    def fail(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    return lambda name: monkeypatch.setattr(os, name, fail)
 
 
 class D8(NamedTuple):

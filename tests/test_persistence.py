@@ -47,11 +47,12 @@ from tamiz.base import PathStep, Selection
 from tamiz.embedded import SVMRFE
 from tamiz.filters import MRMR, QPFS, FisherScore
 from tamiz.kernels import RBF, Linear, Polynomial
-from tamiz.persistence import ModelFileWarning, _container, _files, _known, describe
+from tamiz.persistence import ModelFileWarning, _container, _known, describe
 from tamiz.search import ForwardSelection, HoldOut
 from tamiz.search.evaluator import FeatureSet
 from tamiz.solvers import Status
 from tamiz.svm import SVC, SVR, OneClassSVM, PegasosClassifier
+from tests.calls import interrupted
 
 pd = pytest.importorskip("pandas")
 
@@ -584,8 +585,8 @@ def test_compression_makes_it_smaller(tmp_path):
     assert difference(value, tamiz.load(tmp_path / "packed")) is None
 
 
-def test_members_of_large_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(_container, "_LARGE_MEMBER", 10)  # instead of a file of gigabytes
+def test_members_of_large_files(tmp_path, limits):
+    limits(_container, _LARGE_MEMBER=10)  # instead of a file of gigabytes
     X, y = make_problem()
     model = SVC().fit(X, y)
     assert difference(model, round_trip(model, tmp_path)) is None
@@ -615,10 +616,9 @@ def test_a_failed_write_leaves_the_old_file(broken, number, words, tmp_path, mon
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["m.tamiz"]
 
 
-def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     path = tamiz.save(SVC(C=1.0), tmp_path / "m.tamiz")
-    monkeypatch.setattr(_files.os, "fsync", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(os, "fsync"), pytest.raises(KeyboardInterrupt):
         tamiz.save(SVC(C=2.0), path)
     assert os.listdir(tmp_path) == ["m.tamiz"] and tamiz.load(path).C == 1.0
 

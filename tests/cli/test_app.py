@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tamiz.cli.app import run as run_program
+from tests.calls import interrupted
 from tests.cli.programs import is_one_line, valid
 
 
@@ -112,18 +113,15 @@ def test_a_budget_ends_a_run_without_failure_and_noise_gives_no_model(capsys):
     assert code == 1 and "no model for none.tamiz" in err and not os.path.exists("none.tamiz")
 
 
-def test_ctrl_c_before_anything_is_code_130(capsys, monkeypatch):
+def test_ctrl_c_before_anything_is_code_130(capsys):
     from tamiz.filters import FisherScore
 
-    def stop(self, X, y=None):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(FisherScore, "fit", stop)
-    for command in ("select", "compare"):
-        code, out, err = run(capsys, command, "t.csv", *QUICK)
-        assert (code, out) == (130, "") and "nothing was finished" in err
-    code, out, err = run(capsys, "rank", "t.csv", "-m", "fisher")
-    assert (code, out) == (130, "")
+    with interrupted(FisherScore, "fit", at=None):
+        for command in ("select", "compare"):
+            code, out, err = run(capsys, command, "t.csv", *QUICK)
+            assert (code, out) == (130, "") and "nothing was finished" in err
+        code, out, err = run(capsys, "rank", "t.csv", "-m", "fisher")
+        assert (code, out) == (130, "")
 
 
 def test_warnings_stay_off_standard_output(capsys, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from tamiz.cli._indicators import Indicators
 from tamiz.data import load
+from tamiz.data.formats import base
 from tamiz.scale import batches
 
 
@@ -33,13 +34,13 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("rows", [1, 70, None])
-def test_the_columns_of_the_whole_table(path, rows, monkeypatch):
+def test_the_columns_of_the_whole_table(path, rows, limits):
     roles = {"zip": "categorical"}
     with pytest.warns(UserWarning, match="Left out"):
         whole = load(path, target="kind", roles=roles).encode("onehot")
     with pytest.warns(UserWarning, match="Left out"):
         table = Indicators(batches(path, "kind", roles=roles, batch_rows=rows).survey())
-    monkeypatch.setattr("tamiz.cli._indicators.rows_per_batch", lambda n_columns: 32)
+    limits(base, BATCH_BYTES=32 * 8 * table.schema.n_features)
     assert table.schema.names == whole.feature_names
     assert "gaps=(missing)" in table.schema.names and "zip=7.5" in table.schema.names
     assert not table.schema.categories

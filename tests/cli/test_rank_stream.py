@@ -149,9 +149,9 @@ def test_words_become_indicators_where_numbers_are_needed(method, folder):
     assert told == (method != "mrmr")
 
 
-def test_a_large_file_is_streamed_by_itself(folder, monkeypatch):
+def test_a_large_file_is_streamed_by_itself(folder, free_memory):
     path = folder / "numbers.parquet"
-    monkeypatch.setattr("tamiz.data.memory.available_bytes", lambda: 1000)
+    free_memory(1000)
     document = valid("rank", ask("rank", path, "-t", "kind", "--json").stdout)
     assert any("read in batches" in note for note in document["notes"])
     whole = valid("rank", ask("rank", path, "-t", "kind", "--json", "--no-stream").stdout)

@@ -21,6 +21,7 @@ from tamiz.filters import FisherScore, MaxRel
 from tamiz.reports import render
 from tamiz.scale import batches
 from tamiz.scale.sample import row_hash
+from tests.calls import interrupted
 from tests.reports.tree import read
 
 N, FEW = 900, 200
@@ -56,9 +57,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def few(monkeypatch):
+def few(limits):
     """A sample of fewer rows than the tables have."""
-    monkeypatch.setattr(_stream_report, "SAMPLE_ROWS", FEW)
+    limits(_stream_report, SAMPLE_ROWS=FEW)
 
 
 def report(folder, name, *arguments, way="stream", lang="en"):
@@ -169,8 +170,8 @@ def test_what_only_the_sample_shows_is_marked(folder, few):
     assert "880 rows" in page.one("summary").text  # 20 have no class
 
 
-def test_points_of_a_regression_are_counted(folder, monkeypatch):
-    monkeypatch.setattr(_stream_report, "SAMPLE_ROWS", 600)
+def test_points_of_a_regression_are_counted(folder, limits):
+    limits(_stream_report, SAMPLE_ROWS=600)
     page, _ = report(folder, *CASES["pearson"], "-m", "pearson")
     part = page.one("features")
     assert "400 points: rows drawn at random from the 600 of the sample" in part.text
@@ -224,8 +225,8 @@ def mixed(folder):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("rows", [37, None])
 @pytest.mark.parametrize("room", [0, 2**25])
-def test_the_sample_is_the_rows_with_least_numbers(folder, few, mixed, rows, room, monkeypatch):
-    monkeypatch.setattr(_stream_report, "SAMPLE_BYTES", room)
+def test_the_sample_is_the_rows_with_least_numbers(folder, few, mixed, rows, room, limits):
+    limits(_stream_report, SAMPLE_BYTES=room)
     whole, selection = mixed
     table = batches(folder / "mixed.csv", "kind", batch_rows=rows).survey()
     study = study_of(table, selection, seed=3)
@@ -246,8 +247,8 @@ def test_the_sample_is_the_rows_with_least_numbers(folder, few, mixed, rows, roo
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("room", [0, 2**25])
-def test_indicators_of_the_sample(folder, few, room, monkeypatch):
-    monkeypatch.setattr(_stream_report, "SAMPLE_BYTES", room)
+def test_indicators_of_the_sample(folder, few, room, limits):
+    limits(_stream_report, SAMPLE_BYTES=room)
     whole = load(folder / "mixed.csv", target="kind", drop=["a"]).encode("onehot")
     table = Indicators(batches(folder / "mixed.csv", "kind", drop=["a"]).survey())
     selection = FisherScore(13).fit_stream(table).selection_
@@ -293,14 +294,11 @@ def command(folder):
     return ["rank", str(folder / "plain.parquet"), "-t", "kind", "-m", "fisher", "--stream"]
 
 
-def test_ctrl_c_while_the_sample_is_drawn(folder, monkeypatch, capsys):
-    def stopped(*args, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_stream_report, "sweep", stopped)
+def test_ctrl_c_while_the_sample_is_drawn_prints_the_ranking(folder, capsys):
     out = folder / "stopped.html"
     out.write_text("old")
-    code = run([*command(folder), "--out", str(out)])
+    with interrupted(_stream_report, "sweep"):
+        code = run([*command(folder), "--out", str(out)])
     said = capsys.readouterr()
     assert code == 0  # the ranking is complete, and may have taken hours
     assert said.out.splitlines()[1].split()[:2] == ["1", "b"]
@@ -309,21 +307,17 @@ def test_ctrl_c_while_the_sample_is_drawn(folder, monkeypatch, capsys):
     assert out.read_text() == "old"
 
 
-def test_ctrl_c_before_there_is_a_ranking(folder, monkeypatch, capsys):
-    def stopped(*args, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("tamiz.filters.FisherScore.fit_stream", stopped)
-    assert run(command(folder)) == 130
+def test_ctrl_c_before_there_is_a_ranking(folder, capsys):
+    with interrupted(FisherScore, "fit_stream"):
+        assert run(command(folder)) == 130
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "tamiz: interrupted; nothing was finished.\n")
 
 
-def test_full_disk(folder, tmp_path, monkeypatch, capsys):
-    def full(handle):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("tamiz.reports._render.os.fsync", full)
+def test_a_full_disk_keeps_the_old_report_and_prints_the_ranking(
+    folder, tmp_path, full_disk, capsys
+):
+    full_disk("fsync")
     out = tmp_path / "r.html"
     out.write_text("old")
     code = run([*command(folder), "--out", str(out)])

@@ -10,12 +10,12 @@ from tamiz.data import memory
 from tamiz.data.memory import dense_copy, free_bytes
 
 
-def test_copies_are_made_as_long_as_they_fit(monkeypatch):
+def test_copies_are_made_as_long_as_they_fit(free_memory):
     X = sparse.eye(10, 5, format="csc")
     np.testing.assert_array_equal(dense_copy(X, "None."), X.toarray())
     table = np.ones((2, 2))
     assert dense_copy(table, "None.") is table
-    monkeypatch.setattr(memory, "free_bytes", lambda: 400)
+    free_memory(400)
     assert dense_copy(X, "None.").shape == (10, 5)
     with pytest.raises(
         MemoryError, match=r"10 × 5 values: about 0\.0 MB with the work .*Sell it\.$"

@@ -301,9 +301,9 @@ def test_some_rows_as_they_are(name, tmp_path):
 
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 @pytest.mark.usefixtures("thrifty")
-def test_compiled_reader(separator, tmp_path, monkeypatch):
+def test_compiled_reader(separator, tmp_path, limits):
     """The same for the loops that read large files, in pieces shorter than most rows."""
-    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 9)
+    limits(tamiz.data.formats.csv, PIECE=1 << 9)
     read, refused = check(csv_bytes(separator), "csv", tmp_path, range(2000, 2100))
     assert read and refused
 
@@ -340,16 +340,12 @@ def test_damage_before_packing(tmp_path):
     check(libsvm_bytes(), "svm.gz", tmp_path, range(3000, 3050), compress)
 
 
-def test_parquet_by_polars(tmp_path, monkeypatch):
+def test_parquet_by_polars(tmp_path, without):
     """Where pyarrow is not installed. Damage that makes polars panic is told on standard error."""
     pytest.importorskip("polars")
-    original = tamiz.data.formats.parquet.find_spec
-    monkeypatch.setattr(
-        tamiz.data.formats.parquet,
-        "find_spec",
-        lambda name: None if name == "pyarrow" else original(name),
-    )
-    read, refused = check(parquet_bytes(), "parquet", tmp_path, range(100))
+    content = parquet_bytes()
+    without("pyarrow")
+    read, refused = check(content, "parquet", tmp_path, range(100))
     assert read and refused
 
 

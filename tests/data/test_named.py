@@ -12,6 +12,7 @@ from sklearn import datasets
 import tamiz.data.named as named
 from tamiz.data import DataError, available, load
 from tamiz.data.named import SETS, canonical
+from tests.calls import failing
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits", "diabetes"])
@@ -142,12 +143,9 @@ def test_other_data_under_the_number_are_refused(empty_folder, monkeypatch, shap
         load("vertebral_2c")
 
 
-def test_without_a_network(empty_folder, monkeypatch):
-    def fail(number):
-        raise OSError("Name or service not known")
-
-    monkeypatch.setattr(named, "_fetch_openml", fail)
-    with pytest.raises(DataError, match="Name or service") as caught:
+def test_without_a_network_the_place_for_the_file_is_named(empty_folder):
+    told = pytest.raises(DataError, match="Name or service")
+    with failing(named, "_fetch_openml", OSError("Name or service not known")), told as caught:
         load("spambase")
     for words in ("'spambase'", str(empty_folder), "spambase.csv.gz", "number 44"):
         assert words in str(caught.value)

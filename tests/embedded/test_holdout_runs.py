@@ -24,9 +24,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import tamiz.embedded.holdout.judges as judges
 from tamiz import HoldOutSVM
+from tamiz.embedded.holdout import selector
 from tamiz.filters import WelchT
 from tamiz.kernels import RBF, Linear, QuadraticForm
 from tamiz.runtime.checkpoint import Checkpoint
+from tests.calls import failing, interrupted
 from tests.frames import to_polars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -46,33 +48,19 @@ def same(a, b):
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
-def pressed_at(monkeypatch, call, what=KeyboardInterrupt):
-    """Ctrl-C while the machine of the given number is trained."""
-    train, calls = judges.fit_once, []
-
-    def watched(*args):
-        calls.append(1)
-        if len(calls) == call:
-            raise what
-        return train(*args)
-
-    monkeypatch.setattr(judges, "fit_once", watched)
-
-
 @pytest.mark.parametrize("call", [1, 2, 7, 24])
 @pytest.mark.parametrize("random_state", [3, "RandomState"])
-def test_interrupted_and_taken_up(call, random_state, tmp_path, monkeypatch):
+def test_interrupted_and_resumed_equals_uninterrupted(call, random_state, tmp_path):
     def make(**options):
         state = np.random.RandomState(3) if random_state == "RandomState" else random_state
         return HoldOutSVM(splits_per_step=2, random_state=state, **options)
 
     whole = make().fit(X, Y)
     file = tmp_path / "state.npz"
-    with monkeypatch.context() as patch:
-        pressed_at(patch, call)
-        part = make(checkpoint=file)
-        with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
-            part.fit(X, Y)
+    part = make(checkpoint=file)
+    told = pytest.warns(ConvergenceWarning, match="interrupted")
+    with interrupted(judges, "fit_once", at=call), told as caught:
+        part.fit(X, Y)
     assert caught[0].filename == __file__
     assert part.status_ == "interrupted" and part.selection_.notes["status"] == "interrupted"
     done = (call - 1) // 2
@@ -84,9 +72,8 @@ def test_interrupted_and_taken_up(call, random_state, tmp_path, monkeypatch):
     same(make(checkpoint=file, resume=True).fit(X, Y), whole)  # a finished run is only read
 
 
-def test_features_not_reached_are_ranked_by_their_last_errors(monkeypatch):
-    pressed_at(monkeypatch, 3)
-    with pytest.warns(ConvergenceWarning):
+def test_features_not_reached_are_ranked_by_their_last_errors():
+    with interrupted(judges, "fit_once", at=3), pytest.warns(ConvergenceWarning):
         part = HoldOutSVM(random_state=0).fit(X, Y)
     last = part.selection_.path[-1]
     error = dict(zip(last.details["features"].tolist(), last.details["without"], strict=True))
@@ -100,13 +87,10 @@ class Killed(BaseException):
     """Nobody catches it: the process is gone, and nothing is put in order."""
 
 
-def test_killed_and_taken_up(tmp_path, monkeypatch):
+def test_killed_and_resumed_equals_uninterrupted(tmp_path, save_every_step):
     file = tmp_path / "state.npz"
-    with monkeypatch.context() as patch:
-        patch.setitem(Checkpoint.save.__kwdefaults__, "now", True)  # every step
-        pressed_at(patch, 6, Killed)
-        with pytest.raises(Killed):
-            HoldOutSVM(random_state=5, checkpoint=file).fit(X, Y)
+    with failing(judges, "fit_once", Killed, at=6), pytest.raises(Killed):
+        HoldOutSVM(random_state=5, checkpoint=file).fit(X, Y)
     with np.load(file) as state:
         assert len(state["sizes"]) == 5
     resumed = HoldOutSVM(random_state=5, checkpoint=file, resume=True).fit(X, Y)
@@ -225,8 +209,8 @@ def test_kernels_that_know_the_number_of_features(prefilter):
         np.testing.assert_allclose(selector.kernel_(X[:, passed]), KERNEL(inside), rtol=1e-10)
 
 
-def test_large_matrices_are_warned_of(monkeypatch):
-    monkeypatch.setattr("tamiz.embedded.holdout.selector.LARGE_MB", 0.02)
+def test_large_matrices_are_warned_of(limits):
+    limits(selector, LARGE_MB=0.02)
     with pytest.warns(UserWarning, match="60 samples, and every matrix .* takes") as caught:
         HoldOutSVM(random_state=0).fit(X[:, :2], Y)
     assert caught[0].filename == __file__

@@ -13,6 +13,7 @@ from tamiz.embedded.holdout.judges import random_split
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
 from tamiz.svm.path.penalties import fit_once
 from tamiz.validation import check_units
+from tests.calls import watched
 from tests.embedded.test_holdout import compare
 from tests.naive import holdout as naive
 
@@ -106,18 +107,12 @@ def test_equal_values_beside_the_oracle(n_classes, scheme):
 # ------------------------------------------------------------------ splits
 
 
-def test_every_step_draws_new_splits_in_proportion(monkeypatch):
+def test_every_step_draws_new_splits_in_proportion():
     rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat([0, 1, 2], [10, 20, 43]))
-    steps = []
-    errors = judges.KernelJudge.errors
-
-    def watched(self, splits, *rest):
-        steps.append(splits)
-        return errors(self, splits, *rest)
-
-    monkeypatch.setattr(judges.KernelJudge, "errors", watched)
-    HoldOutSVM(splits_per_step=3, random_state=0).fit(rng.normal(size=(73, 5)), y)
+    with watched(judges.KernelJudge, "errors") as calls:
+        HoldOutSVM(splits_per_step=3, random_state=0).fit(rng.normal(size=(73, 5)), y)
+    steps = [call.args[1] for call in calls]
     assert [len(splits) for splits in steps] == [3] * 5
     drawn = [split for splits in steps for split in splits]
     for split in drawn:
@@ -132,7 +127,7 @@ def test_every_step_draws_new_splits_in_proportion(monkeypatch):
 
 @pytest.mark.parametrize("scheme", ["ovo", "ovr"])
 @pytest.mark.parametrize("groups", [None, [[0, 1], [2, 5, 7]]])
-def test_blocks_of_samples_hold_less_and_count_the_same(groups, scheme, monkeypatch):
+def test_blocks_of_samples_hold_less_and_count_the_same(groups, scheme, limits):
     rng = np.random.default_rng(0)
     n_classes, n, p = 9, 90, 200
     y = np.arange(n) % n_classes
@@ -157,7 +152,7 @@ def test_blocks_of_samples_hold_less_and_count_the_same(groups, scheme, monkeypa
 
     whole, peak = counted()
     assert peak < 27 * 208 * 8 * 25  # 36 machines for one versus one: their values are not held
-    monkeypatch.setattr(judges, "BLOCK", 2**13)
+    limits(judges, BLOCK=2**13)
     blocks, less = counted()
     assert less < 5e5
     assert whole.present.tolist() == blocks.present.tolist()

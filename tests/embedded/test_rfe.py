@@ -18,9 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PeerSVC
 
 from tamiz.embedded import SVMRFE
+from tamiz.embedded.rfe import elimination, machines
 from tamiz.embedded.rfe.elimination import RFESetup, WeighedSamples
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC
+from tamiz.svm.path import following
 from tamiz.validation import check_classes, check_units, number_to_drop
 from tests.naive import kernels as naive
 from tests.naive import rfe as oracle
@@ -490,12 +492,12 @@ def test_class_weight_zero_ties_everything():
     assert rfe.order_.tolist() == [0, 1, 2, 3]
 
 
-def test_sparse_equals_dense(monkeypatch):
+def test_sparse_equals_dense(limits):
     X, y = random_data(40, 15, seed=12, classes=3)
     X[np.abs(X) < 0.8] = 0.0
     dense = SVMRFE(4, step=2).fit(X, y)
     assert np.array_equal(SVMRFE(4, step=2).fit(sparse.csr_array(X), y).order_, dense.order_)
-    monkeypatch.setattr("tamiz.embedded.rfe.elimination.MOST_DENSE_BYTES", 0)
+    limits(elimination, MOST_DENSE_BYTES=0)
     rfe = SVMRFE(4, step=2).fit(sparse.csr_matrix(X), y)
     assert np.array_equal(rfe.order_, dense.order_)
     assert np.array_equal(rfe.predict(sparse.csr_matrix(X)), dense.predict(X))
@@ -505,7 +507,7 @@ def test_sparse_equals_dense(monkeypatch):
     assert np.mean(same) > 0.95
 
 
-def test_without_room_for_matrices(monkeypatch):
+def test_without_room_for_matrices(limits):
     X, y = random_data(30, 50, seed=13)
     Z, z = random_data(40, 6, seed=13, classes=3)
     expected = SVMRFE(3).fit(X, y).order_
@@ -513,18 +515,18 @@ def test_without_room_for_matrices(monkeypatch):
         SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
         for c in ("margin", "radius_margin")
     ]
-    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_BYTES", 0)
+    limits(machines, MOST_BYTES=0)
     assert np.array_equal(SVMRFE(3).fit(X, y).order_, expected)
     for order, c in zip(radial, ("margin", "radius_margin"), strict=True):
         got = SVMRFE(3, kernel="rbf", criterion=c, tol=1e-8).fit(Z, z).order_
         assert np.array_equal(got, order)
 
 
-def test_machines_that_share_a_table(monkeypatch):
+def test_machines_that_share_a_table(limits, monkeypatch):
     X, y = random_data(90, 12, seed=16, classes=4)
     for options in ({"step": 1}, {"step": 3}, {"feature_groups": [[0, 5]]}):
         expected = SVMRFE(2, **options).fit(X, y)
-        monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_TABLE_BYTES", 0)
+        limits(machines, MOST_TABLE_BYTES=0)
         rfe = SVMRFE(2, **options).fit(X, y)
         monkeypatch.undo()
         assert np.array_equal(rfe.order_, expected.order_)
@@ -540,23 +542,22 @@ def test_many_classes_take_little_memory():
     assert held < 30e6  # 190 factors of 300 x 300 would be 137 MB
 
 
-def test_what_would_not_fit_gets_a_sentence(monkeypatch):
+def test_what_would_not_fit_gets_a_sentence(limits):
     X, y = random_data(40, 6, seed=13)
-    monkeypatch.setattr("tamiz.embedded.rfe.elimination.MOST_FORCED_BYTES", 1000)
+    limits(elimination, MOST_FORCED_BYTES=1000)
     with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
         SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
     SVMRFE(criterion="radius_margin").fit(X, y)
-    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_BYTES", 0)
-    monkeypatch.setattr("tamiz.embedded.rfe.machines.MOST_SUPPORT_BYTES", 100)
+    limits(machines, MOST_BYTES=0, MOST_SUPPORT_BYTES=100)
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_pair_steps_take_over(monkeypatch, kernel):
+def test_pair_steps_take_over(limits, kernel):
     X, y = random_data(60, 8, seed=14)
     expected = SVMRFE(3, kernel=kernel).fit(X, y)
-    monkeypatch.setattr("tamiz.svm.path.following.MOST_FREE", 2)
+    limits(following, MOST_FREE=2)
     rfe = SVMRFE(3, kernel=kernel, tol=1e-7).fit(X, y)
     assert np.array_equal(rfe.order_, expected.order_)
 

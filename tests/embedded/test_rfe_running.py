@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from tamiz.embedded import SVMRFE
-from tamiz.embedded.rfe.machines import KernelMachines, LinearMachines
+from tamiz.embedded.rfe import elimination
+from tamiz.embedded.rfe.machines import KernelMachines, LinearMachines, Machines
 from tamiz.kernels import RBF, Precomputed
 from tamiz.svm import SVC
+from tests.calls import failing, interrupted, watched
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -140,31 +143,25 @@ def test_groups_with_cross_validation():
 # ---------------------------------------------------------------------- checkpoints
 
 
+@contextmanager
+def one_drop_a_call(kind):
+    """Features leave by one call each, not many in one compiled loop."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(kind, "drop_singles", Machines.drop_singles)
+        yield
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"kernel": "rbf"}, {"step": 3}, {"feature_groups": [[0, 5]]}]
 )
-def test_resume_gives_the_same(tmp_path, monkeypatch, options):
+def test_resumed_elimination_equals_an_uninterrupted_one(tmp_path, save_every_step, options):
     X, y = data(classes=3)
     whole = SVMRFE(4, **options).fit(X, y)
     path = tmp_path / "state.npz"
     kind = KernelMachines if "kernel" in options else LinearMachines
-    monkeypatch.setattr(
-        "tamiz.runtime.checkpoint.time.monotonic", iter(range(0, 10**6, 10)).__next__
-    )
-    singles, drop, count = kind.drop_singles, kind.drop, [0]
-
-    def broken(self, gone):
-        count[0] += 1
-        if count[0] == 4:
-            raise RuntimeError("power cut")
-        drop(self, gone)
-
-    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: False)
-    monkeypatch.setattr(kind, "drop", broken)
-    with pytest.raises(RuntimeError, match="power cut"):
+    power_cut = failing(kind, "drop", RuntimeError("power cut"), at=4)
+    with one_drop_a_call(kind), power_cut, pytest.raises(RuntimeError, match="power cut"):
         SVMRFE(4, checkpoint=path, **options).fit(X, y)
-    monkeypatch.setattr(kind, "drop_singles", singles)
-    monkeypatch.setattr(kind, "drop", drop)
     with np.load(path) as file:
         assert 0 < len(file["dropped"]) < 11
     rest = SVMRFE(4, checkpoint=path, resume=True, **options).fit(X, y)
@@ -177,67 +174,42 @@ def test_resume_gives_the_same(tmp_path, monkeypatch, options):
         SVMRFE(4, C=2.0, checkpoint=path, resume=True, **options).fit(X, y)
 
 
-def test_folds_are_resumed_too(tmp_path, monkeypatch):
+def test_folds_that_were_done_are_not_run_again(tmp_path):
     X, y = data()
     whole = SVMRFE("best", cv=4).fit(X, y)
     path = tmp_path / "state.npz"
-    import tamiz.embedded.rfe.elimination as module
-
-    real, count = module._one_fold, [0]
-
-    def broken(*args):
-        count[0] += 1
-        if count[0] == 3:
-            raise RuntimeError("power cut")
-        return real(*args)
-
-    monkeypatch.setattr(module, "_one_fold", broken)
-    with pytest.raises(RuntimeError, match="power cut"):
+    power_cut = failing(elimination, "_one_fold", RuntimeError("power cut"), at=3)
+    with power_cut, pytest.raises(RuntimeError, match="power cut"):
         SVMRFE("best", cv=4, checkpoint=path).fit(X, y)
-    monkeypatch.setattr(module, "_one_fold", lambda *args: count.append(1) or real(*args))
-    del count[1:]
-    rest = SVMRFE("best", cv=4, checkpoint=path, resume=True).fit(X, y)
-    assert len(count) - 1 == 2  # two of four were there
+    with watched(elimination, "_one_fold") as folds:
+        rest = SVMRFE("best", cv=4, checkpoint=path, resume=True).fit(X, y)
+    assert len(folds) == 2  # two of four were there
     assert np.array_equal(rest.cv_errors_, whole.cv_errors_)
     assert np.array_equal(rest.support_, whole.support_)
 
 
-class Unseeded:
-    """Other folds each time."""
-
-    def split(self, X, y=None, groups=None):
-        return ShuffleSplit(4).split(X, y)
-
-    def get_n_splits(self, X=None, y=None, groups=None):
-        return 4
-
-
-def test_resumed_folds_are_those_of_the_run_that_died(tmp_path, monkeypatch):
+def test_resumed_folds_are_those_of_the_run_that_died(tmp_path):
     X, y = data()
+    drawn = []
 
-    import tamiz.embedded.rfe.elimination as module
+    class Unseeded:
+        """Other folds each time."""
 
-    real, seen = module._one_fold, []
+        def split(self, X, y=None, groups=None):
+            drawn.append(list(ShuffleSplit(4).split(X, y)))
+            return iter(drawn[-1])
 
-    def broken(setup, samples, split):
-        if len(seen) == 2:
-            raise RuntimeError("power cut")
-        seen.append(split)
-        return real(setup, samples, split)
+        def get_n_splits(self, X=None, y=None, groups=None):
+            return 4
 
-    planned = []
-    pack = module.pack
-    monkeypatch.setattr("tamiz.embedded.rfe.selector.pack", lambda s: planned.append(s) or pack(s))
-    monkeypatch.setattr(module, "_one_fold", broken)
-    with pytest.raises(RuntimeError, match="power cut"):
-        SVMRFE("best", cv=Unseeded(), checkpoint=tmp_path / "state.npz").fit(X, y)
-    monkeypatch.setattr(module, "_one_fold", lambda *args: seen.append(args[2]) or real(*args))
-    resumed = SVMRFE("best", cv=Unseeded(), checkpoint=tmp_path / "state.npz", resume=True)
-    rest = resumed.fit(X, y)
-    assert len(seen) == 4 and rest.cv_errors_.shape == (4, 12)
-    for one, two in zip(seen, planned[0], strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
-    whole = SVMRFE("best", cv=planned[0]).fit(X, y)
+    path = tmp_path / "state.npz"
+    power_cut = failing(elimination, "_one_fold", RuntimeError("power cut"), at=3)
+    with power_cut, pytest.raises(RuntimeError, match="power cut"):
+        SVMRFE("best", cv=Unseeded(), checkpoint=path).fit(X, y)
+    with watched(elimination, "_one_fold") as folds:
+        rest = SVMRFE("best", cv=Unseeded(), checkpoint=path, resume=True).fit(X, y)
+    assert len(folds) == 2 and rest.cv_errors_.shape == (4, 12)
+    whole = SVMRFE("best", cv=drawn[0]).fit(X, y)
     assert np.array_equal(rest.cv_errors_, whole.cv_errors_)
 
 
@@ -302,22 +274,13 @@ def test_a_killed_process_can_be_resumed(tmp_path):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("wanted", [9, 3, "best"])
-def test_ctrl_c_keeps_what_was_reached(monkeypatch, kernel, wanted):
+def test_ctrl_c_keeps_what_was_reached(kernel, wanted):
     X, y = data()
     kind = LinearMachines if kernel == "linear" else KernelMachines
-    drop, count = kind.drop, [0]
-
-    def interrupted(self, gone):
-        if len(gone):
-            count[0] += 1
-            if count[0] == 6:
-                raise KeyboardInterrupt
-        drop(self, gone)
-
     whole = SVMRFE(3, kernel=kernel).fit(X, y)
-    monkeypatch.setattr(kind, "drop", interrupted)
-    monkeypatch.setattr(kind, "drop_singles", lambda self, limit: False)
-    with pytest.warns(ConvergenceWarning, match="after 5 of 12 units"):
+    ctrl_c = interrupted(kind, "drop", at=6 + (kernel == "rbf"))  # its first one drops none
+    told = pytest.warns(ConvergenceWarning, match="after 5 of 12 units")
+    with one_drop_a_call(kind), ctrl_c, told:
         rfe = SVMRFE(wanted, kernel=kernel).fit(X, y)
     assert rfe.status_ == rfe.selection_.notes["status"] == "interrupted"
     assert np.array_equal(rfe.order_[-5:], whole.order_[-5:])
@@ -352,22 +315,12 @@ def test_ctrl_c_in_the_compiled_loop_keeps_what_it_did(monkeypatch, at):
 
 
 @pytest.mark.parametrize("done", [0, 2])
-def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(monkeypatch, done):
+def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(done):
     X, y = data()
     whole = SVMRFE("best").fit(X, y)
-    import tamiz.embedded.rfe.elimination as module
-
-    real, count = module._one_fold, [0]
-
-    def interrupted(*args):
-        count[0] += 1
-        if count[0] > done:
-            raise KeyboardInterrupt
-        return real(*args)
-
-    monkeypatch.setattr(module, "_one_fold", interrupted)
     text = "chosen by the 2 that were done" if done else "half of the features are kept"
-    with pytest.warns(ConvergenceWarning, match=f"fold {done + 1} of 5; the ranking.*{text}"):
+    told = pytest.warns(ConvergenceWarning, match=f"fold {done + 1} of 5; the ranking.*{text}")
+    with interrupted(elimination, "_one_fold", at=done + 1), told:
         rfe = SVMRFE("best", n_jobs=1).fit(X, y)
     assert rfe.status_ == "interrupted"
     assert np.array_equal(rfe.order_, whole.order_)
@@ -379,16 +332,11 @@ def test_ctrl_c_in_the_folds_keeps_the_ranking_and_the_folds(monkeypatch, done):
     assert rfe.support_.sum() == rfe.cv_sizes_[mean <= mean.min() + 1e-12].min()
 
 
-def test_ctrl_c_before_anything_is_not_swallowed(monkeypatch):
+def test_ctrl_c_before_anything_is_not_swallowed():
     X, y = data()
     rfe = SVMRFE(3).fit(X, y)
     before = rfe.order_
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(LinearMachines, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(LinearMachines, "start"), pytest.raises(KeyboardInterrupt):
         rfe.fit(X, y)
     assert rfe.order_ is before
 

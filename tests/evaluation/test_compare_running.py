@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
 import sys
 import time
+from contextlib import redirect_stderr
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tamiz import SVMRFE, FisherScore, compare
 from tamiz.evaluation.judges import ErrorMetric
+from tests.conftest import Screen
 from tests.evaluation.test_compare import FAST, Spy, data
 
 SHORT = {"sizes": [1, 4], "cv": 3, "repeats": 1, **FAST}
@@ -218,17 +219,17 @@ class Listens(FisherScore):
 
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("verbose", [0, 1, 2])
-def test_progress_is_there_before_the_first_unit(monkeypatch, tmp_path, verbose, terminal):
+def test_progress_is_there_before_the_first_unit(tmp_path, verbose, terminal):
     X, y = data()
     options = {**SHORT, "nested": False, "verbose": verbose, "checkpoint": tmp_path / "journal"}
-    monkeypatch.setattr(sys, "stderr", screen := io.StringIO())
-    monkeypatch.setattr(screen, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(Listens, "heard", [])
-    compare(X, y, {"one": Listens()}, **options)
+    Listens.heard.clear()
+    with redirect_stderr(Screen(terminal)) as screen:
+        compare(X, y, {"one": Listens()}, **options)
     shown = verbose > 1 or (verbose == 1 and terminal)
     assert ("compare: 0 of 4 units [" in Listens.heard[0]) == shown
     length = len(screen.getvalue())
-    compare(X, y, {"one": Listens()}, resume=True, **options)
+    with redirect_stderr(screen):
+        compare(X, y, {"one": Listens()}, resume=True, **options)
     assert len(screen.getvalue()) == length  # nothing was left to do
 
 

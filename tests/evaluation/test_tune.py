@@ -408,11 +408,8 @@ def test_answers_do_not_depend_on_the_number_of_workers(iris_tuning):
     np.testing.assert_array_equal(one.errors, two.errors)
 
 
-def test_progress_tells_how_much_is_left(capsys, monkeypatch):
-    from tamiz.runtime import progress
-
-    clock = iter(np.arange(0, 1e6, 3.0))
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
+def test_progress_tells_how_much_is_left(capsys, clock):
+    clock.step = 3.0
     tune(*IRIS, SVC(), {"C": [1.0, 2.0]}, cv=3, verbose=2)
     shown = capsys.readouterr().err
     assert "of 6 fits" in shown and "s left" in shown

@@ -22,6 +22,7 @@ from tamiz.evaluation.tuning.fast import Fast
 from tamiz.svm import SVC, SVR
 from tamiz.svm.path import penalties
 from tamiz.svm.path.gram import GridGrams
+from tests.calls import watched
 
 WIDE = {"C": [0.1, 1.0, 100.0], "gamma": [0.01, 1.0]}
 RNG = np.random.default_rng(0)
@@ -183,34 +184,26 @@ def test_weights_of_zero_and_repeated_samples_go_the_plain_way():
     assert tune(X, y, SVC(), {"C": [1.0]}, cv=again).notes["fast_cells"] == 0
 
 
-def test_doubt_is_left_to_the_estimator(monkeypatch):
+def test_doubt_is_left_to_the_estimator(limits):
     """A split whose machine does not converge, or errs within rounding, is fitted plainly."""
     X, y = load_iris(return_X_y=True)
-    asked = []
-    score = Plain.score
-    monkeypatch.setattr(Plain, "score", lambda self, *a: asked.append(a) or score(self, *a))
-    monkeypatch.setattr(penalties, "CLOSE", np.inf)
-    quick = tune(X, y, SVC(), {"C": [1.0, 10.0]}, cv=3, refit=False)
+    usual = tune(X, y, SVC(), {"C": [1.0, 10.0]}, cv=3)
+    limits(penalties, CLOSE=np.inf)
+    with watched(Plain, "score") as asked:
+        quick = tune(X, y, SVC(), {"C": [1.0, 10.0]}, cv=3, refit=False)
     assert len(asked) == 6
-    monkeypatch.undo()
-    np.testing.assert_allclose(quick.errors, tune(X, y, SVC(), {"C": [1.0, 10.0]}, cv=3).errors)
+    np.testing.assert_allclose(quick.errors, usual.errors)
 
 
-def test_single_precision_gives_way_where_it_is_too_coarse(monkeypatch):
+def test_single_precision_gives_way_where_it_is_too_coarse(limits):
     X, y = large()
-    types = []
-    gram = GridGrams.gram
-    monkeypatch.setattr(
-        GridGrams,
-        "gram",
-        lambda self, k, dtype: types.append(np.dtype(dtype)) or gram(self, k, dtype),
-    )
-    kept = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
-    assert types == [np.float32]
-    monkeypatch.setattr(penalties, "_SINGLE_ERROR", 1e-5)
-    types.clear()
-    changed = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
-    assert types == [np.float32, np.float64]
+    with watched(GridGrams, "gram") as computed:
+        kept = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
+        assert [call.args[2] for call in computed] == [np.float32]
+        limits(penalties, _SINGLE_ERROR=1e-5)
+        computed.clear()
+        changed = tune(X, y, SVC(), {"C": [1.0, 10.0], "gamma": [0.1]}, cv=4, refit=False)
+        assert [call.args[2] for call in computed] == [np.float32, np.float64]
     assert np.abs(kept.errors - changed.errors).max() <= 2 / 350
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import matplotlib
 import numpy as np
 import pytest
@@ -116,7 +114,7 @@ def test_axes_are_logarithmic_where_ratios_are_even():
     np.testing.assert_allclose(np.diff(even), np.diff(even)[0])
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+def test_without_matplotlib_the_extra_is_named(without):
+    without("matplotlib.pyplot")
     with pytest.raises(ImportError, match=r"tamiz\[plot\]"):
         tuning(full_grid()).plot()

@@ -20,6 +20,7 @@ from tamiz.kernels.strings.texts import Texts
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM
 from tamiz.svm.path.penalties import ClassifierPath
 from tamiz.svm.path.problem import Doubt
+from tests.calls import failing
 from tests.tuned_strings import (
     CELLS,
     FOLDS,
@@ -214,12 +215,9 @@ def test_one_matrix_for_each_kernel(counted):
     assert counted == [(n, n)]
 
 
-def test_doubts_are_settled_by_the_same_matrix(counted, monkeypatch):
-    def doubt(self, C):
-        raise Doubt
-
-    monkeypatch.setattr(ClassifierPath, "answer", doubt)
-    tuning = quietly(X, y, machine(), SMALL)
+def test_doubts_are_settled_by_the_same_matrix(counted):
+    with failing(ClassifierPath, "answer", Doubt):
+        tuning = quietly(X, y, machine(), SMALL)
     assert counted == [(len(X), len(X))] * 2
     agree(tuning, searched(X, y, machine(), SMALL))
 

@@ -17,6 +17,7 @@ from tamiz.evaluation.tuning.cells import Plain
 from tamiz.kernels import GapWeighted
 from tamiz.kernels.strings import kernel as blocks
 from tamiz.svm import SVC
+from tests.calls import interrupted
 from tests.tuned_strings import (
     FOLDS,
     SMALL,
@@ -113,27 +114,20 @@ def test_interrupted_and_resumed(tmp_path, counted, monkeypatch):
         quietly(X, y, machine(), other, checkpoint=file, resume=True)
 
 
-def test_ctrl_c_in_the_last_fit_keeps_the_errors(monkeypatch):
-    def stop(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Plain, "refit", stop)
-    tuning = quietly(X, y, machine(), SMALL, refit=True)
+def test_ctrl_c_in_the_last_fit_keeps_the_errors():
+    with interrupted(Plain, "refit"):
+        tuning = quietly(X, y, machine(), SMALL, refit=True)
     assert tuning.interrupted and tuning.best_estimator is None
     assert np.isfinite(tuning.errors).all()
 
 
-def test_progress_of_a_matrix(capsys, monkeypatch):
-    show = blocks.Progress
-    monkeypatch.setattr(blocks, "Progress", lambda label, verbose: show(label, verbose, delay=0.0))
-    monkeypatch.setattr(
-        show, "update", lambda self, message: self.verbose and print(self.label, message)
-    )
+def test_progress_of_a_matrix_is_shown_if_asked_for(capsys, clock):
+    clock.step = 3.0
     quietly(X, y, machine(), SMALL, verbose=2)
-    told = capsys.readouterr().out
-    assert told.count("string kernel, norms 100 %") == 2 and "tuning 16 of 16 fits" in told
+    told = capsys.readouterr().err
+    assert told.count("string kernel, norms: 100 %") == 2 and "tuning: 16 of 16 fits" in told
     quietly(X, y, machine(), SMALL)
-    assert not capsys.readouterr().out
+    assert not capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------ sentences

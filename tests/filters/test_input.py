@@ -32,8 +32,8 @@ from tamiz.filters import (
     SymmetricalUncertainty,
     WelchT,
 )
+from tamiz.filters.relief import neighbours
 from tamiz.information import Discretiser, encode
-from tamiz.runtime.progress import Progress
 from tamiz.validation import check_classes, check_X
 
 COUNTING = [MaxRel, InformationGain, SymmetricalUncertainty, MRMR, JMI, CMIM, MaxDep]
@@ -245,22 +245,22 @@ def test_the_ends_of_the_range():
         (MaxDep(), "features"),
     ],
 )
-def test_long_runs_say_how_far_they_are(selector, text, monkeypatch):
-    said = []
-    monkeypatch.setattr(Progress, "update", lambda self, message: said.append((self, message)))
+def test_long_runs_say_how_far_they_are(selector, text, clock, capsys):
+    clock.step = 3.0
     X, y = numbers(300)
     X[:, 4] = np.arange(300) % 7
     selector.set_params(verbose=2).fit(X, y)
-    assert any(text in message for _, message in said)
-    assert {progress.verbose for progress, message in said if text in message} == {2}
+    assert text in capsys.readouterr().err
+    selector.set_params(verbose=0).fit(X, y)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("method", [ReliefF, RReliefF])
-def test_slices_change_nothing(method, monkeypatch):
+def test_slices_change_nothing(method, limits):
     X, y = numbers(150)
     X[::7, 2] = np.nan
     usual = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
-    monkeypatch.setattr("tamiz.filters.relief.neighbours._SLICE", 1)
+    limits(neighbours, _SLICE=1)
     sliced = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
     np.testing.assert_array_equal(sliced, usual)
 

@@ -252,9 +252,8 @@ def test_indefinite_matrix_is_reported_and_can_be_made_convex():
 
 @pytest.mark.parametrize("shift", [0.0, 0.3, 0.99, 1.01, 5.0])
 @pytest.mark.parametrize("large", [400, 300])
-def test_smallest_eigenvalue_of_large_matrices(shift, large, monkeypatch):
-    monkeypatch.setattr(redundancy, "_LARGE", large)
-    monkeypatch.setattr(redundancy, "_PART", large)
+def test_smallest_eigenvalue_of_large_matrices(shift, large, limits):
+    limits(redundancy, _LARGE=large, _PART=large)
     rng = np.random.default_rng(0)
     U = np.linalg.qr(rng.normal(size=(400, 400)))[0]
     values = np.linspace(-1.0, 4.0, 400) + shift

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamiz.information import Codes, encode, joint_codes
+from tamiz.information import Codes, codes, encode, joint_codes
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
 from tamiz.runtime.progress import Progress
 from tests.naive import information as naive
@@ -139,10 +139,10 @@ def test_few_features_form_one_group(n):
     np.testing.assert_array_equal(part.column(2), codes.column(5))
 
 
-def test_slices_of_a_matrix_make_the_whole(monkeypatch):
+def test_slices_of_a_matrix_make_the_whole(limits):
     X = np.random.default_rng(0).integers(0, 3, (100, 400))
     whole = encode(X, bins=None).matrix()
-    monkeypatch.setattr("tamiz.information.codes._SLICE", 1)
+    limits(codes, _SLICE=1)
     steps = []
     progress = Progress("", 0)
     progress.update = steps.append

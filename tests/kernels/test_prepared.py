@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from tamiz.kernels import RBF, Conformal, FunctionKernel, Linear, Polynomial, Precomputed, Sigmoid
-from tamiz.kernels import prepared as prepared_module
+from tamiz.kernels.prepared import DECISION_BYTES
+from tests.calls import watched
 from tests.kernels.cases import ALL, close, samples
 
 KERNELS = {name: kernel for name, (kernel, _) in ALL.items()} | {
@@ -93,17 +94,15 @@ def test_subsets_are_the_same_on_fewer_samples(name):
     close(part.subset([1]).cross(Z), kernel(Z, X)[:, [20]], 1e-12)
 
 
-def test_memory_of_decisions_is_bounded(monkeypatch):
-    X, Z = samples(23), samples(50, seed=1)
-    coef = np.random.default_rng(3).normal(size=23)
+def test_memory_of_decisions_is_bounded():
+    X, Z = samples(4000), samples(5000, seed=1)
+    coef = np.random.default_rng(3).normal(size=4000)
     prepared = Polynomial(gamma=0.1).prepare(X)
-    expected = prepared.decision(Z, coef)
-    seen = []
-    inner = prepared._cross
-    monkeypatch.setattr(prepared, "_cross", lambda Z: seen.append(len(Z)) or inner(Z))
-    monkeypatch.setattr(prepared_module, "DECISION_BYTES", 8 * 23 * 7)
-    close(prepared.decision(Z, coef), expected, 1e-13)
-    assert seen == [7] * 7 + [1]
+    most = DECISION_BYTES // (8 * 4000)
+    expected = prepared.cross(Z) @ coef
+    with watched(prepared, "_cross") as blocks:
+        close(prepared.decision(Z, coef), expected, 1e-10)
+    assert [len(block.args[0]) for block in blocks] == [most, most, 5000 - 2 * most]
 
 
 def test_words_are_resolved_on_the_training_samples():

@@ -10,7 +10,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from tamiz.kernels import RBF, radial
 from tamiz.runtime import threads as blas
-from tamiz.runtime import threads as parallel
 from tests.kernels.cases import close, samples
 
 
@@ -65,9 +64,8 @@ def test_the_product_is_single_only_where_that_is_harmless():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 127, 129, 200])
-def test_tiles_of_every_remainder(n, dtype, monkeypatch):
-    monkeypatch.setattr(radial, "TILE_COLS", 48)
-    monkeypatch.setattr(radial, "SUM_COLS", 31)
+def test_tiles_of_every_remainder(n, dtype, limits):
+    limits(radial, TILE_COLS=48, SUM_COLS=31)
     X, Z = samples(n, p=5), samples(70, seed=1, p=5)
     prepared = RBF(gamma=0.3).prepare(X, dtype)
     tol = 2e-6 if dtype == np.float32 else 1e-13
@@ -88,8 +86,8 @@ def test_threads_change_nothing(dtype, monkeypatch):
     X, Z = samples(700, p=5), samples(450, seed=1, p=5)
     coef = np.random.default_rng(0).normal(size=700)
     answers = []
-    for threads in (1, 3):
-        monkeypatch.setattr(parallel, "n_threads", lambda threads=threads: threads)
+    for threads in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
         prepared = RBF(gamma=0.3).prepare(X, dtype)
         answers.append(
             (prepared.gram(), prepared.cross(Z), prepared.rows([5, 3]), prepared.decision(Z, coef))

@@ -17,6 +17,7 @@ from tamiz.kernels.strings import kernel as blocks
 from tamiz.kernels.strings.texts import Texts
 from tamiz.runtime import threads as parallel
 from tamiz.runtime.threads import limit_threads
+from tests.calls import watched
 from tests.naive import strings as naive
 
 SHORT = ["".join(word) for n in range(5) for word in product("ab", repeat=n)]
@@ -241,14 +242,10 @@ def test_the_cheaper_form_is_chosen():
 
 
 @pytest.fixture
-def four_threads(monkeypatch):
+def four_threads(monkeypatch, limits):
     """Threads for the least bit of work, whatever the machine and its settings."""
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.setattr(parallel, "_pool", None)
-    monkeypatch.setattr(blocks, "WORTH_A_THREAD", 1e-9)
-    yield
-    if parallel._pool is not None:
-        parallel._pool.shutdown()
+    limits(blocks, WORTH_A_THREAD=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 19])
@@ -258,22 +255,21 @@ def test_threads_do_not_change_values(form, four_threads, n):
     with limit_threads(1):
         one = [kernel(X), kernel(X, Z), kernel(Z, X), kernel(X, Z[:1])]
     for threads in (2, 3, 4):
-        with limit_threads(threads):
+        with limit_threads(threads), watched(parallel, "_get_pool") as asked:
             many = [kernel(X), kernel(X, Z), kernel(Z, X), kernel(X, Z[:1])]
-        assert all(map(np.array_equal, one, many))
-    assert parallel._pool is not None  # it was asked for
+        assert all(map(np.array_equal, one, many)) and asked
 
 
-def test_work_is_cut_into_rounds(monkeypatch, form):
+def test_work_is_cut_into_rounds(limits, form):
     X = words(30, 0, 40, "ab")
     wanted = GapWeighted(3)(X)
-    monkeypatch.setattr(blocks, "ROUND_SECONDS", 1e-6)
+    limits(blocks, ROUND_SECONDS=1e-6)
     assert np.array_equal(GapWeighted(3)(X), wanted)
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 3.0, 1e9])
-def test_rounds_leave_nothing_out(monkeypatch, four_threads, seconds):
-    monkeypatch.setattr(blocks, "ROUND_SECONDS", seconds)
+def test_rounds_leave_nothing_out(limits, four_threads, seconds):
+    limits(blocks, ROUND_SECONDS=seconds)
     cost = np.random.default_rng(0).uniform(0.1, 2.0, 50)
     rounds = list(blocks._rounds(cost))
     assert [bounds[0] for bounds, _ in rounds] == [0, *(bounds[-1] for bounds, _ in rounds[:-1])]

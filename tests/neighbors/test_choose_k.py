@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 import tamiz
 from tamiz.neighbors import KChoice, KNNClassifier, choose_k
 from tamiz.neighbors import choose_k as choose_k_function
+from tests.calls import interrupted
 from tests.frames import to_polars
 from tests.naive import knn as naive
 
@@ -120,24 +121,15 @@ def test_one_split_has_no_deviation(noisy):
     assert found.k in (1, 5) and "±" in str(found)
 
 
-def test_ctrl_c_keeps_the_folds_done(noisy, monkeypatch):
+def test_ctrl_c_keeps_the_folds_done(noisy):
     module = __import__(choose_k_function.__module__, fromlist=["_errors"])
-    plain, calls = module._errors, []
-
-    def stopped(*args):
-        calls.append(1)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return plain(*args)
-
-    monkeypatch.setattr(module, "_errors", stopped)
-    found = choose_k(*noisy, [1, 3], 10, random_state=0)
+    with interrupted(module, "_errors", at=4):
+        found = choose_k(*noisy, [1, 3], 10, random_state=0)
     assert found.interrupted and len(found.cv_errors) == 3 and "stopped early" in str(found)
-    calls[:] = [1, 1]
-    with pytest.raises(KeyboardInterrupt):  # a single fold is no cross-validation
-        choose_k(*noisy, [1, 3], 10, random_state=0)
-    calls[:] = []  # three folds, then the training error
-    late = choose_k(*noisy, [1, 3], 3, random_state=0)
+    with interrupted(module, "_errors", at=2), pytest.raises(KeyboardInterrupt):
+        choose_k(*noisy, [1, 3], 10, random_state=0)  # a single fold is no cross-validation
+    with interrupted(module, "_errors", at=4):  # three folds, then the training error
+        late = choose_k(*noisy, [1, 3], 3, random_state=0)
     assert late.interrupted and len(late.cv_errors) == 3 and np.isnan(late.train_error).all()
     assert late.k in (1, 3) and late.to_dict()["at_k"]["train"] is None and str(late)
 

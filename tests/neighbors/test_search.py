@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tamiz.neighbors import KNNClassifier
+from tamiz.runtime.progress import Progress
+from tests.calls import interrupted
 
 N = 1200  # enough for products of matrices; so many queries at once are too few for them:
 FEW = 20
@@ -69,20 +71,12 @@ def test_what_was_made_for_a_search_goes_with_its_samples():
     assert there() is None
 
 
-def test_progress_is_shown_in_slices_and_ctrl_c_is_heard_between_them(monkeypatch):
+def test_progress_is_shown_in_slices_and_ctrl_c_is_heard_between_them(limits):
     X, Q = tables(3)["apart"]
-    seen = []
-
-    def update(self, text):
-        seen.append(text)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("tamiz.neighbors._search._SLICE", 25 * X.size)
-    monkeypatch.setattr("tamiz.runtime.progress.Progress.update", update)
-    with pytest.raises(KeyboardInterrupt):
+    limits("tamiz.neighbors._search", _SLICE=25 * X.size)
+    with interrupted(Progress, "update", at=2) as updates, pytest.raises(KeyboardInterrupt):
         fitted(X, algorithm="brute", verbose=1).kneighbors(Q)
-    assert seen == ["25 of 60 samples", "50 of 60 samples"]
+    assert [update.args[1] for update in updates] == ["25 of 60 samples", "50 of 60 samples"]
 
 
 # ------------------------------------------------------------------------------------- scales

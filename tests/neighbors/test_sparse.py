@@ -307,8 +307,8 @@ def test_bad_input_gets_a_sentence():
             model.predict(wrong)
 
 
-def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
-    monkeypatch.setattr("tamiz.data.memory.free_bytes", lambda: 10_000)
+def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(free_memory):
+    free_memory(10_000)
     X, y = sparse.eye(40, 30, format="csr"), np.arange(40) % 2
     nominal = KNNClassifier(2, metric="mixed", categorical_features=[0])
     with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB .*categorical_features"):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import errno
 import hashlib
 import json
-import os
 import re
 from dataclasses import replace
 from importlib.resources import files
@@ -445,14 +443,10 @@ def test_a_place_that_cannot_be_written_to(tmp_path, where):
 
 
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
-def test_a_full_disk_keeps_the_old_file(tmp_path, monkeypatch, broken):
+def test_a_full_disk_keeps_the_old_file(tmp_path, full_disk, broken):
     path = tmp_path / "r.html"
     path.write_text("old")
-
-    def fail(*args):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, broken, fail)
+    full_disk(broken)
     with pytest.raises(OSError, match="No space left"):
         write_report(small(), path)
     assert path.read_text() == "old"

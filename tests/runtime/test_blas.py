@@ -11,6 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from tamiz.runtime import threads as blas
+from tests.calls import interrupted
 
 
 def blas_threads():
@@ -99,16 +100,10 @@ def test_limits_that_a_user_set_around_it_end_as_usual():
     assert blas_threads() == {2}
 
 
-def test_a_hold_that_failed_halfway_is_forgotten(monkeypatch):
-    def stopped(limits):
-        real(limits)
-        raise KeyboardInterrupt
-
-    real = blas._set
-    monkeypatch.setattr(blas, "_set", stopped)
-    with pytest.raises(KeyboardInterrupt):
+def test_a_hold_that_failed_halfway_is_forgotten():
+    ctrl_c = interrupted(blas, "_set", at=None, after=True)
+    with ctrl_c, pytest.raises(KeyboardInterrupt):
         inside()
-    monkeypatch.undo()
     assert inside() == {1}
     assert blas_threads() == {2}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -116,12 +115,11 @@ def test_folders_that_do_not_exist_and_resume_without_a_file(tmp_path):
     assert open_checkpoint(Run(), X) is None
 
 
-def test_a_full_disk_leaves_the_previous_state(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_previous_state(tmp_path, full_disk):
     path = tmp_path / "run.npz"
     keeper = open_checkpoint(Run(checkpoint=path), X)
     keeper.save({"a": 1}, now=True)
-    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(full))
+    full_disk("fsync")
     with pytest.raises(OSError, match=r"could not be written \(No space left"):
         keeper.save({"a": 2}, now=True)
     assert os.listdir(tmp_path) == ["run.npz"]

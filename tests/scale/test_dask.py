@@ -1,7 +1,6 @@
 """Passes on a Dask cluster of two processes: the counts of one process, to the last bit."""
 
 import os
-import sys
 import time
 
 import dask
@@ -14,6 +13,7 @@ from distributed import Client
 from scipy import sparse
 
 from tamiz.data import DataError
+from tamiz.data.formats import base
 from tamiz.information import encode
 from tamiz.scale import (
     ClassMoments,
@@ -161,10 +161,10 @@ def test_sparse_chunks(client):
     np.testing.assert_array_equal(theirs.high, mine.high)
 
 
-def test_parquet_is_read_by_row_groups(client, frame, tmp_path, monkeypatch):
+def test_parquet_is_read_by_row_groups(client, frame, tmp_path, limits):
     path = tmp_path / "table.parquet"
     frame.to_parquet(path, row_group_size=100, index=False)
-    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 250)
+    limits(base, BATCH_BYTES=250 * 8 * frame.shape[1])
     whole = batches(path, "y", batch_rows=130)
     table = whole.on(client)
     pieces, _ = module._pieces_of(table.parts, None)
@@ -263,10 +263,10 @@ def test_file_that_a_worker_does_not_see(frame, tmp_path):
         survey_piece(reader, None, Survey("y", [], []), piece)
 
 
-def test_extra_is_named_where_dask_is_missing(frame, tmp_path, monkeypatch):
+def test_extra_is_named_where_dask_is_missing(frame, tmp_path, without):
     frame.to_csv(tmp_path / "t.csv")
     table, parts = batches(tmp_path / "t.csv", "y"), dd.from_pandas(frame, npartitions=2)
-    monkeypatch.setitem(sys.modules, "distributed", None)
+    without("distributed")
     for act in (module.DaskExecutor, table.on, lambda: batches(parts, "y").survey()):
         with pytest.raises(ImportError, match=r"pip install 'tamiz\[dask\]'"):
             act()
@@ -288,8 +288,8 @@ class NoWorkers:
         raise TimeoutError
 
 
-def test_nobody_waits_for_ever(client, frame, monkeypatch):
-    monkeypatch.setattr(module, "_LOOK", 0.0)
+def test_nobody_waits_for_ever(client, frame, limits):
+    limits(module, _LOOK=0.0)
     slow = dask.delayed(time.sleep)(1.5)
     with pytest.raises(RuntimeError, match="no worker for 60 seconds"):
         module.computed(slow, NoWorkers(client))

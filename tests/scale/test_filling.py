@@ -13,10 +13,12 @@ from scipy import sparse
 from sklearn.impute import SimpleImputer
 
 from tamiz.data import DataError, DataWarning
+from tamiz.data.formats import base
 from tamiz.filters import FisherScore
 from tamiz.scale import Batch, DaskExecutor, Filled, _medians, batches, filling, sweep
 from tamiz.scale._medians import IntervalCounts, Search, key_of, value_of
 from tamiz.scale.filling import Means, fill_batch
+from tests.calls import watched
 from tests.scale.tables import mixed, together
 
 HOSTILE = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, np.nextafter(1.0, 2.0), 1.7e308, -1.7e308]
@@ -24,7 +26,7 @@ HOSTILE = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, np.nextafter(1.0, 2.0), 1.
 SMALL = [(0, 2, 0), (0, 8, 4), (3, 4, 100), (40, 16, 60), (1 << 21, 256, 100)]
 
 
-def limits(patch, kept, parts, sample):
+def little_room(patch, kept, parts, sample):
     """Little room, so that many passes are needed."""
     patch.setattr(_medians, "_KEPT", kept)
     patch.setattr(_medians, "_LEAST_PARTS", 2)
@@ -83,7 +85,7 @@ def test_the_median_of_numpy_for_any_values(column, rows, small):
         return
     X = np.column_stack([x, x[::-1], np.arange(len(x))])
     with pytest.MonkeyPatch.context() as patch:
-        limits(patch, *small)
+        little_room(patch, *small)
         patch.setattr(filling, "_LEAST_SAMPLE", 1)
         table = batches((X, np.arange(len(x)) % 2), batch_rows=rows).filled()
     check(table, X)
@@ -102,7 +104,7 @@ def test_keys_are_in_the_order_of_the_values(values):
 @pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("n", [2001, 2002])
 def test_many_rows_and_little_room(n, small, monkeypatch):
-    limits(monkeypatch, *small)
+    little_room(monkeypatch, *small)
     X, y = gappy_normal(n)
     X[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, np.round(X[:, 1]))
     X[: n // 2, 2], X[n // 2 :, 2] = 1.0, 2e9  # the middle values lie far apart
@@ -113,33 +115,34 @@ def test_many_rows_and_little_room(n, small, monkeypatch):
 
 
 def test_two_middle_values_far_apart_take_no_passes_of_their_own(monkeypatch):
-    limits(monkeypatch, 0, 4, 0)
+    little_room(monkeypatch, 0, 4, 0)
     X = np.r_[np.linspace(1, 2, 500), np.linspace(1e200, 2e200, 500), np.nan][:, None]
     table = batches((X, np.arange(len(X)) % 2)).filled()
     check(table, X)
     assert table.n_passes == 3  # gaps, the ends of all values, the ends of the middle parts
 
 
+def begin_with(monkeypatch, low, high, inside):
+    """Let the sample suggest an interval for the median, and how many values lie inside."""
+
+    def begin(self, sample):
+        self.low, self.high, self.inside = key_of(low), key_of(high), inside
+
+    monkeypatch.setattr(Search, "begin", begin)
+
+
 @pytest.mark.parametrize("wrong", [(5.0, 6.0), (-6.0, -5.0), (1.0, 1.0)])
 @pytest.mark.parametrize("inside", [10.0, np.inf])
 def test_an_interval_beside_the_median_costs_passes_only(wrong, inside, monkeypatch):
-    limits(monkeypatch, 20, 16, 100)
-
-    def begin(self, sample):
-        self.low, self.high, self.inside = *map(key_of, wrong), inside
-
-    monkeypatch.setattr(Search, "begin", begin)
+    little_room(monkeypatch, 20, 16, 100)
+    begin_with(monkeypatch, *wrong, inside)
     X, y = gappy_normal(1000)
     check(batches((X, y), batch_rows=100).filled(), X)
 
 
 def test_more_values_than_the_sample_promised(monkeypatch):
-    limits(monkeypatch, 20, 16, 100)
-
-    def begin(self, sample):
-        self.low, self.high, self.inside = key_of(-9.0), key_of(9.0), 4.0
-
-    monkeypatch.setattr(Search, "begin", begin)
+    little_room(monkeypatch, 20, 16, 100)
+    begin_with(monkeypatch, -9.0, 9.0, 4.0)
     X, y = gappy_normal(1000)
     table = batches((X, y), batch_rows=100).filled()
     check(table, X)
@@ -165,22 +168,6 @@ def test_batches_of_one_row_are_kept_together():
 # ----------------------------------------------------------------------------------- passes
 
 
-class Spy:
-    """Counts the passes over a table, and the columns that each reads."""
-
-    def __init__(self, monkeypatch, table):
-        self.read = []
-        for part in table.parts:
-            monkeypatch.setattr(part, "tables", self._watch(part.tables))
-
-    def _watch(self, tables):
-        def watched(columns, rows):
-            self.read.append(list(columns))
-            return tables(columns, rows)
-
-        return watched
-
-
 @pytest.fixture
 def path(tmp_path):
     X, y = gappy_normal(3000, 5)
@@ -194,33 +181,34 @@ def path(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:Left out")
 def test_later_passes_read_columns_with_gaps_only(path, monkeypatch):
-    limits(monkeypatch, 50, 64, 500)
+    little_room(monkeypatch, 50, 64, 500)
     table = batches(path, "kind").survey()
-    spy = Spy(monkeypatch, table)
-    filled = table.filled()
-    assert spy.read[0] == [*"abcde", "kind"]
-    assert len(spy.read) == filled.n_passes == 3
-    assert sorted(spy.read[1]) == [*"bce", "kind"]
+    with watched(table.parts[0], "tables") as passes:
+        filled = table.filled()
+    read = [list(columns) for (columns, _), _ in passes]
+    assert read[0] == [*"abcde", "kind"]
+    assert len(read) == filled.n_passes == 3
+    assert sorted(read[1]) == [*"bce", "kind"]
     assert table.n_rows == filled.n_rows == 2940
     assert table.schema.names == [*"abcde"]
 
 
 @pytest.mark.filterwarnings("ignore:Left out")
-def test_without_gaps_nothing_more_is_read(path, monkeypatch):
-    monkeypatch.setattr(filling, "_SAMPLE_ROWS", 500)
+def test_without_missing_values_nothing_more_is_read(path, limits):
+    limits(filling, _SAMPLE_ROWS=500)
     table = batches(path, "kind", columns=["a", "d"]).survey()
-    spy = Spy(monkeypatch, table)
-    filled = table.filled("median")
+    with watched(table.parts[0], "tables") as passes:
+        filled = table.filled("median")
     assert (filled.n_passes, filled.n_filled, filled.fill_values) == (1, 0, {})
-    assert len(spy.read) == 1
+    assert len(passes) == 1
     np.testing.assert_array_equal(together(filled).X, together(table).X)
 
 
-def test_three_passes_are_usual(monkeypatch):
-    monkeypatch.setattr(filling, "_SAMPLE_ROWS", 2000)
+def test_three_passes_are_usual(limits, monkeypatch):
+    limits(filling, _SAMPLE_ROWS=2000)
     X, y = gappy_normal(40_000, 3)
     assert batches((X, y)).filled().n_passes == 2  # the values of the interval can be sorted
-    limits(monkeypatch, 2500, 64, 2000)
+    little_room(monkeypatch, 2500, 64, 2000)
     assert batches((X, y)).filled().n_passes == 3
     assert batches((X[:2000], y[:2000])).filled().n_passes == 1
 
@@ -229,8 +217,8 @@ def test_three_passes_are_usual(monkeypatch):
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("rows", [37, 1000, None])
 @pytest.mark.parametrize("sample", [20_000, 200])
-def test_the_table_of_the_imputer(path, kind, rows, sample, monkeypatch):
-    monkeypatch.setattr(filling, "_SAMPLE_ROWS", sample)
+def test_the_table_of_the_imputer(path, kind, rows, sample, limits):
+    limits(filling, _SAMPLE_ROWS=sample)
     table = batches(path.with_suffix(f".{kind}"), "kind", batch_rows=rows)
     raw = together(table)
     for strategy in ("median", "mean"):
@@ -250,9 +238,9 @@ def test_the_table_of_the_imputer(path, kind, rows, sample, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Left out")
 @pytest.mark.parametrize("sample", [20_000, 200])
-def test_on_a_cluster(path, sample, monkeypatch):
-    monkeypatch.setattr(filling, "_SAMPLE_ROWS", sample)
-    monkeypatch.setattr("tamiz.data.formats.parquet.rows_per_batch", lambda n_columns: 500)
+def test_on_a_cluster(path, sample, limits):
+    limits(filling, _SAMPLE_ROWS=sample)
+    limits(base, BATCH_BYTES=500 * 8 * 6)  # all six columns
     plain = batches(path, "kind").filled()
     expected = FisherScore().fit_stream(plain).scores_
     for table in (batches(path, "kind").on().filled(), plain.on()):
@@ -264,7 +252,7 @@ def test_on_a_cluster(path, sample, monkeypatch):
 
 
 def test_a_table_that_changes_between_passes(monkeypatch):
-    limits(monkeypatch, 10, 16, 100)
+    little_room(monkeypatch, 10, 16, 100)
     X, y = gappy_normal(500)
     seen = []
 
@@ -279,7 +267,7 @@ def test_a_table_that_changes_between_passes(monkeypatch):
 
 
 def test_a_table_whose_values_change_between_passes_ends(monkeypatch):
-    limits(monkeypatch, 0, 4, 0)
+    little_room(monkeypatch, 0, 4, 0)
     seen = []
 
     def rows():
@@ -311,8 +299,8 @@ def test_nominal_columns_keep_their_gaps(tmp_path):
 
 
 @pytest.mark.parametrize("sample", [20_000, 0])
-def test_a_column_without_any_value_is_filled_with_zeros(sample, monkeypatch):
-    monkeypatch.setattr(filling, "_SAMPLE_ROWS", sample)
+def test_a_column_without_any_value_is_filled_with_zeros(sample, limits):
+    limits(filling, _SAMPLE_ROWS=sample)
     X, y = gappy_normal(300, 3)
     X[:, 1] = np.nan
     for strategy in ("median", "mean"):
@@ -325,7 +313,7 @@ def test_a_column_without_any_value_is_filled_with_zeros(sample, monkeypatch):
 @pytest.mark.parametrize("strategy", ["median", "mean", 7])
 @pytest.mark.parametrize("sample", [20_000, 0])
 def test_sparse_tables(strategy, sample, monkeypatch):
-    limits(monkeypatch, 10, 16, sample)
+    little_room(monkeypatch, 10, 16, sample)
     rng = np.random.default_rng(0)
     dense = np.where(rng.random((400, 5)) < 0.6, rng.normal(size=(400, 5)), 0.0)
     dense[:, 0] = rng.normal(size=400)  # its median is no zero
@@ -356,7 +344,7 @@ def test_the_rows_of_the_user_stay_as_they_are():
 
 @pytest.mark.parametrize("size", [1e308, 1e-310, 1.0])
 def test_means_of_any_size(size, monkeypatch):
-    limits(monkeypatch, 0, 8, 0)
+    little_room(monkeypatch, 0, 8, 0)
     X, y = gappy_normal(500)
     X = np.clip(X, -1.7, 1.7) * size
     X[:, 0] = np.where(np.isnan(X[:, 0]), np.nan, 0.1 * size)

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-import tamiz.data.formats.libsvm
 from tamiz.data import DataError, load
+from tamiz.data.formats import libsvm
 from tamiz.scale import batches
 from tests.scale.tables import assert_same_as, together
 
@@ -28,9 +28,9 @@ def write(path, zero_based, n=80, p=12, seed=0):
 
 @pytest.mark.parametrize("zero_based", [True, False])
 @pytest.mark.parametrize("rows", [1, 7, None])
-def test_same_as_load(path, zero_based, rows, monkeypatch):
+def test_same_as_load(path, zero_based, rows, limits):
     write(path, zero_based)
-    monkeypatch.setattr(tamiz.data.formats.libsvm, "CHUNK", 500)  # many pieces
+    limits(libsvm, CHUNK=500)  # many pieces
     assert_same_as(batches(path, batch_rows=rows), load(path))
 
 

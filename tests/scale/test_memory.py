@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import tamiz.data.memory
 from tamiz.data import DataError
 from tamiz.scale import available_bytes, is_large, table_bytes
 
@@ -36,12 +35,13 @@ def test_sizes(folder):
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz", "t.svm"])
-def test_large_is_more_than_a_share(folder, name, monkeypatch):
+def test_large_is_more_than_a_fraction_of_the_free_memory(folder, name, free_memory):
     size = table_bytes(folder / name)
-    monkeypatch.setattr(tamiz.data.memory, "available_bytes", lambda: 4 * size + 8)
+    free_memory(4 * size + 8)
+    assert available_bytes() == 4 * size + 8
     assert not is_large(folder / name)
     assert is_large(folder / name, share=0.2)
-    monkeypatch.setattr(tamiz.data.memory, "available_bytes", lambda: 4 * size - 8)
+    free_memory(4 * size - 8)
     assert is_large(str(folder / name))
 
 

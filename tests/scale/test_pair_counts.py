@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tamiz.scale import Cuts, LevelCounts, PairCounts, pair_counts
+from tests.calls import tiles_of_one
 from tests.naive.streaming import bins, blocks, merge_anyhow, pair_table
 
 
@@ -68,31 +69,26 @@ def test_every_cell_of_every_class(n, levels, told, seed):
     assert some.counts.nbytes == PairCounts.size(cuts, 3, chosen)
 
 
-def test_blocks_of_pivots_and_columns_that_do_not_fill_a_tile(monkeypatch):
+def test_blocks_of_pivots_and_columns_that_do_not_fill_a_tile(limits):
     """More columns than a tile has, and rows in several pieces."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (300, 290)).astype(float)
     cuts = Cuts.of([[0.5, 1.5]] * 290, False)
     codes = cuts.codes(X)
     hot = (codes[:, :, None] == np.arange(2)).reshape(300, -1).astype(np.int64)
-    monkeypatch.setattr(pair_counts, "_PACKED", 1)
-    monkeypatch.setattr(pair_counts, "_HEIGHT", 7)
+    limits(pair_counts, _PACKED=1, _HEIGHT=7)
     counts = PairCounts.of(X, None, cuts)
     products = hot.T @ hot
     for place in (0, 100, 289):
         assert (counts.block(place)[0] == products[2 * place : 2 * place + 2]).all()
 
 
-def test_threads_do_not_change_a_count(monkeypatch):
+def test_threads_do_not_change_a_count():
     rng = np.random.default_rng(0)
     X, y, cuts, _ = setting(rng, 500, [3, 3, 40, 70, 2] * 4, np.arange(20) % 3 == 0)
     here = PairCounts.of(X, y, cuts, 3)
-
-    def one_by_one(f, n, *args, **_):
-        return [f(k, k + 1, *args) for k in range(n)]
-
-    monkeypatch.setattr(pair_counts, "run_tiles", one_by_one)
-    assert (PairCounts.of(X, y, cuts, 3).counts == here.counts).all()
+    with tiles_of_one(pair_counts):
+        assert (PairCounts.of(X, y, cuts, 3).counts == here.counts).all()
 
 
 def test_sparse_rows_are_the_same():

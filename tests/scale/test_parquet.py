@@ -10,9 +10,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import tamiz.data.formats.parquet
 from tamiz.data import DataError, DataWarning, load
 from tamiz.scale import batches
+from tests.calls import watched
 from tests.scale.tables import assert_same_as, together
 
 pa = pytest.importorskip("pyarrow")
@@ -49,15 +49,9 @@ if find_spec("polars") and tuple(map(int, version("polars").split(".")[:2])) < (
 
 
 @pytest.fixture(params=["pyarrow", "polars"])
-def library(request, monkeypatch):
+def library(request, without):
     pytest.importorskip(request.param)
-    for module in (tamiz.data.formats.parquet,):
-        original = module.find_spec
-        monkeypatch.setattr(
-            module,
-            "find_spec",
-            lambda name, original=original: original(name) if name == request.param else None,
-        )
+    without(*{"pyarrow", "polars"} - {request.param})
     return request.param
 
 
@@ -105,19 +99,12 @@ def test_lists_are_refused(library, path):
     assert batches(path, "y", columns=["int8"]).schema.names == ["int8"]
 
 
-def test_only_what_is_needed_is_read(path, monkeypatch):
+def test_only_what_is_needed_is_read(path):
     pq.write_table(pa.table(COLUMNS), path)
-    asked = []
-    original = pq.ParquetFile.iter_batches
-
-    def spy(self, batch_size, row_groups=None, columns=None, **options):
-        asked.append(list(columns))
-        return original(self, batch_size, row_groups, columns, **options)
-
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
-    table = batches(path, "y", columns=["int8", "words"], batch_rows=9)
-    list(table)
-    look, survey, rows = asked
+    with watched(pq.ParquetFile, "iter_batches") as calls:
+        table = batches(path, "y", columns=["int8", "words"], batch_rows=9)
+        list(table)
+    look, survey, rows = (list(call.args[3]) for call in calls)
     assert look == ["int8", "words", "y"]
     assert survey == ["words", "y"]
     assert rows == ["int8", "words", "y"]
@@ -206,9 +193,9 @@ def test_columns_of_one_name_are_numbered(path):
     assert batch.X.tolist() == [[1, 3], [2, 4]]
 
 
-def test_without_either_library(path, monkeypatch):
+def test_without_either_library_the_extra_is_named(path, without):
     pq.write_table(pa.table(COLUMNS), path)
-    monkeypatch.setattr(tamiz.data.formats.parquet, "find_spec", lambda name: None)
+    without("pyarrow", "polars")
     with pytest.raises(ImportError, match=r"tamiz\[frames\]"):
         batches(path)
 

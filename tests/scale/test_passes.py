@@ -12,7 +12,6 @@ from tamiz.data import DataError
 from tamiz.data.formats.base import HeldTable
 from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.scale import batches, sweep
-from tamiz.scale.batched import Batches
 from tamiz.scale.passes import ahead
 
 X = np.random.default_rng(0).normal(size=(100, 4))
@@ -44,21 +43,27 @@ def test_merged_in_order():
     assert not readers()
 
 
-def slow(monkeypatch, seconds):
-    """Let every table take a while to read."""
+@pytest.fixture
+def ten_batches(monkeypatch):
+    """``ten_batches(action)``: a table; ``action`` gets the number of each batch that is read."""
     original = HeldTable.tables
 
-    def tables(self, columns, rows):
-        for table in original(self, columns, rows):
-            time.sleep(seconds)
-            yield table
+    def table(action):
+        found = batches((X, Y), batch_rows=10).survey()
 
-    monkeypatch.setattr(HeldTable, "tables", tables)
+        def tables(self, columns, rows):
+            for k, part in enumerate(original(self, columns, rows)):
+                action(k)
+                yield part
+
+        monkeypatch.setattr(HeldTable, "tables", tables)
+        return found
+
+    return table
 
 
-def test_reading_overlaps_counting(monkeypatch):
-    table = batches((X, Y), batch_rows=10).survey()
-    slow(monkeypatch, 0.03)
+def test_reading_overlaps_counting(ten_batches):
+    table = ten_batches(lambda k: time.sleep(0.03))
 
     def make(batch):
         time.sleep(0.03)
@@ -69,30 +74,21 @@ def test_reading_overlaps_counting(monkeypatch):
     assert time.perf_counter() - start < 0.53  # one after the other takes 0.6
 
 
-def test_one_batch_is_read_ahead_and_no_more(monkeypatch):
-    table = batches((X, Y), batch_rows=10).survey()
-    read = []
-    original = HeldTable.tables
-
-    def tables(self, columns, rows):
-        for k, part in enumerate(original(self, columns, rows)):
-            read.append(k)
-            yield part
-
-    monkeypatch.setattr(HeldTable, "tables", tables)
+def test_one_batch_is_read_ahead_and_no_more(ten_batches):
+    numbers = []
+    table = ten_batches(numbers.append)
     stream = ahead(table)
     for k in range(3):
         next(stream)
         time.sleep(0.05)
-        assert read == list(range(k + 2))
+        assert numbers == list(range(k + 2))
     stream.close()
     assert not readers()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interruption_ends_the_reader(monkeypatch, error):
-    table = batches((X, Y), batch_rows=10).survey()
-    slow(monkeypatch, 0.01)
+def test_an_interruption_ends_the_reader(ten_batches, error):
+    table = ten_batches(lambda k: time.sleep(0.01))
 
     def make(batch):
         if batch.index == 3:
@@ -132,26 +128,18 @@ def test_iterables_are_read_by_the_caller():
     assert threads == {threading.current_thread()}
 
 
-def test_the_limit_of_threads_holds_in_the_reader(monkeypatch):
+def test_the_limit_of_threads_holds_in_the_reader(ten_batches, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     found = []
-    original = Batches._go
-
-    def go(self):
-        found.append((threading.current_thread().name, n_threads()))
-        return original(self)
-
-    monkeypatch.setattr(Batches, "_go", go)
+    table = ten_batches(lambda k: found.append((threading.current_thread().name, n_threads())))
     with limit_threads(1):
-        sweep((X, Y), Seen)
-    assert found == [("tamiz-reader", 1)]
+        sweep(table, Seen)
+    assert found == [("tamiz-reader", 1)] * 10
 
 
-def test_progress_after_two_seconds(monkeypatch, capsys):
-    now = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-
+def test_progress_after_two_seconds(clock, capsys):
     def make(batch):
-        now[0] += 0.7
+        clock.now += 0.7
         return Seen(batch)
 
     sweep(batches((X, Y), batch_rows=10), make, progress=2, label="counting")

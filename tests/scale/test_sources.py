@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gzip
 
 import numpy as np
@@ -12,8 +13,9 @@ from scipy import sparse
 
 from tamiz.data import DataError, DataWarning, load
 from tamiz.data.formats.frames import TableIterator
-from tamiz.scale import Batches, batches, register
+from tamiz.scale import batches, register
 from tamiz.scale import sources as sources_module
+from tests.calls import failing, watched
 from tests.frames import to_polars
 from tests.scale.tables import assert_same_as, mixed, together
 
@@ -168,11 +170,16 @@ def test_a_column_that_ascends_in_the_first_batch_only(tmp_path):
     assert_same_as(table, load(tmp_path / "t.parquet"))
 
 
-def test_classes_given_save_the_survey(tmp_path, monkeypatch):
+def test_classes_given_save_the_survey(tmp_path):
     frame = mixed().drop(columns=["word"]).dropna(subset=["label"])
     write(frame, tmp_path / "t.parquet")
     table = batches(tmp_path / "t.parquet", batch_rows=50, classes=["yes", "no"])
-    monkeypatch.setattr(Batches, "_pass", None)  # the survey would fail
+    without_classes = batches(tmp_path / "t.parquet", batch_rows=50)
+    with watched(table.parts[0], "tables") as passes:
+        list(table)
+    with watched(without_classes.parts[0], "tables") as more:
+        list(without_classes)
+    assert (len(passes), len(more)) == (2, 3)  # the first rows, the survey, the batches
     assert_same_as(table, load(tmp_path / "t.parquet"))
 
 
@@ -266,17 +273,14 @@ def test_file_that_goes_away(suffix, tmp_path, monkeypatch):
             act()
 
 
-def test_file_that_may_not_be_read(tmp_path, monkeypatch):
+def test_file_that_may_not_be_read(tmp_path):
     path = tmp_path / "t.csv"
     write(mixed(50), path)
     opened = batches(path, "label").survey()
-
-    def refused(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("builtins.open", refused)
+    refused = PermissionError(13, "Permission denied")
     for act in (lambda: list(opened), lambda: batches(path), lambda: batches([path, path])):
-        with pytest.raises(DataError, match=r"t\.csv may not be read by this user"):
+        told = pytest.raises(DataError, match=r"t\.csv may not be read by this user")
+        with failing(builtins, "open", refused), told:
             act()
 
 

@@ -15,6 +15,7 @@ from tamiz.runtime.dask import DaskRunner
 from tamiz.runtime.workers import LocalRunner, SerialRunner, Shared, find_runner
 from tamiz.search import ExhaustiveSearch, ForwardSelection
 from tamiz.search.evaluator import Evaluator
+from tests.calls import watched
 from tests.clusters import is_idle, kill, on_dask, pids
 
 
@@ -70,26 +71,20 @@ def test_eliminations_take_the_same_path(client, table, selector):
 # ---------------------------------------------------------------------------------- what is sent
 
 
-def test_table_travels_once_and_jobs_are_small(client, monkeypatch):
+def test_table_travels_once_and_jobs_are_small(client):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 60))  # 1 MB
     y = (X[:, 3] + rng.normal(size=2000) > 0).astype(int)
-    runners, sent = [], []
-    made, scatter = DaskRunner.__init__, type(client).scatter
-
-    def noted(self, *args):
-        made(self, *args)
-        runners.append(self)
-
-    monkeypatch.setattr(DaskRunner, "__init__", noted)
-    monkeypatch.setattr(
-        type(client), "scatter", lambda self, *a, **k: sent.append(k) or scatter(self, *a, **k)
-    )
     groups = [list(range(k, 60, 6)) for k in range(6)]
-    with on_dask():
-        ForwardSelection(GaussianNB(), n_features_to_select=20, feature_groups=groups).fit(X, y)
-    assert len(sent) == 1 and sent[0]["broadcast"]
-    assert len(runners) == 1 and 0 < runners[0].largest_parcel < 10_000
+    search = ForwardSelection(GaussianNB(), n_features_to_select=20, feature_groups=groups)
+    with (
+        on_dask(),
+        watched(DaskRunner, "__init__") as made,
+        watched(type(client), "scatter") as sent,
+    ):
+        search.fit(X, y)
+    assert len(sent) == 1 and sent[0].options["broadcast"]
+    assert len(made) == 1 and 0 < made[0].args[0].largest_parcel < 10_000
 
 
 def twice(shared, number):
@@ -133,8 +128,7 @@ def nested():
 
 
 def test_interruption_cancels_what_is_left(client, table, monkeypatch):
-    learn, cancelled = Evaluator._learn, []
-    cancel = type(client).cancel
+    learn = Evaluator._learn
 
     def interrupted(self, *args):
         learn(self, *args)
@@ -142,13 +136,11 @@ def test_interruption_cancels_what_is_left(client, table, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Evaluator, "_learn", interrupted)
-    monkeypatch.setattr(
-        type(client), "cancel", lambda self, f, **k: cancelled.extend(f) or cancel(self, f, **k)
-    )
-    with on_dask(), pytest.warns(Warning, match="interrupted after 10 subsets"):
+    told = pytest.warns(Warning, match="interrupted after 10 subsets")
+    with on_dask(), watched(type(client), "cancel") as cancelled, told:
         search = ForwardSelection(GaussianNB(), n_jobs=-1).fit(*table)
     assert len(search.selection_.path) >= 10
-    assert cancelled and is_idle(client)
+    assert any(list(call.args[1]) for call in cancelled) and is_idle(client)
 
 
 class Refuses(LogisticRegression):

@@ -175,16 +175,14 @@ def test_times_in_words(seconds, text):
     assert in_words(seconds) == text
 
 
-def test_the_progress_line_says_how_many(capsys, monkeypatch):
-    monkeypatch.setattr("tamiz.runtime.progress.Progress.__init__.__defaults__", (2, 0.0))
-
+def test_the_progress_line_says_how_many(capsys, clock):
     class Slow(Table):
         def __call__(self, X, y):
-            time.sleep(0.11)
+            clock.now += 3.0
             return super().__call__(X, y)
 
     Slow(3, 0).fit(ExhaustiveSearch, verbose=2)
-    assert "of 7, about 1 s in all" in capsys.readouterr().err
+    assert "of 7, about 21 s in all" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------ bad wishes

@@ -18,6 +18,7 @@ from tamiz.solvers.linear_program import (
     solve_hinge_program,
     solve_unpenalised,
 )
+from tests.calls import interrupted
 from tests.naive import sparse_machines as naive
 
 KINDS = ("normal", "whole numbers", "constants", "copies", "separable", "units", "zeros")
@@ -207,18 +208,14 @@ def test_nothing_enters_if_nothing_varies():
     assert entry_price(np.ones((3, 2)), y, np.ones(3), np.ones(2)) == np.inf
 
 
-def test_limits_and_interruption_keep_what_was_reached(monkeypatch):
+def test_limits_and_interruption_keep_what_was_reached():
     program = case("normal", 80, 20, 5)
     least = solve_hinge_program(program).objective
     few = solve_hinge_program(program, method="interior_point", max_iter=2)
     assert few.status == "max_iter" and few.iterations == 2
     assert few.objective >= least and few.objective - few.gap <= least * (1 + 1e-9)
-
-    def pressed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(programs, "_restricted", pressed)
-    cut = solve_hinge_program(program, method="vertex")
+    with interrupted(programs, "_restricted"):
+        cut = solve_hinge_program(program, method="vertex")
     assert cut.status == "interrupted"
     assert cut.objective <= least * (1 + 1e-4)
 
@@ -297,17 +294,14 @@ def test_a_vertex_is_polished(seed):
     assert program.feasible(better.alpha)[0].sum() == pytest.approx(exact.objective, rel=1e-11)
 
 
-def test_ctrl_c_after_the_interior_point(monkeypatch):
-    def pressed(*_):
-        raise KeyboardInterrupt
-
+def test_ctrl_c_after_the_interior_point():
     program = case("normal", 60, 6, 2)
-    monkeypatch.setattr(linear_program, "_has_choice", pressed)
-    found = solve_hinge_program(program)
+    with interrupted(linear_program, "_has_choice"):
+        found = solve_hinge_program(program)
     assert found.status == "interrupted"
     assert found.objective == pytest.approx(naive.least_objective(*program), rel=1e-6)
-    monkeypatch.setattr(linear_program, "least_norm", pressed)
-    assert solve_unpenalised(program).status == "interrupted"
+    with interrupted(linear_program, "least_norm"):
+        assert solve_unpenalised(program).status == "interrupted"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -29,6 +29,7 @@ from tamiz.solvers import (
 from tamiz.solvers.descent import newton
 from tamiz.solvers.pairs import BoxPoint
 from tamiz.solvers.working_sets import RowCache, WorkingBlock
+from tests.calls import interrupted, watched
 
 SOLVERS = [solve_smo, solve_decomposition, solve_chunking]
 
@@ -99,7 +100,7 @@ def test_objective_never_rises_along_the_way():
 
 
 @pytest.mark.parametrize("machine", ["classifier", "regression", "squared loss"])
-def test_shrinking_changes_nothing(machine, monkeypatch):
+def test_shrinking_changes_nothing(machine):
     X, y = make_classification(900, 6, flip_y=0.02, class_sep=2.0, random_state=3)
     K = KernelQ(RBF(gamma=0.3), X)
     target = X[:, 0] + 0.1 * y
@@ -108,16 +109,9 @@ def test_shrinking_changes_nothing(machine, monkeypatch):
         "regression": lambda: svr_problem(K, target, 100.0, 0.2),
         "squared loss": lambda: svr_problem(K, target, 100.0, 0.2, squared=True),
     }[machine]()
-    sizes = []
-    real = descent.Descent.__init__
-
-    def spy(self, matrix, copies):
-        sizes.append(len(matrix))
-        real(self, matrix, copies)
-
-    monkeypatch.setattr(descent.Descent, "__init__", spy)
-    with_shrinking = solve_smo(problem, tol=1e-5)
-    assert min(sizes) < 900 or machine != "classifier"  # it did happen
+    with watched(descent.Descent, "__init__") as begun:
+        with_shrinking = solve_smo(problem, tol=1e-5)
+    assert min(len(call.args[1]) for call in begun) < 900 or machine != "classifier"  # it happened
     without = solve_smo(problem, tol=1e-5, shrinking=False)
     assert with_shrinking.objective == pytest.approx(without.objective, rel=1e-8)
     assert with_shrinking.violation <= 1e-5
@@ -203,8 +197,8 @@ class TestRowCache:
             cache.dot(np.arange(10), np.ones(10))
         assert sorted(calls) == list(range(10))
 
-    def test_batches(self, monkeypatch):
-        monkeypatch.setattr(working_sets, "_BATCH_BYTES", 60 * 8 * 3)
+    def test_products_are_right_in_batches(self, limits):
+        limits(working_sets, _BATCH_BYTES=60 * 8 * 3)
         K = np.arange(3600.0).reshape(60, 60)
         cache = RowCache(DenseQ(K), 10 * 60 * 8)
         rows = np.arange(0, 60, 2)
@@ -268,21 +262,11 @@ def test_choice_of_solver(monkeypatch):
     assert seen == ["smo", "decomposition", "smo", "chunking"]
 
 
-def test_interruption_leaves_a_consistent_point(monkeypatch):
+def test_interruption_leaves_a_consistent_point():
     _, problem = classification(C=1000.0)
-    real = descent.run_pairs
-    calls = []
-
-    def interrupted(*args):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return real(*args)
-
-    monkeypatch.setattr(descent, "run_pairs", interrupted)
     for solver in SOLVERS:
-        calls.clear()
-        result = solver(problem, tol=1e-9)
+        with interrupted(descent, "run_pairs", at=3):
+            result = solver(problem, tol=1e-9)
         assert result.status is Status.INTERRUPTED
         assert problem.y @ result.a == pytest.approx(0.0, abs=1e-9)
         assert (result.a >= 0).all()

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import functools
-import io
-import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
-import types
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import tamiz.runtime.progress
 from tamiz.runtime.progress import Progress
 from tamiz.svm import SVC, SVDD, SVR, OneClassSVM
+from tests.calls import interrupted
+from tests.conftest import Screen
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RNG = np.random.default_rng(0)
@@ -179,7 +178,7 @@ def answers_from(text):
 
 
 @functools.cache
-def interrupted():
+def interrupted_fits():
     """All cases in one process, each interrupted while its solver is at work."""
     with start(CASES, "by itself") as process:
         try:
@@ -203,7 +202,7 @@ def assert_usable(answer):
 
 @pytest.mark.parametrize("name", CASES)
 def test_interrupted_machines_are_usable(name):
-    assert_usable(interrupted()[name])
+    assert_usable(interrupted_fits()[name])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
@@ -219,15 +218,10 @@ def test_a_signal_from_outside():
     assert_usable(answers_from(out)["smo"])
 
 
-def test_an_interrupted_refit_before_the_solver_starts_keeps_the_earlier_one(monkeypatch):
+def test_an_interrupted_refit_before_the_solver_starts_keeps_the_earlier_one():
     machine = SVC().fit(X, LABELS)
     before = machine.predict(X)
-
-    def pressed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(SVC, "_gram_matrix", pressed)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(SVC, "_gram_matrix"), pytest.raises(KeyboardInterrupt):
         machine.fit(X[:, :2], THREE)
     np.testing.assert_array_equal(machine.predict(X), before)
 
@@ -235,26 +229,13 @@ def test_an_interrupted_refit_before_the_solver_starts_keeps_the_earlier_one(mon
 # ------------------------------------------------------------------------------- progress
 
 
-class Terminal(io.StringIO):
-    def __init__(self, tty):
-        super().__init__()
-        self.tty = tty
-
-    def isatty(self):
-        return self.tty
-
-
 @pytest.fixture
-def stderr_of(monkeypatch):
+def stderr_of(clock):
     """Standard error of a fit during which the clock moves by so many seconds at every look."""
 
     def fit(verbose, tty, seconds):
-        clock = itertools.count(step=seconds)
-        time = types.SimpleNamespace(perf_counter=lambda: float(next(clock)))
-        stream = Terminal(tty)
-        with monkeypatch.context() as patch:
-            patch.setattr(tamiz.runtime.progress, "time", time)
-            patch.setattr(sys, "stderr", stream)
+        clock.step = seconds
+        with redirect_stderr(Screen(tty)) as stream:
             SVC(C=100.0, tol=1e-6, verbose=verbose).fit(X, LABELS)
         return stream.getvalue()
 
@@ -286,17 +267,12 @@ def test_nothing_goes_to_standard_output(capsys):
     assert "fitting: half-way" in err
 
 
-def test_the_first_two_seconds_are_silent(monkeypatch):
-    now = [0.0]
-    stream = Terminal(tty=True)
-    monkeypatch.setattr(
-        tamiz.runtime.progress, "time", types.SimpleNamespace(perf_counter=lambda: now[0])
-    )
-    monkeypatch.setattr(sys, "stderr", stream)
-    progress = Progress("fitting", verbose=1)
-    now[0] = 1.9
-    progress.update("early")
-    assert stream.getvalue() == ""
-    now[0] = 2.1
-    progress.update("late")
-    assert "late" in stream.getvalue()
+def test_the_first_two_seconds_are_silent(clock):
+    with redirect_stderr(Screen(terminal=True)) as stream:
+        progress = Progress("fitting", verbose=1)
+        clock.now = 1.9
+        progress.update("early")
+        assert stream.getvalue() == ""
+        clock.now = 2.1
+        progress.update("late")
+        assert "late" in stream.getvalue()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import _thread
 import itertools
 import pickle
-import threading
 import time
 
 import numpy as np
@@ -22,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tamiz.runtime.progress import Progress
 from tamiz.solvers.pegasos import (
     Averaging,
     Intercept,
@@ -35,6 +32,7 @@ from tamiz.solvers.pegasos import (
     solution,
 )
 from tamiz.svm import PegasosClassifier
+from tests.calls import interrupted_soon
 from tests.naive import online as naive
 
 INTERCEPTS = {"none": Intercept.NONE, "penalised": Intercept.PENALISED, "free": Intercept.FREE}
@@ -417,23 +415,13 @@ def test_tol_stops_early_or_says_that_it_did_not():
     assert hasty.status_ == "limit"
 
 
-def press_ctrl_c_soon(monkeypatch):
-    """Interrupt the fit 0.3 s after its loop has begun, not before: pytest would be hit instead."""
-
-    def enter(self):
-        threading.Timer(0.3, _thread.interrupt_main).start()
-        return self
-
-    monkeypatch.setattr(Progress, "__enter__", enter)
-
-
-def test_ctrl_c_keeps_what_was_reached(monkeypatch):
+def test_ctrl_c_keeps_what_was_reached():
     X, y = two_classes()
     machine = PegasosClassifier(0.01, max_iter=10**9, random_state=0)
     machine.partial_fit(X, y, classes=[0, 1])  # compiled before the clock runs
-    press_ctrl_c_soon(monkeypatch)
     start = time.perf_counter()
-    with pytest.warns(ConvergenceWarning, match=r"interrupted after [\d,]+ steps"):
+    told = pytest.warns(ConvergenceWarning, match=r"interrupted after [\d,]+ steps")
+    with interrupted_soon(), told:
         machine.fit(X, y)
     assert time.perf_counter() - start < 10
     assert machine.status_ == "interrupted"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
-import threading
 import time
 import warnings
 
@@ -20,9 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tamiz.runtime.progress import Progress
 from tamiz.solvers.perceptron import solve_perceptron
 from tamiz.svm import PerceptronClassifier
+from tests.calls import interrupted_soon
 from tests.naive import online as naive
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -207,24 +205,12 @@ def test_the_pocket_earns_its_place():
 # --------------------------------------------------------------------------------- Ctrl-C
 
 
-def press_ctrl_c_soon(monkeypatch):
-    """Interrupt the fit 0.3 s after its loop has begun, not before: pytest would be hit instead."""
-
-    def enter(self):
-        threading.Timer(0.3, _thread.interrupt_main).start()
-        return self
-
-    monkeypatch.setattr(Progress, "__enter__", enter)
-
-
-def test_ctrl_c_keeps_what_was_reached(monkeypatch):
+def test_ctrl_c_keeps_what_was_reached():
     X, y = overlapping()
     quietly(PerceptronClassifier(max_iter=2), X, y)  # compiled before the clock runs
-    press_ctrl_c_soon(monkeypatch)
     start = time.perf_counter()
-    with pytest.warns(
-        ConvergenceWarning, match=r"interrupted in iteration [\d,]+ of machine 1 of 1"
-    ):
+    message = r"interrupted in iteration [\d,]+ of machine 1 of 1"
+    with interrupted_soon(), pytest.warns(ConvergenceWarning, match=message):
         machine = PerceptronClassifier(max_iter=10**9, shuffle=True, keep="best").fit(X, y)
     assert time.perf_counter() - start < 10
     assert machine.status_ == "interrupted"

@@ -64,12 +64,12 @@ def test_rows_kept_and_summed_up_are_those_of_the_definition_and_lie_below(dense
 
 
 @pytest.mark.parametrize("dense", [True, False])
-def test_rows_near_the_margin_save_passes_and_change_nothing(dense, monkeypatch):
+def test_rows_near_the_margin_save_passes_and_change_nothing(dense, limits):
     X, y = noisy(3000, 6, seed=12)
     exact = SVC(C=0.1, kernel="linear", tol=1e-8).fit(X, y).objective_
     passes = []
     for small in (10**9, 500):
-        monkeypatch.setattr(near_rows, "_SMALL", small)
+        limits(near_rows, _SMALL=small)
         rows = rows_of(X, y, 0.1, dense=dense, sample=np.arange(0, 3000, 10))
         rows.near_bytes, rows.row_bytes = 8 * 7 * 1500, 8 * 7
         machine = MachineRun(1.0 / rows.units.scale**2, np.zeros(7))
@@ -88,8 +88,8 @@ def test_rows_near_the_margin_save_passes_and_change_nothing(dense, monkeypatch)
     assert rows.passes - passes[1] <= 3
 
 
-def test_a_margin_without_rows_ends_with_newton(monkeypatch):
-    monkeypatch.setattr(near_rows, "_SMALL", 100)
+def test_a_margin_without_rows_ends_with_newton(limits):
+    limits(near_rows, _SMALL=100)
     X, y = noisy(600, 4, seed=13)
     rows = rows_of(X, y, 1.0, sample=np.arange(200))
     rows.near_bytes, rows.row_bytes = 8 * 5 * 3, 8 * 5  # three rows at most

@@ -214,8 +214,8 @@ def test_weights_of_classes_warm_start_and_pickle():
     assert warm.fit(X, y).n_iter_ < first
 
 
-def test_interrupted_while_values_are_computed(monkeypatch):
-    monkeypatch.setattr(blocks, "ROUND_SECONDS", 0.01)
+def test_interrupted_while_values_are_computed(limits):
+    limits(blocks, ROUND_SECONDS=0.01)
     rng = np.random.default_rng(0)
     many = ["".join(rng.choice(list("ab"), 400)) for _ in range(400)]
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
@@ -231,13 +231,11 @@ def test_interrupted_while_values_are_computed(monkeypatch):
     assert not hasattr(machine, "alpha_")
 
 
-def test_progress_is_shown(capsys, monkeypatch):
-    monkeypatch.setattr(blocks, "ROUND_SECONDS", 1e-5)
-    show = blocks.Progress
-    monkeypatch.setattr(blocks, "Progress", lambda label, verbose: show(label, verbose, delay=0.0))
-    monkeypatch.setattr(show, "update", lambda self, message: print(self.label, message))
+def test_progress_is_shown(capsys, limits, clock):
+    limits(blocks, ROUND_SECONDS=1e-5)
+    clock.step = 3.0
     SVC(kernel=KERNEL, verbose=2).fit(X, y)
-    assert "string kernel, norms 100 %" in capsys.readouterr().out
+    assert "string kernel, norms: 100 %" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------------- sentences

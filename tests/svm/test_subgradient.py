@@ -25,6 +25,7 @@ from tamiz.solvers.subgradient import (
     subgradient_descent,
 )
 from tamiz.svm import SubgradientClassifier
+from tests.calls import interrupted
 from tests.naive import online as naive
 
 
@@ -287,18 +288,11 @@ def test_nothing_but_zeros():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_ctrl_c_keeps_what_was_reached(monkeypatch, n_classes):
+def test_ctrl_c_keeps_what_was_reached(n_classes):
     X, y = two_classes()
     y[:10] = np.arange(10) % n_classes
-    calls = []
-
-    def press(self, message):
-        calls.append(message)
-        if len(calls) == 40:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Progress, "update", press)
-    with pytest.warns(ConvergenceWarning, match=r"interrupted in iteration 40 of machine 1 of"):
+    told = pytest.warns(ConvergenceWarning, match=r"interrupted in iteration 40 of machine 1 of")
+    with interrupted(Progress, "update", at=40), told:
         machine = SubgradientClassifier(0.1, max_iter=1000).fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.n_iter_ == 40

@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import tamiz
 from tamiz.search import ForwardSelection
 from tamiz.tree import CARTClassifier, CARTRegressor, NominalSplit, NumericSplit
+from tests.calls import watched
 from tests.frames import to_polars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -282,16 +283,17 @@ def test_scikit_learn_has_nothing_to_complain_of():
 
 
 @pytest.mark.parametrize("model", [CARTClassifier(), CARTRegressor()])
-def test_a_dense_copy_that_does_not_fit_is_refused_before_it_is_made(model, monkeypatch):
+def test_a_dense_copy_that_does_not_fit_is_refused_before_it_is_made(model, free_memory):
     rng = np.random.default_rng(0)
     X = sparse.random(40, 30, 0.3, format="csr", random_state=0)
     y = rng.integers(2, size=40)
     expected = model.fit(X.toarray(), y).predict(X.toarray())
     np.testing.assert_array_equal(model.fit(X, y).predict(X), expected)
-    monkeypatch.setattr("tamiz.data.memory.free_bytes", lambda: 9000)
-    monkeypatch.setattr(type(X), "toarray", lambda self: pytest.fail("the copy was made"))
-    with pytest.raises(MemoryError, match=r"40 × 30 values.* are free. Select features first"):
-        model.fit(X, y)
-    with pytest.raises(MemoryError, match="Pass fewer rows at a time"):
-        model.predict(X)
+    free_memory(9000)
+    with watched(type(X), "toarray") as copies:
+        with pytest.raises(MemoryError, match=r"40 × 30 values.* are free. Select features first"):
+            model.fit(X, y)
+        with pytest.raises(MemoryError, match="Pass fewer rows at a time"):
+            model.predict(X)
+    assert not copies
     np.testing.assert_array_equal(model.predict(np.zeros((1, 30))).shape, (1,))

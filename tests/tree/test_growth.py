@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tamiz.tree import CARTClassifier, CARTRegressor
+from tests.calls import interrupted
 from tests.naive.cart import Problem, descend, rows_of_nodes
 
 CRITERIA = ["gini", "entropy", "error"]
@@ -287,33 +288,23 @@ def test_of_equal_features_the_one_with_the_widest_gap_is_asked(grower):
     assert asked == [(0,), (2,)]
 
 
-def test_ctrl_c_keeps_the_tree_as_far_as_it_had_grown(monkeypatch):
+def test_ctrl_c_keeps_the_tree_as_far_as_it_had_grown(limits):
     from tamiz.tree import _fast, _grower
 
     X, y = load_wine(return_X_y=True)
+    limits(_fast, _STEPS=1)
     for grower, name, module in (
         ({}, "grow_in_line", _fast),
         ({"n_surrogates": 1}, "best_surrogates", _grower),
         ({"n_surrogates": 1}, "describe", _grower),
     ):
-        real, calls = getattr(module, name), []
-
-        def stop_third(*args, real=real, calls=calls):
-            calls.append(1)
-            if len(calls) == 5:
-                raise KeyboardInterrupt
-            return real(*args)
-
-        monkeypatch.setattr(module, name, stop_third)
-        monkeypatch.setattr(_fast, "_STEPS", 1)
-        with pytest.warns(UserWarning, match="interrupted"):
+        with interrupted(module, name, at=5), pytest.warns(UserWarning, match="interrupted"):
             model = CARTClassifier(**grower).fit(X, y)
-        monkeypatch.setattr(module, name, real)
         assert 1 < model.get_n_leaves() < 12
         assert np.mean(model.predict(X) != y) == pytest.approx(model.tree_.training_error)
 
 
-def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch):
+def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch, limits):
     import threading
 
     from tamiz.tree import _fast
@@ -340,7 +331,7 @@ def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch):
         return ended[-1]
 
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    monkeypatch.setattr(_fast, "_STEPS", 1)
+    limits(_fast, _STEPS=1)
     monkeypatch.setattr(_fast, "Branches", Watched)
     monkeypatch.setattr(_fast, "grow_in_line", step)
     with pytest.warns(UserWarning, match="interrupted"):

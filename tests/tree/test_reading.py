@@ -19,6 +19,7 @@ from tamiz.tree import CARTClassifier, CARTRegressor
 from tamiz.tree.findings import Finding
 from tamiz.tree.pruning import PruningPath
 from tamiz.tree.rules import Rule
+from tests.calls import interrupted, watched
 
 X, Y = load_breast_cancer(return_X_y=True)
 TRAIN, TEST = slice(0, 300), slice(300, None)
@@ -177,18 +178,13 @@ def test_held_out_rows_need_not_have_the_classes_that_weights_name():
 
 
 @pytest.mark.parametrize("kind", [CARTClassifier, CARTRegressor])
-def test_a_number_of_folds_keeps_groups_together(kind, monkeypatch):
+def test_a_number_of_folds_keeps_groups_together(kind):
     groups = np.random.default_rng(0).integers(0, 12, 200)
     table = np.column_stack([groups, X[:200, :3]])
     model = kind().fit(table, Y[:200])
-    grown, original = [], kind.fit
-
-    def spy(self, X, y, sample_weight=None):
-        grown.append(set(X[:, 0]))
-        return original(self, X, y, sample_weight=sample_weight)
-
-    monkeypatch.setattr(kind, "fit", spy)
-    model.prune_cv(table, Y[:200], cv=4, groups=groups)
+    with watched(kind, "fit") as fits:
+        model.prune_cv(table, Y[:200], cv=4, groups=groups)
+    grown = [set(call.args[1][:, 0]) for call in fits]
     assert len(grown) == 4 and sum(12 - len(part) for part in grown) == 12  # each left out once
     with pytest.raises(ValueError, match=r"groups.shape == \(5,\)"):
         model.prune_cv(table, Y[:200], cv=4, groups=groups[:5])
@@ -265,14 +261,9 @@ def test_leaving_out_rows_of_weight_zero_is_leaving_them_out():
     np.testing.assert_allclose(with_zeros.prune_path_.errors, without.prune_path_.errors)
 
 
-def test_interrupted_or_failed_pruning_changes_nothing(model, monkeypatch):
+def test_interrupted_or_failed_pruning_changes_nothing(model):
     full = model.tree_
-
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(CARTClassifier, "fit", stop)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted(CARTClassifier, "fit"), pytest.raises(KeyboardInterrupt):
         model.prune_cv(X[TRAIN], Y[TRAIN])
     assert model.tree_ is full and not hasattr(model, "pruning_")
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import tamiz.data.formats.csv
-import tamiz.runtime.progress
 from tamiz.data import DataError, load
 from tamiz.data.column import plain_number
+from tamiz.data.formats import csv
+from tamiz.data.formats.text import HEAD, PIECE
+from tests.calls import watched
 
 
 @pytest.fixture(scope="module")
@@ -49,36 +50,27 @@ def test_memory_is_the_table_and_little_more(big):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_rows_that_become_shorter(tmp_path, monkeypatch, packed):
+def test_rows_that_become_shorter(tmp_path, packed):
     """More rows come than the first ones let expect."""
-    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 12)
-    X = np.concatenate([np.full((100, 3), 1.2345678901234567), np.ones((20_000, 3))])
-    text = "a,b,c\n" + "".join(",".join(map(plain_number, row)) + "\n" for row in X.tolist())
+    X = np.concatenate([np.full((20_000, 3), 1.2345678901234567), np.ones((400_000, 3))])
+    long, short = (",".join(map(plain_number, X[k].tolist())) + "\n" for k in (0, -1))
+    text = "a,b,c\n" + long * 20_000 + short * 400_000
+    assert len(long) * 20_000 > PIECE and len(short) * 400_000 > 2 * PIECE
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     np.testing.assert_array_equal(load(path, target=False).X, X)
 
 
-def test_few_rows_read_few_bytes(big, monkeypatch):
+def test_few_rows_read_few_bytes(big):
     path, X = big
-    sizes = []
-    original = tamiz.data.formats.csv._Scan._read
-
-    def counted(self, raw, line, ended):
-        sizes.append(len(raw))
-        return original(self, raw, line, ended)
-
-    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 16)
-    monkeypatch.setattr(tamiz.data.formats.csv._Scan, "_read", counted)
-    np.testing.assert_array_equal(load(path, nrows=100, drop="late").X, X[:100])
-    assert len(sizes) == 1
+    with watched(csv._Scan, "_read") as pieces:
+        np.testing.assert_array_equal(load(path, nrows=100, drop="late").X, X[:100])
+    assert len(pieces) == 1
 
 
-def test_progress(big, monkeypatch, capsys):
+def test_progress_tells_how_many_rows_were_read(big, clock, capsys):
     path, _ = big
-    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 18)
-    clock = iter(np.arange(0, 1e6, 3.0))
-    monkeypatch.setattr(tamiz.runtime.progress.time, "perf_counter", lambda: next(clock))
+    clock.step = 3.0
     load(path, drop="late", verbose=2)
     told = capsys.readouterr().err
     assert "reading big.csv: " in told and " rows [" in told
@@ -99,25 +91,18 @@ def test_first_line_longer_than_the_head(tmp_path):
     names = [f"a_rather_long_name_{j}" for j in range(p)]
     row = ",".join(["1.5"] * p)
     path.write_text("\n".join([",".join([*names, "y"]), *(f"{row},{k % 2}" for k in range(30))]))
-    assert len(",".join(names)) > 2 * tamiz.data.formats.text.HEAD
+    assert len(",".join(names)) > 2 * HEAD
     data = load(path, encode=None)
     assert data.X.shape == (30, p) and data.feature_names == names and data.target == "y"
 
 
-def test_a_row_over_many_pieces_is_not_scanned_again_and_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(tamiz.data.formats.csv, "PIECE", 1 << 10)
+def test_a_row_over_many_pieces_is_not_scanned_again_and_again(tmp_path, limits):
+    limits(csv, PIECE=1 << 10)
     path = tmp_path / "t.csv"
     path.write_text(f'a,y\n"{"x" * (1 << 20)}",0\n' + "z,1\n" * 9)
-    scanned = []
-    original = tamiz.data.formats.csv._Scan._read
-
-    def counted(self, raw, line, ended):
-        scanned.append(len(raw))
-        return original(self, raw, line, ended)
-
-    monkeypatch.setattr(tamiz.data.formats.csv._Scan, "_read", counted)
-    assert load(path, encode=None).X.shape == (10, 1)
-    assert sum(scanned) < 6 << 20
+    with watched(csv._Scan, "_read") as pieces:
+        assert load(path, encode=None).X.shape == (10, 1)
+    assert sum(len(piece.args[1]) for piece in pieces) < 6 << 20
 
 
 # ------------------------------------------------------- files that nobody wants to read as a whole

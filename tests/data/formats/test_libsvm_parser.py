@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-import tamiz.data.formats.libsvm
 from tamiz.data import DataError, load
-from tamiz.data.formats import _libsvm_parser
+from tamiz.data.formats import _libsvm_parser, libsvm
 from tamiz.data.formats._libsvm_parser import parse
 
 digits = st.text("0123456789", min_size=1, max_size=25)
@@ -140,7 +139,7 @@ def test_the_line_at_fault_is_named_whichever_reader_it_was(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("chunk", [64, 1000, 1 << 20])
-def test_pieces_add_up_to_the_file(tmp_path, monkeypatch, chunk):
+def test_pieces_add_up_to_the_file(tmp_path, limits, chunk):
     rng = np.random.default_rng(0)
     lines = [
         f"{rng.integers(3)} "
@@ -148,14 +147,12 @@ def test_pieces_add_up_to_the_file(tmp_path, monkeypatch, chunk):
         for _ in range(200)
     ]
     (tmp_path / "t.svm").write_text("\n".join([*lines, "1 31:1"]))
-    with monkeypatch.context() as patch:
-        patch.setattr(_libsvm_parser, "parse", lambda raw: None)  # by scikit-learn
-        whole = load(tmp_path / "t.svm")
-    monkeypatch.setattr(tamiz.data.formats.libsvm, "CHUNK", chunk)
+    X, y = load_svmlight_file(str(tmp_path / "t.svm"))
+    limits(libsvm, CHUNK=chunk)
     found = load(tmp_path / "t.svm")
-    assert found.X.shape == whole.X.shape == (201, 31)
-    assert bits(found.X.data) == bits(whole.X.data)
-    assert found.X.indices.tolist() == whole.X.indices.tolist()
-    assert found.y.tolist() == whole.y.tolist()
+    assert found.X.shape == X.shape == (201, 31)
+    assert bits(found.X.data) == bits(X.data)
+    assert found.X.indices.tolist() == X.indices.tolist()
+    assert found.y.tolist() == y.tolist()
     few = load(tmp_path / "t.svm", nrows=57)
-    assert bits(few.X.data) == bits(whole.X.data[: whole.X.indptr[57]])
+    assert bits(few.X.data) == bits(X.data[: X.indptr[57]])

@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import tamiz.data.formats.parquet
 from tamiz.data import DataError, DataWarning, load
 from tamiz.data.formats.parquet import open_parquet
 from tamiz.data.plan import Options
@@ -26,15 +25,10 @@ FRAME = pd.DataFrame(
 
 
 @pytest.fixture(params=["pyarrow", "polars"])
-def path(request, tmp_path, monkeypatch):
+def path(request, tmp_path, without):
     pytest.importorskip(request.param)
-    original = tamiz.data.formats.parquet.find_spec
-    monkeypatch.setattr(
-        tamiz.data.formats.parquet,
-        "find_spec",
-        lambda name: original(name) if name == request.param else None,
-    )
     to_polars(FRAME).write_parquet(tmp_path / "t.parquet")
+    without(*{"pyarrow", "polars"} - {request.param})
     return tmp_path / "t.parquet"
 
 
@@ -87,8 +81,8 @@ def test_unknown_column(path):
         load(path, columns=["numbr"])
 
 
-def test_without_either_library(path, monkeypatch):
-    monkeypatch.setattr(tamiz.data.formats.parquet, "find_spec", lambda name: None)
+def test_without_either_library_the_extra_is_named(path, without):
+    without("pyarrow", "polars")
     with pytest.raises(ImportError, match=r"tamiz\[frames\]"):
         load(path)
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tamiz.data.formats.text
-from tamiz.data.formats.text import TextFile
+from tamiz.data.formats.text import HEAD, TextFile
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -30,15 +29,15 @@ def test_pieces_make_the_text(tmp_path, text, encoding, ends, packed, size):
     assert source.text() == text
 
 
-def test_head_is_a_part_of_a_long_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(tamiz.data.formats.text, "HEAD", 10)
-    (tmp_path / "t.csv").write_bytes(b"0123456789" * 5)
+def test_head_is_a_part_of_a_long_file(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"0123456789abcdef" * (5 * HEAD // 16))
     source = TextFile(tmp_path / "t.csv", "t.csv")
-    assert not source.whole and 10 <= len(source.head) < 50
+    assert not source.whole and HEAD <= len(source.head) < 5 * HEAD
 
 
 @pytest.mark.parametrize("cut", [1, 2])
-def test_character_cut_at_the_end_of_the_head_is_still_utf8(tmp_path, monkeypatch, cut):
-    monkeypatch.setattr(tamiz.data.formats.text, "HEAD", 4)
-    (tmp_path / "t.csv").write_bytes(b"a" * (8 - cut) + "€".encode() * 3)
-    assert TextFile(tmp_path / "t.csv", "t.csv").encoding == "utf-8"
+def test_character_cut_at_the_end_of_the_head_is_still_utf8(tmp_path, cut):
+    content = b"a" * (2 * HEAD - cut) + "€".encode() * 3
+    (tmp_path / "t.csv").write_bytes(content)
+    source = TextFile(tmp_path / "t.csv", "t.csv")
+    assert source.head == content[: 2 * HEAD] and source.encoding == "utf-8"

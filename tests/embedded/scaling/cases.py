@@ -14,6 +14,7 @@ from tamiz.embedded.scaling import machines
 from tamiz.embedded.scaling.machines import Sample
 from tamiz.solvers import Status
 from tamiz.validation import Labels
+from tests.calls import interrupted, watched
 from tests.conftest import ROOT
 
 
@@ -70,26 +71,11 @@ def check_common(selector, X, y):
     np.testing.assert_array_equal(selector.decision_function(X), expected)
 
 
-def interrupt_after(monkeypatch, count):
-    """Let the solver be interrupted in its call number ``count``; returns the counter."""
-    solve = machines.solve
-    calls = [0]
-
-    def counted(*args, **kwargs):
-        calls[0] += 1
-        if calls[0] == count:
-            raise KeyboardInterrupt
-        return solve(*args, **kwargs)
-
-    monkeypatch.setattr(machines, "solve", counted)
-    return calls
-
-
-def check_interrupted_at_once(make, monkeypatch, call=1):
+def check_interrupted_at_once(make):
     """Nothing is known about the objective then, and nothing is made up."""
     X, y = clouds(0, n=40, noise=2)
-    interrupt_after(monkeypatch, call)
-    with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
+    told = pytest.warns(ConvergenceWarning, match="interrupted")
+    with interrupted(machines, "solve"), told as caught:
         selector = make().fit(X, y)
     assert caught[0].filename == __file__
     assert selector.objective_ is None and len(selector.history_) == 0
@@ -114,18 +100,16 @@ def check_failed_machines(make, monkeypatch):
     assert selector.selection_.notes["n_failed"] == 3
 
 
-def check_resuming(make, X, y, path, monkeypatch):
+def check_resuming(make, X, y, path):
     """A run interrupted half-way and resumed ends where an uninterrupted one does."""
-    calls = interrupt_after(monkeypatch, -1)
-    whole = make().fit(X, y)
-    monkeypatch.undo()
-    for k, share in enumerate((0.2, 0.6, 0.9)):
+    with watched(machines, "solve") as calls:
+        whole = make().fit(X, y)
+    for k, fraction in enumerate((0.2, 0.6, 0.9)):
         file = path / f"{k}.npz"
-        interrupt_after(monkeypatch, int(share * calls[0]))
         part = make(checkpoint=file)
-        with pytest.warns(ConvergenceWarning, match="interrupted"):
+        ctrl_c = interrupted(machines, "solve", at=int(fraction * len(calls)))
+        with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted"):
             part.fit(X, y)
-        monkeypatch.undo()
         assert part.status_ == "interrupted"
         assert sorted(part.order_) == list(range(X.shape[1]))
         assert part.predict(X).shape == y.shape

@@ -198,13 +198,13 @@ def test_class_weights_are_prices():
 
 
 @pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
-def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+def test_resumes_where_it_stopped(tmp_path, n):
     X, y = clouds(0, n=n, noise=8)
-    check_resuming(AdaptiveScaling, X, y, tmp_path, monkeypatch)
+    check_resuming(AdaptiveScaling, X, y, tmp_path)
 
 
-def test_interrupted_at_once(monkeypatch):
-    check_interrupted_at_once(AdaptiveScaling, monkeypatch)
+def test_interrupted_at_once():
+    check_interrupted_at_once(AdaptiveScaling)
 
 
 @pytest.mark.parametrize(("C", "kernel"), [(0.1, "linear"), (10.0, "linear"), (10.0, "rbf")])

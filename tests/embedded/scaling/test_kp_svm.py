@@ -141,13 +141,13 @@ def test_automatic_numbers():
 
 
 @pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
-def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+def test_resumes_where_it_stopped(tmp_path, n):
     X, y = clouds(0, n=n, noise=8)
-    check_resuming(KPSVM, X, y, tmp_path, monkeypatch)
+    check_resuming(KPSVM, X, y, tmp_path)
 
 
-def test_interrupted_at_once(monkeypatch):
-    check_interrupted_at_once(lambda: KPSVM(penalty=0.1), monkeypatch)
+def test_interrupted_at_once():
+    check_interrupted_at_once(lambda: KPSVM(penalty=0.1))
 
 
 def test_features_beyond_those_kept_have_no_width():

@@ -175,17 +175,17 @@ def test_samples_in_any_order():
 
 
 @pytest.mark.parametrize("n", [70, 150])  # solved to rounding level, and not
-def test_resumes_where_it_stopped(tmp_path, monkeypatch, n):
+def test_resumes_where_it_stopped(tmp_path, n):
     X, y = clouds(0, n=n, noise=8)
-    check_resuming(RadiusMarginScaling, X, y, tmp_path, monkeypatch)
+    check_resuming(RadiusMarginScaling, X, y, tmp_path)
 
 
 def test_machines_that_fail_are_told_of(monkeypatch):
     check_failed_machines(RadiusMarginScaling, monkeypatch)
 
 
-def test_interrupted_at_once(monkeypatch):
-    check_interrupted_at_once(RadiusMarginScaling, monkeypatch)
+def test_interrupted_at_once():
+    check_interrupted_at_once(RadiusMarginScaling)
 
 
 @pytest.mark.parametrize(

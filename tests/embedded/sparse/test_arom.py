@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.embedded import AROM
 from tamiz.embedded.sparse import arom as module
 from tamiz.svm import SVC, HardMarginSVC
+from tests.calls import interrupted, interrupted_inside
 from tests.embedded.sparse.test_l1l2 import failed_checks
 from tests.naive import mixed_penalties as naive
 
@@ -249,32 +250,19 @@ def test_absurd_parameters(parameters, match):
 
 
 @pytest.mark.parametrize("call", [0, 2])
-def test_interruption_keeps_the_last_machine(wdbc, monkeypatch, call):
-    solve, calls = module.solve_penalised, iter(range(100))
-
-    def stopped(*arguments, **options):
-        found = solve(*arguments, **options)
-        return found._replace(status="interrupted") if next(calls) == call else found
-
-    monkeypatch.setattr(module, "solve_penalised", stopped)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+def test_interruption_inside_a_solver_keeps_the_last_machine(wdbc, call):
+    ctrl_c = interrupted_inside(module, "solve_penalised", at=call + 1)
+    with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = AROM().fit(*wdbc)
     assert machine.status_ == "interrupted" and machine.score(*wdbc) > 0.9
     assert machine.n_iter_ == max(1, call)
 
 
 @pytest.mark.parametrize("call", [0, 3])
-def test_interruption_between_the_machines(wdbc, monkeypatch, call):
+def test_interruption_between_the_machines(wdbc, call):
     """Ctrl-C where no solver catches it: the last machine stays, or none if there was none."""
-    solve, calls = module.solve_penalised, iter(range(100))
-
-    def pressed(*arguments, **options):
-        if next(calls) == call:
-            raise KeyboardInterrupt
-        return solve(*arguments, **options)
-
-    monkeypatch.setattr(module, "solve_penalised", pressed)
-    with warnings.catch_warnings(record=True) as caught:
+    ctrl_c = interrupted(module, "solve_penalised", at=call + 1)
+    with ctrl_c, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         machine = AROM().fit(*wdbc)
     assert [w.category for w in caught] == [ConvergenceWarning]  # and no advice to raise C

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz.embedded.sparse.fsv as module
 from tamiz.embedded import FSV, L1SVM
 from tamiz.solvers.linear_program import HingeProgram
+from tests.calls import interrupted, interrupted_inside, watched
 from tests.embedded.sparse.test_l1 import ROOT, assert_every_check_passes
 from tests.naive import sparse_machines as naive
 
@@ -102,17 +103,10 @@ def test_large_prices_are_no_cause_for_alarm(cancer, C):
     assert machine.objective_ == pytest.approx(-np.expm1(-5.0 * np.abs(w)).sum(), rel=1e-3)
 
 
-def test_the_limit_reaches_the_programs(cancer, monkeypatch):
-    given = {}
-
-    def spy(*args, **kwargs):
-        given.update(kwargs)
-        return solve(*args, **kwargs)
-
-    solve = module.solve_hinge_program
-    monkeypatch.setattr(module, "solve_hinge_program", spy)
-    FSV(C=0.05, max_iter=700, tol=1e-3).fit(*cancer)
-    assert given["max_iter"] == 700 and given["tol"] == 1e-6
+def test_the_limit_reaches_the_programs(cancer):
+    with watched(module, "solve_hinge_program") as calls:
+        FSV(C=0.05, max_iter=700, tol=1e-3).fit(*cancer)
+    assert {(call.options["max_iter"], call.options["tol"]) for call in calls} == {(700, 1e-6)}
 
 
 def test_restarts_keep_the_best_whatever_the_threads(cancer):
@@ -125,35 +119,20 @@ def test_restarts_keep_the_best_whatever_the_threads(cancer):
     np.testing.assert_array_equal(several.coef_, threads.coef_)
 
 
-def test_ctrl_c_between_programs(cancer, monkeypatch):
+def test_ctrl_c_inside_a_program_ends_the_restarts(cancer):
     X, y = cancer
-    solve, calls = module.solve_hinge_program, []
-
-    def pressed(*args, **kwargs):
-        calls.append(1)
-        found = solve(*args, **kwargs)
-        return found if len(calls) < 3 else found._replace(status="interrupted")
-
-    monkeypatch.setattr(module, "solve_hinge_program", pressed)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+    ctrl_c = interrupted_inside(module, "solve_hinge_program", at=3)
+    with ctrl_c as calls, pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = FSV(C=1.0, n_restarts=3).fit(X, y)
     assert machine.status_ == "interrupted" and len(calls) == 3
     assert machine.score(X, y) > 0.9
 
 
 @pytest.mark.parametrize("at", [1, 2])
-def test_ctrl_c_outside_the_iterations(cancer, monkeypatch, at):
+def test_ctrl_c_outside_the_iterations(cancer, at):
     X, y = cancer
-    solve, calls = module.solve_hinge_program, []
-
-    def pressed(*args, **kwargs):
-        calls.append(1)
-        if len(calls) == at:
-            raise KeyboardInterrupt
-        return solve(*args, **kwargs)
-
-    monkeypatch.setattr(module, "solve_hinge_program", pressed)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+    ctrl_c = interrupted(module, "solve_hinge_program", at=at)
+    with ctrl_c as calls, pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = FSV(C=1.0).fit(X, y)
     assert machine.status_ == "interrupted" and len(calls) == at
     assert machine.support_.any() == (at == 2)

@@ -18,6 +18,7 @@ from tamiz.embedded.sparse import l0l2 as module
 from tamiz.embedded.sparse.l0l2 import successive_linearisation
 from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge
 from tamiz.solvers.linear_program import best_intercept
+from tests.calls import interrupted, interrupted_inside
 from tests.embedded.sparse.test_l1l2 import failed_checks, random_problem
 from tests.naive import mixed_penalties as naive
 
@@ -213,33 +214,20 @@ def test_absurd_parameters(wdbc, parameters, match):
 
 
 @pytest.mark.parametrize("call", [0, 1, 3])
-def test_interruption_keeps_the_last_whole_step(wdbc, monkeypatch, call):
+def test_interruption_keeps_the_last_whole_step(wdbc, call):
     X, y = wdbc
     full = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
-    solve, calls = module.solve_penalised, iter(range(100))
-
-    def stopped(*arguments, **options):
-        found = solve(*arguments, **options)
-        return found._replace(status="interrupted") if next(calls) == call else found
-
-    monkeypatch.setattr(module, "solve_penalised", stopped)
-    with pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept"):
+    told = pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept")
+    with interrupted_inside(module, "solve_penalised", at=call + 1), told:
         machine = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9 and machine.objective_ >= full.objective_
 
 
 @pytest.mark.parametrize("call", [0, 1, 4])
-def test_interruption_outside_the_solvers(wdbc, monkeypatch, call):
-    solve, calls = module.solve_penalised, iter(range(100))
-
-    def pressed(*arguments, **options):
-        if next(calls) == call:
-            raise KeyboardInterrupt
-        return solve(*arguments, **options)
-
-    monkeypatch.setattr(module, "solve_penalised", pressed)
-    with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
+def test_interruption_outside_the_solvers(wdbc, call):
+    ctrl_c = interrupted(module, "solve_penalised", at=call + 1)
+    with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted") as caught:
         machine = L0L2SVM(C=1.0, nu=1.0).fit(*wdbc)
     assert len(caught) == 1 and machine.status_ == "interrupted"
     assert (machine.score(*wdbc) > 0.9) == (call > 0)

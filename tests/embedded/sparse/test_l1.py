@@ -25,6 +25,7 @@ from tamiz.embedded import FSV, L1SVM, RobustLP, l1_svm_path
 from tamiz.embedded.sparse import l1 as l1_path
 from tamiz.solvers import linear_program
 from tamiz.svm import SVC
+from tests.calls import interrupted, interrupted_inside
 from tests.naive import sparse_machines as naive
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -233,21 +234,12 @@ def test_too_few_steps_are_told(cancer):
     assert machine.status_ == "max_iter" and machine.duality_gap_ > 0
 
 
-def test_ctrl_c_keeps_what_was_reached(cancer, monkeypatch):
+def test_ctrl_c_keeps_what_was_reached(cancer):
     from tamiz.solvers.l1 import interior as l1_interior
 
     X, y = cancer
-    steps = []
-    step = l1_interior._Path._step
-
-    def pressed(self):
-        steps.append(1)
-        if len(steps) == 12:
-            raise KeyboardInterrupt
-        return step(self)
-
-    monkeypatch.setattr(l1_interior._Path, "_step", pressed)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+    ctrl_c = interrupted(l1_interior._Path, "_step", at=12)
+    with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = L1SVM(C=0.1).fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9
@@ -319,25 +311,17 @@ def test_features_that_never_enter_come_by_nearness(cancer):
     assert (np.diff(near) <= 1e-7).all() and near[0] > near[-1] + 0.1
 
 
-@pytest.mark.parametrize("kind", ["flag", "exception"])
+@pytest.mark.parametrize("ctrl_c", [interrupted_inside, interrupted])
 @pytest.mark.parametrize("at", [1, 2, 4])
-def test_path_keeps_the_prices_done(cancer, monkeypatch, kind, at):
+def test_interrupted_path_keeps_the_values_of_C_done(cancer, ctrl_c, at):
     X, y = cancer
-    solve, calls = l1_path.solve_hinge_program, []
-
-    def pressed(*args, **kwargs):
-        calls.append(1)
-        if len(calls) == at and kind == "exception":
-            raise KeyboardInterrupt
-        found = solve(*args, **kwargs)
-        return found._replace(status="interrupted") if len(calls) == at else found
-
-    monkeypatch.setattr(l1_path, "solve_hinge_program", pressed)
+    pressed = ctrl_c(l1_path, "solve_hinge_program", at=at)
     if at == 1:
-        with pytest.raises(KeyboardInterrupt):
+        with pressed, pytest.raises(KeyboardInterrupt):
             l1_svm_path(X, y, n_values=4)
         return
-    with pytest.warns(ConvergenceWarning, match=f"{at - 1} of 4 values of C were done") as told:
+    warned = pytest.warns(ConvergenceWarning, match=f"{at - 1} of 4 values of C were done")
+    with pressed as calls, warned as told:
         path = l1_svm_path(X, y, n_values=4)
     assert told[0].filename == __file__
     assert len(path.Cs) == len(path.coefs) == at - 1 and len(calls) == at

@@ -18,11 +18,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
+from tamiz.embedded.sparse.l1l2 import interior
 from tamiz.embedded.sparse.l1l2 import solve as solver
 from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge, certify, constant
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
+from tests.calls import interrupted
 from tests.naive import mixed_penalties as naive
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -190,13 +192,13 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
     assert (np.diff(values) < 0).all()
 
 
-def test_large_tables_begin_with_coordinate_descent(monkeypatch):
+def test_large_tables_begin_with_coordinate_descent(limits):
     X, y, C, nu = random_problem(10)
     expected = solved(X, y, C, nu)
-    monkeypatch.setattr(solver, "_DEAR", 0)
+    limits(solver, _DEAR=0)
     by_descent = solved(X, y, C, nu, tol=1e-3)
     assert by_descent.within(1e-3)
-    monkeypatch.setattr(solver, "_FIRST_SWEEPS", 20)
+    limits(solver, _FIRST_SWEEPS=20)
     helped = solved(X, y, C, nu, tol=1e-9)  # not to be had in twenty sweeps
     assert helped.within(1e-9) and helped.n_iter > 20
     assert helped.objective == pytest.approx(expected.objective, rel=1e-8)
@@ -226,7 +228,7 @@ def test_coordinate_descent_keeps_its_limit(limit):
     assert found.n_iter == limit and found.status == "max_iter"
 
 
-def test_features_that_were_not_tried_at_first_are_found(monkeypatch):
+def test_features_that_were_not_tried_at_first_are_found(monkeypatch, limits):
     """Many more features than samples: the most correlated are tried first, then those missed."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(20, 1500))
@@ -237,7 +239,7 @@ def test_features_that_were_not_tried_at_first_are_found(monkeypatch):
         monkeypatch.setattr(solver, "polish", lambda problem, estimate, best: best)
         rough = solved(X, y, C, nu)  # polishing would find them too
         monkeypatch.undo()
-        monkeypatch.setattr(solver, "_VERY_MANY", np.inf)
+        limits(solver, _VERY_MANY=np.inf)
         whole = solved(X, y, C, nu)
         monkeypatch.undo()
         assert rough.objective == pytest.approx(whole.objective, rel=1e-6)
@@ -437,48 +439,26 @@ def test_limit_on_steps(wdbc):
     assert machine.duality_gap_ >= machine.objective_ - exact.objective_ > 0
 
 
-def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
-    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
-
+def test_interruption_keeps_what_was_reached(wdbc):
     X, y = wdbc
-    steps = iter(range(100))
-    advance = l1l2_interior._advance
-
-    def stopped(*arguments):
-        if next(steps) == 8:
-            raise KeyboardInterrupt
-        return advance(*arguments)
-
-    monkeypatch.setattr(l1l2_interior, "_advance", stopped)
-    with pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept"):
+    told = pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept")
+    with interrupted(interior, "_advance", at=9), told:
         machine = L1L2SVM().fit(X, y)
     assert machine.status_ == "interrupted"
     assert machine.score(X, y) > 0.9 and np.isfinite(machine.duality_gap_)
 
 
 @pytest.mark.parametrize("step", [0, 1])
-def test_an_early_interruption_gives_no_advice_on_the_penalty(wdbc, monkeypatch, step):
-    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
-
-    steps, advance = iter(range(100)), l1l2_interior._advance
-
-    def stopped(*arguments):
-        if next(steps) == step:
-            raise KeyboardInterrupt
-        return advance(*arguments)
-
-    monkeypatch.setattr(l1l2_interior, "_advance", stopped)
-    with pytest.warns(ConvergenceWarning, match="interrupted") as caught:
+def test_an_early_interruption_gives_no_advice_on_the_penalty(wdbc, step):
+    ctrl_c = interrupted(interior, "_advance", at=step + 1)
+    with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted") as caught:
         machine = L1L2SVM().fit(*wdbc)
     assert len(caught) == 1 and not machine.coef_.any()  # what would look like a high penalty
 
 
-def test_interruption_of_the_last_digits(wdbc, monkeypatch):
-    def pressed(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(solver, "polish", pressed)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+def test_interruption_of_the_last_digits(wdbc):
+    ctrl_c = interrupted(solver, "polish")
+    with ctrl_c, pytest.warns(ConvergenceWarning, match="interrupted"):
         machine = L1L2SVM().fit(*wdbc)
     assert machine.duality_gap_ <= 1e-6 * machine.objective_
 

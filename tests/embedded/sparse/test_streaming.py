@@ -15,6 +15,7 @@ from tamiz.embedded.sparse import streaming
 from tamiz.persistence import load, save
 from tamiz.scale import batches
 from tamiz.svm import SVC
+from tamiz.svm.stream import machine as streamed_machine
 from tamiz.svm.stream import near as near_rows
 from tests.svm.streams import cut, noisy
 
@@ -240,8 +241,8 @@ def test_passes_that_run_out_are_told():
     assert machine.n_passes_ <= 31
 
 
-def test_a_stream_too_wide_is_refused(monkeypatch):
-    monkeypatch.setattr("tamiz.svm.stream.machine._MOST_CURVATURE", 1000)
+def test_a_stream_too_wide_is_refused(limits):
+    limits(streamed_machine, _MOST_CURVATURE=1000)
     X, y = noisy(50, 10)
     with pytest.raises(ValueError, match=r"10 features.*at most \d+ are possible"):
         AROM().fit_stream([(X, y)])
@@ -251,9 +252,9 @@ def test_precision_is_checked_in_one_place():
     assert streaming.Precision.of(0.5, 3) == (0.5, 3)
 
 
-def test_many_rows_rank_as_in_memory_with_any_memory(monkeypatch):
-    monkeypatch.setattr(near_rows, "_SMALL", 300)
-    monkeypatch.setattr("tamiz.svm.stream.machine._MOST_SAMPLED", 300)
+def test_many_rows_rank_as_in_memory_with_any_memory(limits):
+    limits(near_rows, _SMALL=300)
+    limits(streamed_machine, _MOST_SAMPLED=300)
     rng = np.random.default_rng(14)
     X = rng.standard_normal((1500, 6))
     y = np.argmax(X[:, :3] + 0.4 * rng.standard_normal((1500, 3)), axis=1)  # each from the rest

@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from tamiz.filters import MRMR
+from tamiz.filters.information import base
 from tamiz.filters.information.mrmr import _standardised
 from tests.filters.cases_information import (
     all_checks_pass,
@@ -86,11 +87,11 @@ def test_features_not_selected_are_ranked_too(scheme):
     check_completion(MRMR(4, scheme=scheme, measure="f_pearson"), X.astype(float), y)
 
 
-def test_removing_features_from_memory_changes_nothing(monkeypatch):
+def test_removing_features_from_memory_changes_nothing(limits):
     X, y = discrete(80, 1, p=60)
     orders = []
-    for share in (0.0, 0.7, 1.0):
-        monkeypatch.setattr("tamiz.filters.information.base.COMPACT", share)
+    for fraction in (0.0, 0.7, 1.0):
+        limits(base, COMPACT=fraction)
         for measure in ("mutual_information", "f_pearson"):
             selector = MRMR(measure=measure, bins=None, full_ranking=True).fit(X, y)
             orders.append(selector.order_.tolist())

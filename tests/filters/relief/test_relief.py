@@ -26,6 +26,7 @@ from tamiz.filters import (
     WelchT,
 )
 from tamiz.filters.relief import neighbours
+from tests.calls import tiles_of_one
 from tests.frames import to_polars
 from tests.naive import relief as naive
 
@@ -152,11 +153,11 @@ def test_neighbours_are_exact(shape, metric):
     np.testing.assert_allclose(got, expected, atol=1e-12)
 
 
-def test_strips_of_distances_equal_the_whole(monkeypatch):
+def test_strips_of_distances_equal_the_whole(limits):
     rng = np.random.default_rng(0)
     X, y = rng.random((150, 5)), rng.integers(0, 3, 150)
     whole = ReliefF(n_neighbors=5, random_state=0).fit(X, y).scores_
-    monkeypatch.setattr(neighbours, "_MOST_KEPT", 5000)
+    limits(neighbours, _MOST_KEPT=5000)
     np.testing.assert_array_equal(ReliefF(n_neighbors=5, random_state=0).fit(X, y).scores_, whole)
 
 
@@ -215,15 +216,13 @@ def test_huge_values_do_not_overflow():
         assert got[0] == pytest.approx(1, abs=0.1)
 
 
-def test_threads_do_not_change_a_bit(monkeypatch):
+def test_threads_do_not_change_a_bit():
     rng = np.random.default_rng(0)
     X, y = np.round(rng.random((300, 40)), 1), rng.integers(0, 3, 300)
     X[rng.random(X.shape) < 0.01] = np.nan
     here = ReliefF(random_state=3).fit(X, y).scores_
-    monkeypatch.setattr(
-        neighbours, "run_tiles", lambda f, n, *args, **_: [f(k, k + 1, *args) for k in range(n)]
-    )
-    assert (ReliefF(random_state=3).fit(X, y).scores_ == here).all()
+    with tiles_of_one(neighbours):
+        assert (ReliefF(random_state=3).fit(X, y).scores_ == here).all()
 
 
 def test_ties_at_random_follow_the_seed():
