@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tamiz.cli._indicators import Indicators
+from tamiz.cli._stream import Indicators
 from tamiz.data import load
 from tamiz.scale import batches
 
@@ -39,7 +39,7 @@ def test_the_columns_of_the_whole_table(path, rows, monkeypatch):
         whole = load(path, target="kind", roles=roles).encode("onehot")
     with pytest.warns(UserWarning, match="Left out"):
         table = Indicators(batches(path, "kind", roles=roles, batch_rows=rows).survey())
-    monkeypatch.setattr("tamiz.cli._indicators.rows_per_batch", lambda n_columns: 32)
+    monkeypatch.setattr("tamiz.cli._stream.rows_per_batch", lambda n_columns: 32)
     assert table.schema.names == whole.feature_names
     assert "gaps=(missing)" in table.schema.names and "zip=7.5" in table.schema.names
     assert not table.schema.categories

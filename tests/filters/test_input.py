@@ -260,7 +260,7 @@ def test_slices_change_nothing(method, monkeypatch):
     X, y = numbers(150)
     X[::7, 2] = np.nan
     usual = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
-    monkeypatch.setattr("tamiz.filters.relief.neighbours._SLICE", 1)
+    monkeypatch.setattr("tamiz.filters.neighbours._SLICE", 1)
     sliced = method(random_state=0, categorical_features=[5]).fit(X, y).scores_
     np.testing.assert_array_equal(sliced, usual)
 

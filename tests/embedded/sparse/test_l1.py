@@ -234,7 +234,7 @@ def test_too_few_steps_are_told(cancer):
 
 
 def test_ctrl_c_keeps_what_was_reached(cancer, monkeypatch):
-    from tamiz.solvers.l1 import interior as l1_interior
+    from tamiz.solvers import l1_interior
 
     X, y = cancer
     steps = []

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
-from tamiz.embedded.sparse.l1l2 import solve as solver
-from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge, certify, constant
+from tamiz.embedded.sparse import l1l2 as solver
+from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge, certify, constant
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
@@ -438,7 +438,7 @@ def test_limit_on_steps(wdbc):
 
 
 def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
-    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
+    from tamiz.embedded.sparse import l1l2_interior
 
     X, y = wdbc
     steps = iter(range(100))
@@ -458,7 +458,7 @@ def test_interruption_keeps_what_was_reached(wdbc, monkeypatch):
 
 @pytest.mark.parametrize("step", [0, 1])
 def test_an_early_interruption_gives_no_advice_on_the_penalty(wdbc, monkeypatch, step):
-    from tamiz.embedded.sparse.l1l2 import interior as l1l2_interior
+    from tamiz.embedded.sparse import l1l2_interior
 
     steps, advance = iter(range(100)), l1l2_interior._advance
 
