@@ -26,8 +26,8 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import json_ready
 from tamiz.display import axes, between, frames, number, pvalue_text
+from tamiz.evaluation.checks import mask_and_names, read_masks
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
-from tamiz.evaluation.masks import mask_and_names, read_masks
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, make_sampling, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
