@@ -17,8 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tamiz.display import text_table
-
 if TYPE_CHECKING:
     from tamiz.data import Dataset
 
@@ -197,6 +195,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence
         with open_pipe():
             Console(file=sys.stdout).print(drawn)
         return
+    from tamiz.display import text_table  # with NumPy, which --help does without
+
     for line in text_table(columns, texts, right=right):
         say(line)
 
