@@ -137,7 +137,7 @@ def rival(who: str, data: Any, train: np.ndarray, test: np.ndarray) -> tuple[flo
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from tamiz.data.encoding import columns_of
+    from tamiz.data.dataset import columns_of
 
     units = columns_of(data)
     encoded = data.encode("onehot") if data.levels else data

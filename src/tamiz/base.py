@@ -21,8 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamiz.display.html import html_table
-from tamiz.display.selection_plot import plot_selection
+from tamiz.display import html_table, plot_selection
 
 if TYPE_CHECKING:
     import pandas as pd

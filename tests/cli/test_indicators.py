@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tamiz.cli._indicators import Indicators
+from tamiz.cli._stream import Indicators
 from tamiz.data import load
 from tamiz.data.formats import base
 from tamiz.scale import batches

@@ -15,8 +15,7 @@ import tamiz.cli
 import tamiz.data
 from tamiz.cli import options as opt
 from tamiz.cli.app import app, main
-from tamiz.cli.problems import UsageProblem
-from tamiz.cli.wording import as_options
+from tamiz.cli.console import UsageProblem, as_options
 from tamiz.data import load
 
 RNG = np.random.default_rng(0)

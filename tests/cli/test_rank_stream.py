@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tamiz.cli.app import app
-from tamiz.cli.problems import UsageProblem
+from tamiz.cli.console import UsageProblem
 from tests.cli.programs import run, valid
 
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tamiz.cli import _stream_report
-from tamiz.cli._indicators import Indicators
+from tamiz.cli._stream import Indicators
 from tamiz.cli._stream_report import streamed_study
 from tamiz.cli.app import app, run
 from tamiz.cli.rank import Ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tamiz.cli.wording import as_options, begin, tell_notes, tell_once
+from tamiz.cli.console import as_options, begin, tell_notes, tell_once
 from tamiz.data import load
 
 

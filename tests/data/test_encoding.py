@@ -8,7 +8,7 @@ import pytest
 from sklearn.preprocessing import OneHotEncoder
 
 from tamiz.data import DataError, load
-from tamiz.data.encoding import indicators
+from tamiz.data.dataset import indicators
 from tamiz.validation import check_units
 
 TABLE = pd.DataFrame(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tamiz.data import available, load
-from tamiz.data.leak import leaks
+from tamiz.data.findings import leaks
 
 RNG = np.random.default_rng(1)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tamiz.data.column import Column
-from tamiz.data.roles import (
+from tamiz.data.plan import (
     duplicates,
     few_valued,
     named_like_id,

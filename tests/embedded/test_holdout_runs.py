@@ -101,7 +101,7 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, save_every_step):
 def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     keeper = Checkpoint(tmp_path / "state.npz", {}, every=0.02)
     with monkeypatch.context() as patch:
-        patch.setattr("tamiz.runtime.files.os.fsync", lambda file: time.sleep(0.02))
+        patch.setattr("tamiz.runtime.checkpoint.os.fsync", lambda file: time.sleep(0.02))
         keeper.save({"k": 1}, now=True)  # takes 0.02 s: nothing for 0.4 s
     time.sleep(0.1)
     keeper.save({"k": 2})

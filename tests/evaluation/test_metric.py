@@ -20,7 +20,7 @@ from sklearn.metrics import (
 )
 
 from tamiz.evaluation.judges import ErrorMetric
-from tamiz.evaluation.judges.metric import Predicted
+from tamiz.evaluation.judges.named import Predicted
 
 
 def said(predictions, decisions=None, proportions=None):

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC as PeerSVC
 
 from tamiz.evaluation import ReportCard, report_card
-from tamiz.evaluation.intervals import clopper_pearson, delong, wilson
+from tamiz.evaluation.inference import clopper_pearson, delong, wilson
 from tamiz.svm import SVC
 from tests.naive import statistics as naive
 
@@ -221,7 +221,7 @@ def test_two_classes_as_several_have_the_same_mean_area():
     y, guess, scores = sample()
     value = scores[:, 1] - scores[:, 0]
     both = report_card(y, guess, scores=value)["roc_area"]
-    from tamiz.evaluation.card.measures import ROCCurve, macro_area
+    from tamiz.evaluation.measures import ROCCurve, macro_area
 
     curves = [ROCCurve(y == 0, -value, None), ROCCurve(y == 1, value, None)]
     own = {c: {"roc_area": curves[c].metric(0.95, ("a", "b"))} for c in (0, 1)}

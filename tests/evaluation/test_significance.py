@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from tamiz.evaluation import critical_difference, critical_difference_diagram, significance
-from tamiz.evaluation.statistical_tests.paired_tests import holm, nemenyi_quantile, wilcoxon
+from tamiz.evaluation.inference import holm, nemenyi_quantile, wilcoxon
 from tests.naive import statistics as naive
 
 NAMES = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]

@@ -31,8 +31,8 @@ from tamiz.filters import (
     StumpError,
     SymmetricalUncertainty,
     WelchT,
+    neighbours,
 )
-from tamiz.filters.relief import neighbours
 from tamiz.information import Discretiser, encode
 from tamiz.validation import check_classes, check_X
 

@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from tamiz.reports import render
-from tamiz.reports.charts.plane import regions
+from tamiz.reports.charts.columns import regions
 from tamiz.reports.charts.scales import Linear, Log, Symlog, scale_of
 from tamiz.reports.language import LANGUAGES
 from tamiz.reports.page import Page

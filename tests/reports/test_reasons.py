@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tamiz.evaluation.agreement.stability import nogueira_index
+from tamiz.evaluation.agreement import nogueira_index
 from tamiz.evaluation.study import Study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.reports import reason_text, render, summary

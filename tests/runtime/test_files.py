@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tamiz.runtime.files import write_whole
+from tamiz.runtime.checkpoint import write_whole
 
 
 def test_bytes_and_functions_are_written_and_nothing_else_is_left(tmp_path):

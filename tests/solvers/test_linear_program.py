@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tamiz.runtime.progress import Progress
+from tamiz.solvers import l1_programs as programs
 from tamiz.solvers import linear_program
-from tamiz.solvers.l1 import programs
-from tamiz.solvers.l1.programs import entry_price, least_norm
+from tamiz.solvers.l1_programs import entry_price, least_norm
 from tamiz.solvers.linear_program import (
     METHODS,
     HingeProgram,

@@ -17,6 +17,7 @@ from tamiz.qp import (
     svc_problem,
     svr_problem,
 )
+from tamiz.solvers import SOLVERS as CHOICE
 from tamiz.solvers import (
     Status,
     descent,
@@ -244,13 +245,11 @@ def test_low_rank_matrix_equals_its_product():
 
 
 def test_choice_of_solver(monkeypatch):
-    from tamiz.solvers import auto
-
     seen = []
-    for name in auto.SOLVERS:
-        real = auto.SOLVERS[name]
+    for name in CHOICE:
+        real = CHOICE[name]
         monkeypatch.setitem(
-            auto.SOLVERS, name, lambda *a, _f=real, _n=name, **k: (seen.append(_n), _f(*a, **k))[1]
+            CHOICE, name, lambda *a, _f=real, _n=name, **k: (seen.append(_n), _f(*a, **k))[1]
         )
     _, problem = classification(n=300)
     solve(problem)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from tamiz.kernels import RBF, Linear, Polynomial
-from tamiz.kernels.lazy_rows import RowSource
+from tamiz.kernels.compiled import RowSource
 from tamiz.qp import KernelQ
 from tamiz.svm import SVC
 from tamiz.svm.multiclass import decide, fit_binary, tasks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tamiz.tree import CARTClassifier
-from tamiz.tree.classifier import check_costs, weights_of_costs
+from tamiz.tree.cart import check_costs, weights_of_costs
 from tests.naive.cart import Problem
 from tests.tree.test_growth import check_splits_are_best, table
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tamiz.cli._indicators import Indicators
+from tamiz.cli._stream import Indicators
 from tamiz.data import Dataset
 from tamiz.data.column import plain_number
 from tamiz.data.dataset import count_missing
+from tamiz.data.findings import leaks
 from tamiz.data.formats import stem
-from tamiz.data.leak import leaks
-from tamiz.data.roles import ASIDE, duplicates, perhaps_identifiers
+from tamiz.data.plan import ASIDE, duplicates, perhaps_identifiers
 from tamiz.evaluation.study import Study, Whole
 from tamiz.reports.page import selected
 from tamiz.reports.sections.features import MOST

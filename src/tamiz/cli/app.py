@@ -24,8 +24,7 @@ from tamiz.cli import (
     show,
     tune,
 )
-from tamiz.cli.console import flush, tolerate_encoding
-from tamiz.cli.problems import CutShort, Problem
+from tamiz.cli.console import CutShort, Problem, flush, tolerate_encoding
 
 app = typer.Typer(
     name="tamiz",

@@ -37,16 +37,15 @@ def fit(
     Example:  tamiz fit train.csv --save model.tamiz -m mrmr -k 20 -p C=10
               tamiz predict model.tamiz new.csv > predictions.csv
     """
-    from tamiz.cli.console import command_line, say_json, tell
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import command_line, say_json, tell, usage
     from tamiz.cli.rank import read_params
 
     opt.check_writable(save, "--save")
     dataset = opt.read(data, reading=reading, quiet=quiet)
     encoded = dataset.encode("onehot") if dataset.levels else dataset
     from tamiz import save as write_model
+    from tamiz.cli.console import tell_notes
     from tamiz.cli.table_model import TableModel
-    from tamiz.cli.wording import tell_notes
 
     with usage():
         method, judge, model = _pipeline(encoded, method, judge, k, scale, seed)

@@ -28,8 +28,7 @@ def methods(
 
     Example:  tamiz methods --family filter
     """
-    from tamiz.cli.console import say, say_json, table
-    from tamiz.cli.problems import UsageProblem
+    from tamiz.cli.console import UsageProblem, say, say_json, table
     from tamiz.evaluation.judges import JUDGES
     from tamiz.evaluation.methods import METHODS
 

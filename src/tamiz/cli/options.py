@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tamiz.cli.problems import UsageProblem, usage
+from tamiz.cli.console import UsageProblem, usage
 
 if TYPE_CHECKING:
     from tamiz.data import Dataset
@@ -219,8 +219,7 @@ def read(
     """
     import warnings
 
-    from tamiz.cli.console import command_line
-    from tamiz.cli.wording import begin, tell_once
+    from tamiz.cli.console import begin, command_line, tell_once
     from tamiz.data import load
 
     begin()

@@ -40,8 +40,7 @@ def predict(
     The new table needs the columns that the model uses ('tamiz show' lists them), in any order;
     others are ignored. Identifiers are copied. If it has the target too, the error is reported.
     """
-    from tamiz.cli.console import say_json, tell
-    from tamiz.cli.problems import UsageProblem, usage
+    from tamiz.cli.console import UsageProblem, say_json, tell, usage
 
     opt.check_writable(out, "--out")
     reading = opt.Reading(
@@ -134,7 +133,7 @@ def _read(fitted: Any, data: str, arguments: dict[str, Any]) -> Any:
 def _identifiers(fitted: Any, table: Any, asked: list[str] | None) -> list[str]:
     """Columns to copy: those asked for, else those that identify rows and are no features."""
     from tamiz.data.errors import DataError, near
-    from tamiz.data.roles import named_like_id
+    from tamiz.data.plan import named_like_id
 
     names = table.feature_names
     for name in asked or []:
@@ -160,7 +159,7 @@ def _as_written(
 
     from tamiz.cli.table_model import text_of
     from tamiz.data import DataError, load
-    from tamiz.data.encoding import MISSING
+    from tamiz.data.dataset import MISSING
 
     j = table.feature_names.index(name)
     cells = table.X[:, [j]].toarray().ravel() if hasattr(table.X, "toarray") else table.X[:, j]
@@ -195,9 +194,8 @@ def _write(columns: dict[str, list[Any]], out: str | None) -> None:
     import csv
     import io
 
-    from tamiz.cli.console import say
-    from tamiz.cli.problems import Problem
-    from tamiz.runtime.files import write_whole
+    from tamiz.cli.console import Problem, say
+    from tamiz.runtime.checkpoint import write_whole
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -220,7 +218,7 @@ def _refuse_loss(text: str) -> None:
     """Names of classes must not be changed on their way out."""
     import sys
 
-    from tamiz.cli.problems import Problem
+    from tamiz.cli.console import Problem
 
     encoding = sys.stdout.encoding or "utf-8"
     try:
@@ -238,7 +236,7 @@ def _tell_error(fitted: Any, found: Any, truth: Any) -> float | None:
 
     from tamiz.cli.console import number, percent, tell
     from tamiz.cli.table_model import text_of
-    from tamiz.data.encoding import MISSING
+    from tamiz.data.dataset import MISSING
 
     if fitted.labels is None:
         try:

@@ -67,7 +67,7 @@ def rank(
     A ranking says nothing about the error to expect: 'tamiz select' does.
     """
     from tamiz.cli._stream import wants_stream
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import usage
     from tamiz.evaluation.methods import find_method
 
     opt.check_language(lang)
@@ -121,8 +121,7 @@ class _Output(NamedTuple):
 
 
 def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:
-    from tamiz.cli.console import command_line
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import command_line, usage
 
     dataset = opt.read(data, reading=reading, leaks="keep", quiet=output.quiet)
     with usage():
@@ -192,8 +191,7 @@ def _streamed(data: str, reading: opt.Reading, asked: Request) -> tuple[Ranking,
     from pathlib import Path
 
     from tamiz.cli._stream import fit_streamed, open_table
-    from tamiz.cli.problems import usage
-    from tamiz.cli.wording import begin
+    from tamiz.cli.console import begin, usage
     from tamiz.data.formats import stem
 
     begin()
@@ -220,8 +218,7 @@ def _report_streamed(
     from pathlib import Path
 
     from tamiz.cli._stream_report import streamed_study
-    from tamiz.cli.console import command_line
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import command_line, usage
     from tamiz.reports import write_report
 
     with usage():
@@ -241,8 +238,7 @@ def _report_streamed(
 
 def show(ranking: Ranking, k: int | None, json: bool, quiet: bool) -> None:
     """Print a ranking."""
-    from tamiz.cli.console import number, say, say_json, table, tell
-    from tamiz.cli.wording import tell_once
+    from tamiz.cli.console import number, say, say_json, table, tell, tell_once
 
     selection = ranking.selection
     shown = len(selection.order) if k is None else k
@@ -355,8 +351,7 @@ def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str])
 
 def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> None:
     """Fit; some methods take missing values with some parameters or tasks only, and say so."""
-    from tamiz.cli.problems import UsageProblem
-    from tamiz.cli.wording import warnings_into
+    from tamiz.cli.console import UsageProblem, warnings_into
     from tamiz.validation import MissingValuesError, SparseInputError
 
     with warnings_into(notes):

@@ -25,8 +25,7 @@ def reproduce(
     Examples:  tamiz reproduce
                tamiz reproduce P3 --repeats 20
     """
-    from tamiz.cli.console import say, say_json, table
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import say, say_json, table, usage
     from tamiz.reproduce.reproduce import available
     from tamiz.reproduce.reproduce import reproduce as run
 

@@ -122,8 +122,7 @@ def select(
     By default it takes about a minute; --time-budget gives it more, or less. Ctrl-C shows what is
     there.
     """
-    from tamiz.cli.console import flush, say_json, tell
-    from tamiz.cli.problems import UsageProblem
+    from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
     for path, name in ((out, "--out"), (save, "--save")):
         opt.check_writable(path, name)
@@ -175,9 +174,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
     """The study that the options describe: those of ``make_study``, as the user wrote them."""
     import warnings
 
-    from tamiz.cli.console import command_line, tell
-    from tamiz.cli.problems import usage
-    from tamiz.cli.wording import as_options, tell_notes
+    from tamiz.cli.console import as_options, command_line, tell, tell_notes, usage
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
 
@@ -238,7 +235,7 @@ def _judge(name: str) -> str:
 
 def _refuse_nothing(study: Study, time_budget: float | None) -> None:
     """A run that was cut short before anything could be shown has failed."""
-    from tamiz.cli.problems import Problem
+    from tamiz.cli.console import Problem
 
     found = study.comparison
     if found is None or study.answers is not None:
@@ -281,8 +278,7 @@ def show(study: Study, lang: str) -> None:
 def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
     """Fit an answer to all rows and keep it, with its card and probabilities."""
     from tamiz import save as write_model
-    from tamiz.cli.console import tell
-    from tamiz.cli.problems import Problem
+    from tamiz.cli.console import Problem, tell
     from tamiz.cli.table_model import TableModel
 
     best = study.recommended if answer == "smallest" else study.most_accurate
@@ -323,8 +319,7 @@ def _signals() -> Iterator[list[int]]:
     """Let SIGTERM end a run as Ctrl-C does; the list holds the signals that came."""
     import signal
 
-    from tamiz.cli.console import tell
-    from tamiz.cli.problems import CutShort
+    from tamiz.cli.console import CutShort, tell
 
     caught: list[int] = []
 
@@ -350,7 +345,7 @@ def _signals() -> Iterator[list[int]]:
 
 def _leave_if_cut(study: Study, caught: list[int]) -> None:
     """Ctrl-C and SIGTERM set the exit code; a time budget that ran out is no failure."""
-    from tamiz.cli.problems import CutShort
+    from tamiz.cli.console import CutShort
 
     found = study.comparison
     if found is not None and found.status == "interrupted":

@@ -17,8 +17,7 @@ def show(
 
     Example:  tamiz show model.tamiz
     """
-    from tamiz.cli.console import say, say_json
-    from tamiz.cli.problems import usage
+    from tamiz.cli.console import say, say_json, usage
 
     with usage():
         from tamiz import load as read_model

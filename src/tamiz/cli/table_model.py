@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from tamiz.cli import calibration
-from tamiz.data.encoding import MISSING, indicators
+from tamiz.data.dataset import MISSING, indicators
 from tamiz.data.errors import DataError, DataWarning, listed, near
 
 if TYPE_CHECKING:

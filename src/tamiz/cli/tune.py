@@ -39,9 +39,7 @@ def tune(
 
     Features are scaled inside the training part of every fold.
     """
-    from tamiz.cli.console import command_line, say_json, tell
-    from tamiz.cli.problems import usage
-    from tamiz.cli.wording import tell_notes
+    from tamiz.cli.console import command_line, say_json, tell, tell_notes, usage
 
     opt.check_language(lang)
     opt.check_writable(out, "--out")
@@ -149,7 +147,7 @@ def _grid(
     grid = []
     for name in kernels:
         if name not in has:
-            from tamiz.cli.problems import UsageProblem
+            from tamiz.cli.console import UsageProblem
 
             raise UsageProblem(f"--kernel {name!r} is not known; use {', '.join(has)}.")
         grid.append({"kernel": [name], **{key: given[key] or usual[key] for key in has[name]}})

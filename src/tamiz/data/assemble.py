@@ -10,8 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.column import Column, RawTable, plain_number
-from tamiz.data.dataset import Dataset, count_missing
-from tamiz.data.encoding import check_encoding
+from tamiz.data.dataset import Dataset, check_encoding, count_missing
 from tamiz.data.errors import DataError, listed
 from tamiz.data.findings import (
     Told,
@@ -22,12 +21,13 @@ from tamiz.data.findings import (
     tell_skew,
     tell_transposed,
 )
-from tamiz.data.plan import ColumnPlan, find_columns
-from tamiz.data.roles import (
+from tamiz.data.plan import (
     ASIDE,
     ROLES,
+    ColumnPlan,
     duplicates,
     few_valued,
+    find_columns,
     judge_text,
     numeric_roles,
     text_role,

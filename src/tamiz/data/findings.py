@@ -2,22 +2,270 @@
 
 Everything is said twice: as a note or a warning for people, and as a finding with a
 code for programs.
+
+Features that give the target away.
+
+A column that alone gives the class of (nearly) every sample is either the answer under another
+name, or something known only afterwards. Three kinds are told apart:
+
+- A column of few values, each of which goes with one class, leaves no doubt.
+- A column of many values may separate the classes because the problem is easy. It is reported if
+  hardly any other column does so, and the best of the others is far behind. So is a column with a
+  few exceptions, fewer than one in fifty of the errors made without any feature.
+- A column that is called like the target may have more exceptions.
+
+On tables with more columns than rows some column separates the classes by chance, or because one
+gene in thousands does; there only columns with as few values as classes are looked at. In a
+regression a column is reported that rises or falls with the target without exception, or whose
+squared correlation with it is 0.999 or more, far beyond that of the others.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
-from tamiz.data.leak import MANY, belonging, leaks
-from tamiz.data.plan import ColumnPlan
-from tamiz.data.roles import ASIDE, perhaps_identifiers
+from tamiz.data.plan import ASIDE, ColumnPlan, perhaps_identifiers
+
+LEAST = 20  # with fewer rows a perfect column may be luck
+NEARLY = 0.02  # errors, as a fraction of those made without features, that are nearly none ...
+CALLED = 0.1  # ... and for a column that is called like the target
+FAR = 0.15  # the best of the other columns makes so many at least ...
+TIMES = 10  # ... and so many times more
+MANY = 10  # values of a column that says which rows belong together
+CHANCE = 0.01  # accepted probability that any column does so by chance
+SAMPLE = 512  # rows on which all columns are judged
+
+
+def leaks(
+    X: np.ndarray, y: np.ndarray, classes: bool, names: list[str] | None = None, target: str = ""
+) -> dict[int, str]:
+    """Positions of the columns that determine ``y`` (codes of classes, or numbers), and how well.
+
+    With ``names``, a column that is called like ``target`` may have more exceptions.
+    """
+    n, p = X.shape
+    if n < LEAST or (y == y[0]).all():
+        return {}
+    called = [_called_like(name, target) for name in names or []]
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite numbers
+        return (_by_class if classes else _by_number)(X, y, np.array(called or [False] * p))
+
+
+def belonging(X: np.ndarray, y: np.ndarray) -> dict[int, int]:
+    """Positions of columns whose values seem to say which rows belong together, and how many.
+
+    Such a column (a patient, a batch, a day) has ten values or more, most of which return, each
+    always with the same class, and neighbouring values with other ones: a model that has seen some
+    rows of a value knows the class of the others, and learns nothing about new ones.
+    """
+    n, p = X.shape
+    y = np.unique(y, return_inverse=True)[1]
+    parts = np.bincount(y) / n
+    found = {}
+    for j in range(p):
+        column = X[:, j]
+        there = ~np.isnan(column)
+        values, which, counts = np.unique(column[there], return_inverse=True, return_counts=True)
+        again = counts > 1
+        if len(values) < MANY or counts[again].sum() < 0.8 * n:
+            continue
+        table = np.zeros((len(values), len(parts)))
+        np.add.at(table, (which, y[there]), 1)
+        if (table.max(axis=1) < counts).any():
+            continue
+        changes = np.count_nonzero(np.diff(table.argmax(axis=1)))
+        # one class in all rows of a value: at most so likely for each of the classes
+        bound = np.log(len(parts)) + counts[again] * np.log(parts.max())
+        chance = float(np.minimum(bound, 0.0).sum())
+        if changes > len(values) / 10 and chance + math.log(p) < math.log(CHANCE) - 10:
+            found[j] = len(values)
+    return found
+
+
+class _Fit(NamedTuple):
+    """How well a column alone gives the class."""
+
+    errors: int  # made by thresholds, one fewer than classes, or by the majority at each value
+    base: int  # errors made without the column
+    few: bool  # each of few values goes with its own class
+
+    @property
+    def rate(self) -> float:
+        return self.errors / self.base if self.base else 1.0
+
+    def shown(self, n: int) -> str:
+        return f"in all but {self.errors:,} of {n:,} rows" if self.errors else "in every row"
+
+
+# ------------------------------------------------------------------------------- classification
+
+
+def _by_class(X: np.ndarray, y: np.ndarray, called: np.ndarray) -> dict[int, str]:
+    n, p = X.shape
+    y = np.unique(y, return_inverse=True)[1]
+    counts = np.bincount(y)
+    if len(counts) > n // 5:
+        return {}
+    rows = np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp)
+    # the rare classes too
+    rows = np.unique(
+        np.concatenate([rows, *(np.flatnonzero(y == k)[:3] for k in range(min(len(counts), 100)))])
+    )
+    asked = np.arange(p)
+    if p > n:
+        head = np.sort(X[:16], axis=0)  # NaN last, each unequal to the next
+        asked = asked[
+            (np.diff(head, axis=0) != 0).sum(axis=0) < len(counts) + np.isnan(head).sum(0)
+        ]
+    part, y_part = np.ascontiguousarray(X[rows][:, asked].T), y[rows]
+    rate = np.array([_fit(column, y_part, whole=False).rate for column in part])
+    likely = rate <= np.where(called[asked], 2 * CALLED, 2.5 * NEARLY)
+    found: dict[int, _Fit] = {}
+    for k in np.flatnonzero(likely).tolist():
+        j = int(asked[k])
+        fit = _fit(X[:, j], y, whole=True)
+        limit = CALLED if called[j] else NEARLY
+        if fit.rate <= limit and (p <= n or fit.few) and _beyond_chance(fit.errors, counts, p):
+            found[j] = fit
+            rate[k] = fit.rate
+    sure = [j for j, fit in found.items() if (fit.few and not fit.errors) or called[j]]
+    doubtful = [j for j in found if j not in sure]
+    others = rate[~np.isin(asked, list(found))]
+    next_best = float(others.min(initial=1.0))
+    if len(doubtful) > max(1, p // 10) or next_best < FAR:
+        doubtful = []
+    doubtful = [j for j in doubtful if next_best >= TIMES * found[j].rate]
+    return {j: found[j].shown(n) for j in sorted([*sure, *doubtful])}
+
+
+def _fit(column: np.ndarray, y: np.ndarray, whole: bool) -> _Fit:
+    """The errors of the better of two rules: thresholds, or the majority at each of few values.
+
+    Missing values are a value of their own; if they are few, and the others determine the class,
+    they are passed over. Of a part of the rows (``whole`` is false) more values are few.
+    """
+    n = len(y)
+    gone = np.isnan(column)
+    n_gone = int(gone.sum())
+    values, place = np.unique(column[~gone], return_inverse=True)
+    k = int(y.max()) + 1
+    known = np.bincount(place * k + y[~gone], minlength=len(values) * k).reshape(-1, k)
+    at_gaps = np.bincount(y[gone], minlength=k)
+    by_class = known.sum(axis=0)
+    base_known, base = int(len(place) - by_class.max()), int(n - (by_class + at_gaps).max())
+    few = len(values) <= max(k, n // (20 if whole else 2))
+    by_value = int(len(place) - known.max(axis=1).sum()) if few and len(values) else n
+    errors = min(by_value, _by_thresholds(known))
+    few = few and by_value == errors
+    if n_gone and not errors and 2 * len(place) >= n and base_known:
+        return _Fit(0, base_known, few)
+    return _Fit(errors + int(n_gone - at_gaps.max()), base, few)
+
+
+def _by_thresholds(known: np.ndarray) -> int:
+    """Errors of one interval for each class, given how often each value goes with each class.
+
+    Of two classes these are the rows on the wrong side of the best threshold. Of more, the best
+    interval of each class is the stretch with the greatest sum of +1 for its own rows and -1 for
+    others; each error counts for two classes.
+    """
+    if not len(known):
+        return 0
+    total = known.sum(axis=1, keepdims=True)
+    sums = np.vstack([np.zeros((1, known.shape[1])), np.cumsum(2 * known - total, axis=0)])
+    own = known.sum(axis=0)
+    if known.shape[1] == 2:
+        return int(own[1] - max(sums[:, 1].max(), (sums[-1, 1] - sums[:, 1]).max()))
+    gain = (sums - np.minimum.accumulate(sums, axis=0)).max(axis=0)
+    return math.ceil(float((own - gain).sum()) / 2)
+
+
+def _beyond_chance(errors: int, counts: np.ndarray, p: int) -> bool:
+    """Whether labels in random order would hardly give any of ``p`` columns so few errors."""
+    n = int(counts.sum())
+    orders = math.lgamma(n + 1) - sum(math.lgamma(count + 1) for count in counts.tolist())
+    with_errors = math.lgamma(n + 1) - math.lgamma(errors + 1) - math.lgamma(n - errors + 1)
+    with_errors += errors * math.log(len(counts))
+    arrangements = math.lgamma(len(counts) + 1)
+    return math.log(p) + with_errors + arrangements - orders < math.log(CHANCE)
+
+
+def _called_like(name: str, target: str) -> bool:
+    """Whether the words of the target's name are among those of the column's."""
+    words, wanted = (
+        re.findall(r"[^\W\d_]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", text).lower())
+        for text in (name, target)
+    )
+    wanted = [word for word in wanted if len(word) > 2]
+    return bool(wanted) and all(word in words for word in wanted)
+
+
+# ----------------------------------------------------------------------------------- regression
+
+
+def _by_number(X: np.ndarray, y: np.ndarray, called: np.ndarray) -> dict[int, str]:
+    n, p = X.shape
+    rows = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
+    part, y_part = np.ascontiguousarray(X[rows].T), y[rows]
+    whole = len(rows) == n
+    sure = {
+        j: "in every row"
+        for j in range(p)
+        if _follows(part[j], y_part, whole) and _follows(X[:, j], y, True)
+    }
+    others = [j for j in range(p) if j not in sure]
+    rest = np.array([_unexplained(part[j], y_part) for j in others])
+    near = [j for j, left in zip(others, rest, strict=True) if left <= 0.002]
+    exact = {j: left for j in near if (left := _unexplained(X[:, j], y)) <= 0.001}
+    next_best = float(rest[~np.isin(others, list(exact))].min(initial=1.0))
+    if len(exact) > max(1, p // 10):
+        exact = {j: left for j, left in exact.items() if called[j]}
+    told = {
+        j: f"squared correlation {1 - left:.5f}"
+        for j, left in exact.items()
+        if called[j] or next_best >= TIMES * max(left, 0.001)
+    }
+    return dict(sorted({**sure, **told}.items()))
+
+
+def _unexplained(column: np.ndarray, y: np.ndarray) -> float:
+    """One minus the squared correlation; 1 if too few values are known."""
+    there = ~np.isnan(column) & np.isfinite(column)
+    if 2 * there.sum() < len(y) or there.sum() < LEAST:
+        return 1.0
+    x, t = column[there], y[there]
+    scale = np.abs(x).max()
+    x = x / scale if scale > 0 else x
+    t = t / max(float(np.abs(t).max()), np.finfo(float).tiny)
+    x, t = x - x.mean(), t - t.mean()
+    size = float(x @ x) * float(t @ t)
+    return 1.0 - float(x @ t) ** 2 / size if size > 0 else 1.0
+
+
+def _follows(column: np.ndarray, y: np.ndarray, whole: bool) -> bool:
+    """Whether a number rises, or falls, with the target without exception."""
+    n = len(column)
+    there = ~np.isnan(column)
+    column, y = column[there], y[there]
+    if whole and (len(column) < max(LEAST, n // 2) or len(np.unique(y)) < 3):
+        return False
+    order = np.lexsort((y, column))
+    up, by = np.diff(column[order]), np.diff(y[order])
+    if (by[up == 0] != 0).any():
+        return False
+    return bool((by >= 0).all() or (by <= 0).all())
+
+
+# ----------------------------------------------------------------------------------------- findings
+
 
 RARE = 0.2  # a class of fewer rows is rare, where there are two
 

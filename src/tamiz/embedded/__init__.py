@@ -10,7 +10,7 @@ from tamiz.embedded.sparse.arom import AROM
 from tamiz.embedded.sparse.fsv import FSV
 from tamiz.embedded.sparse.l0l2 import L0L2SVM
 from tamiz.embedded.sparse.l1 import L1SVM, l1_svm_path
-from tamiz.embedded.sparse.l1l2.selector import L1L2SVM
+from tamiz.embedded.sparse.l1l2 import L1L2SVM
 from tamiz.embedded.sparse.robust_lp import RobustLP
 
 __all__ = [

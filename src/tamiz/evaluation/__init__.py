@@ -3,11 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tamiz.evaluation.agreement.stability import Stability, StabilityTest, stability, stability_of
-from tamiz.evaluation.card.measures import Metric
-from tamiz.evaluation.card.report_card import ReportCard, report_card
+from tamiz.evaluation.agreement import Stability, StabilityTest, stability, stability_of
+from tamiz.evaluation.card import ReportCard, report_card
 from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
 from tamiz.evaluation.comparison.result import Comparison
+from tamiz.evaluation.measures import Metric
 from tamiz.evaluation.scaler import AutoScaler
 from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
 from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test

@@ -1,13 +1,19 @@
-"""What users pass to the functions of this package, checked; what is wrong is said of its name."""
+"""What users pass to the functions of this package, checked; what is wrong is said of its name.
+
+Selections, in whatever form they come, become one boolean table with names.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 
+from tamiz.base import Selection
 from tamiz.search.judges import last_step
 from tamiz.validation import as_vector, check_count, check_names
 
@@ -190,3 +196,211 @@ def check_fraction(fraction: Any, n_train: Any, n_test: Any) -> float | None:
             f"test_fraction={fraction!r} must be n_test / n_train, a number not below 0."
         )
     return float(fraction)
+
+
+# --------------------------------------------------------------------------------------- selections
+
+
+FORMS = (
+    "a boolean array with one row for each selection, a list of Selection, a list of fitted "
+    "selectors, or a list of collections of positions or names together with n_features"
+)
+
+
+def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray, list[str]]:
+    """Return the masks, (selections, features), and the names of the features."""
+    if n_features is not None:
+        n_features = check_count("n_features", n_features, 1)
+    own = None if names is None else check_names(names, n_features, "features")
+    if nw.dependencies.is_into_dataframe(selections):
+        frame = nw.from_native(selections, eager_only=True)
+        masks = _as_masks(frame.to_numpy())
+        _refuse_width(masks, n_features)
+        return masks, _names_for(own or [str(name) for name in frame.columns], masks.shape[1])
+    if sparse.issparse(selections):
+        selections = selections.toarray()
+    if isinstance(selections, np.ndarray) and selections.ndim == 2:
+        if _holds_masks(selections, n_features):
+            masks = _as_masks(selections)
+            _refuse_width(masks, n_features)
+            return masks, _names_for(own, masks.shape[1])
+    elif isinstance(selections, (str, bytes, Selection)) or not isinstance(selections, Iterable):
+        raise TypeError(f"selections is {selections!r}; pass {FORMS}.")
+    items = list(selections)
+    if not items:
+        raise ValueError(f"selections is empty; pass {FORMS}.")
+    if all(isinstance(item, Selection) or _is_selector(item) for item in items):
+        return _of_selectors(items, n_features, own)
+    if all(_is_mask(item) for item in items):
+        return _of_masks(items, n_features, own)
+    return _of_collections(items, n_features, own)
+
+
+def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:
+    """The mask and the names of a Selection, a fitted selector, or a pipeline with one."""
+    if isinstance(fitted, Selection):
+        return fitted.support, list(fitted.names)
+    step = selecting_step(fitted)
+    mask = np.asarray(step.get_support(), dtype=bool)
+    if n_features is not None and len(mask) != n_features:
+        raise ValueError(
+            f"{type(step).__name__} chose among {len(mask)} features, but X has {n_features}: an "
+            "earlier step of the pipeline changes them. Apply that step to X first."
+        )
+    names = getattr(step, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
+    return mask, _names_for(None if names is None else [str(n) for n in names], len(mask))
+
+
+def selecting_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline that selects features."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    for step in reversed(steps):
+        if hasattr(step, "get_support"):
+            return step
+    raise TypeError(
+        f"{type(estimator).__name__} has no get_support: it does not select features. Use a "
+        "selector of tamiz or of scikit-learn, or a pipeline that has one."
+    )
+
+
+def _is_selector(item: Any) -> bool:
+    return hasattr(item, "get_support") or hasattr(item, "steps")
+
+
+def _is_mask(item: Any) -> bool:
+    if not isinstance(item, (list, tuple)) and not hasattr(item, "__array__"):
+        return False
+    try:
+        values = np.asarray(item)
+    except ValueError:  # lists of lists of different lengths
+        return False
+    return values.ndim == 1 and values.dtype == bool
+
+
+def _holds_masks(table: np.ndarray, n_features: int | None) -> bool:
+    """Whether a table of two axes holds masks rather than positions."""
+    if table.dtype == bool or n_features is None:
+        return True
+    return table.shape[1] == n_features and bool(np.isin(table, (0, 1)).all())
+
+
+def _as_masks(table: np.ndarray) -> np.ndarray:
+    if table.ndim != 2 or not table.size:
+        raise ValueError(f"selections has shape {table.shape}; pass {FORMS}.")
+    if table.dtype != bool:
+        try:
+            strange = table[~np.isin(table.astype(np.float64), (0.0, 1.0))]
+        except (TypeError, ValueError):
+            strange = table.ravel()
+        if len(strange):
+            raise ValueError(
+                f"selections holds {strange.tolist()[0]!r} where a mask has True or False (1 or "
+                "0). For positions of features, give n_features."
+            )
+    return table.astype(bool)
+
+
+def _of_selectors(
+    items: list[Any], n_features: int | None, own: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    pairs = [mask_and_names(item) for item in items]
+    _refuse_lengths([mask for mask, _ in pairs])
+    for k, (_, names) in enumerate(pairs):
+        if names != pairs[0][1]:
+            raise ValueError(
+                f"selections 0 and {k} are about features of different names (first "
+                f"{_first_difference(pairs[0][1], names)}); compare selections of the same table."
+            )
+    masks = np.array([mask for mask, _ in pairs])
+    _refuse_width(masks, n_features)
+    return masks, _names_for(own or pairs[0][1], masks.shape[1])
+
+
+def _of_masks(
+    items: list[Any], n_features: int | None, own: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    _refuse_lengths([np.asarray(item) for item in items])
+    masks = _as_masks(np.array([np.asarray(item) for item in items]))
+    _refuse_width(masks, n_features)
+    return masks, _names_for(own, masks.shape[1])
+
+
+def _of_collections(
+    items: list[Any], n_features: int | None, own: list[str] | None
+) -> tuple[np.ndarray, list[str]]:
+    chosen = [_members(item, k) for k, item in enumerate(items)]
+    every = [member for members in chosen for member in members]
+    texts = sum(isinstance(member, str) for member in every)
+    if 0 < texts < len(every):
+        raise ValueError("selections mixes names and positions of features; use one of them.")
+    if n_features is None and own is None:
+        raise ValueError(
+            "n_features is needed to know how many features could have been selected; give it "
+            "with collections of positions or names, or pass boolean masks."
+        )
+    d = len(own) if own is not None else int(n_features or 0)
+    if texts:
+        own = own or _pad(list(dict.fromkeys(every)), d)
+        known = {name: j for j, name in enumerate(own)}
+        unknown = [name for name in every if name not in known]
+        if unknown:
+            raise ValueError(f"selections names {unknown[0]!r}, which is not among names.")
+        chosen = [[known[name] for name in members] for members in chosen]
+    masks = np.zeros((len(chosen), d), dtype=bool)
+    for k, members in enumerate(chosen):
+        for j in members:
+            if not isinstance(j, Integral) or isinstance(j, bool) or not 0 <= int(j) < d:
+                raise ValueError(
+                    f"selection {k} holds {j!r}, which is not a position from 0 to {d - 1}."
+                )
+            masks[k, int(j)] = True
+        if masks[k].sum() != len(members):
+            raise ValueError(
+                f"selection {k} names a feature more than once; if it is a mask, write it with "
+                "True and False."
+            )
+    return masks, _names_for(own, d)
+
+
+def _members(item: Any, k: int) -> list[Any]:
+    if isinstance(item, (str, bytes)) or not isinstance(item, Iterable):
+        raise TypeError(f"selection {k} is {item!r}; pass {FORMS}.")
+    return item.tolist() if isinstance(item, np.ndarray) else list(item)
+
+
+def _pad(found: list[str], d: int) -> list[str]:
+    if len(found) > d:
+        raise ValueError(
+            f"selections names {len(found)} different features, more than n_features={d}."
+        )
+    return found + [f"(never selected {k})" for k in range(1, d - len(found) + 1)]
+
+
+def _names_for(own: list[str] | None, d: int) -> list[str]:
+    if own is None:
+        return [f"x{j}" for j in range(d)]
+    if len(own) != d:
+        raise ValueError(f"names holds {len(own)} names for {d} features.")
+    return own
+
+
+def _refuse_lengths(masks: Sequence[np.ndarray]) -> None:
+    for k, mask in enumerate(masks):
+        if len(mask) != len(masks[0]):
+            raise ValueError(
+                f"selection 0 is about {len(masks[0])} features and selection {k} about "
+                f"{len(mask)}; compare selections of the same table."
+            )
+
+
+def _refuse_width(masks: np.ndarray, n_features: int | None) -> None:
+    if n_features is not None and masks.shape[1] != n_features:
+        raise ValueError(
+            f"selections are about {masks.shape[1]} features, but n_features is {n_features}; "
+            "masks have an entry for every feature."
+        )
+
+
+def _first_difference(a: list[str], b: list[str]) -> str:
+    first, second = next((x, y) for x, y in zip(a, b, strict=True) if x != y)
+    return f"{first!r} and {second!r}"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 _FILTERS, _EMBEDDED, _SEARCH = "tamiz.filters", "tamiz.embedded", "tamiz.search"
-_BASELINES = "tamiz.evaluation.comparison.baselines"
+_BASELINES = "tamiz.evaluation.comparison.arguments"
 
 #: Above this many features an elimination drops several at a time.
 _WIDE = 150

@@ -6,7 +6,7 @@ from tamiz.filters.information.maxdep import MaxDep
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
 from tamiz.filters.qpfs import QPFS
-from tamiz.filters.relief.relief import Relief, ReliefF, RReliefF
+from tamiz.filters.relief import Relief, ReliefF, RReliefF
 from tamiz.filters.univariate.auc import AUCScore
 from tamiz.filters.univariate.chi_squared import ChiSquared
 from tamiz.filters.univariate.fisher import FisherScore, SignalToNoise

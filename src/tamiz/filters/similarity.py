@@ -18,7 +18,7 @@ from tamiz.filters.base import REGRESSION
 from tamiz.filters.streaming import Correlate, Sampling, Stream, count_columns
 from tamiz.information import encode
 from tamiz.information.codes import DiscreteColumns
-from tamiz.information.units import safe_units
+from tamiz.information.columns import safe_units
 from tamiz.runtime.progress import Progress
 from tamiz.scale import CoMoments, RowSample
 from tamiz.validation import (

@@ -31,8 +31,8 @@ from threading import Event
 import numpy as np
 from numba import njit
 
+from tamiz.information.columns import safe_units
 from tamiz.information.counting import log_table
-from tamiz.information.units import safe_units
 from tamiz.runtime.threads import run_tiles
 
 #: Rounding of the mean and the deviation, relative to their size.

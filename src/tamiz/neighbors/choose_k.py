@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from tamiz.base import Stopwatch, choose_size, json_ready
-from tamiz.display.selection_plot import axes
+from tamiz.display import axes
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits

@@ -20,7 +20,7 @@ from tamiz.persistence import _container
 from tamiz.persistence._container import ModelFileError, ModelFileWarning, what_is
 from tamiz.persistence._encoding import Decoder, Encoder
 from tamiz.persistence._known import KnownNames
-from tamiz.runtime.files import write_whole
+from tamiz.runtime.checkpoint import write_whole
 
 MAX_BYTES = 1 << 31
 

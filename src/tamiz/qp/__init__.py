@@ -1,12 +1,5 @@
 """One quadratic problem, the views of its matrix, its optimality, and the machines stated as it."""
 
-from tamiz.qp.adapters import (
-    one_class_problem,
-    simplex_problem,
-    svc_problem,
-    svdd_problem,
-    svr_problem,
-)
 from tamiz.qp.matrices import (
     DenseQ,
     KernelQ,
@@ -16,14 +9,21 @@ from tamiz.qp.matrices import (
     ScaledQ,
     ShiftedQ,
 )
-from tamiz.qp.optimality import (
+from tamiz.qp.problem import (
+    InfeasibleError,
     Optimality,
+    QuadraticProblem,
+    SignFreeProblem,
     duality_gap,
     equality_multiplier,
     kkt_violation,
+    one_class_problem,
     optimality,
+    simplex_problem,
+    svc_problem,
+    svdd_problem,
+    svr_problem,
 )
-from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
 
 __all__ = [
     "DenseQ",

@@ -10,16 +10,38 @@ may be infinite.
 
 Solvers work on the equivalent problem in ``b = y * a``, whose equality reads ``sum(b) = d``: no
 sign appears in their loops, and for a classifier the quadratic term is the kernel matrix itself.
+
+Every machine is stated as this problem:
+
+===========  =====================  ==================  =========  =====  ================
+machine      Q                      p                   y          d      bounds
+===========  =====================  ==================  =========  =====  ================
+SVC          y_i y_j K_ij           -1                  labels     0      0 .. C_i
+SVR linear   ±K, twice              epsilon -/+ target  +1 / -1    0      0 .. C_i
+SVR squared  ±(K + I/2C), twice     epsilon -/+ target  +1 / -1    0      0 .. infinity
+one-class    K                      0                   1          nu W   0 .. w_i
+SVDD         K                      -diag K / 2         1          1      0 .. C_i
+QPFS         (1 - alpha) Q          -alpha F            1          1      0 .. infinity
+===========  =====================  ==================  =========  =====  ================
+
+Class and sample weights are per-sample upper bounds. Zero-weight samples have equal bounds and
+never move.
+
+Optimality: multiplier, violation, duality gap of the sign-free problem.
+
+With the gradient ``g = Qb + p`` and the multiplier ``m`` of ``sum(b) = d``, a point is optimal when
+``g_v >= m`` wherever ``b_v`` can still grow and ``g_v <= m`` wherever it can still shrink. The
+violation is therefore ``max(g over those that can shrink) - min(g over those that can grow)``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.qp.matrices import DenseQ, QMatrix
+from tamiz.qp.matrices import DenseQ, QMatrix, RepeatedQ, ScaledQ, ShiftedQ
 
 #: Gradients must stay far below what stands for "out of reach" in the solvers.
 _LARGEST = 1e30
@@ -189,3 +211,128 @@ class SignFreeProblem:
         taken = np.clip(abs(missing) - before, 0.0, room[order])
         b[order] += np.sign(missing) * taken
         return np.clip(b, self.lower, self.upper)
+
+
+# -------------------------------------------------------------------------------- solvers of others
+
+
+def svc_problem(K: QMatrix, signs: np.ndarray, C: np.ndarray | float) -> QuadraticProblem:
+    """Soft-margin classification (hard margin with ``C=inf``); ``signs`` holds the labels ±1."""
+    return QuadraticProblem(
+        Q=ScaledQ(K, signs), p=np.full(K.n, -1.0), y=signs, d=0.0, lower=0.0, upper=C
+    )
+
+
+def svr_problem(
+    K: QMatrix,
+    target: np.ndarray,
+    C: np.ndarray | float,
+    epsilon: float,
+    squared: bool = False,
+) -> QuadraticProblem:
+    """Epsilon-insensitive regression; the first half of the variables pulls the function up.
+
+    With ``squared`` the loss is ``C * max(0, |residual| - epsilon)**2``, whose dual has no upper
+    bound but a ridge ``1/(2C)`` on the kernel.
+    """
+    C = np.broadcast_to(np.asarray(C, dtype=np.float64), (K.n,))
+    if squared:
+        K = ShiftedQ(K, 1.0 / (2.0 * C))
+        C = np.full(K.n, np.inf)
+    signs = np.repeat([1.0, -1.0], K.n)
+    return QuadraticProblem(
+        Q=ScaledQ(RepeatedQ(K, 2), signs),
+        p=np.concatenate([epsilon - target, epsilon + target]),
+        y=signs,
+        d=0.0,
+        lower=0.0,
+        upper=np.concatenate([C, C]),
+    )
+
+
+def one_class_problem(K: QMatrix, nu: float, weight: np.ndarray) -> QuadraticProblem:
+    """Separation of the sample from the origin with at most a fraction ``nu`` of outliers."""
+    return QuadraticProblem(
+        Q=K,
+        p=np.zeros(K.n),
+        y=1.0,
+        d=nu * float(weight.sum()),
+        lower=0.0,
+        upper=weight,
+    )
+
+
+def svdd_problem(K: QMatrix, C: np.ndarray | float) -> QuadraticProblem:
+    """Smallest ball around the sample in feature space; ``C`` is the penalty of leaving it.
+
+    The textbook objective ``a'Ka - diag(K)'a`` is halved; the squared radius of the ball (without
+    slack) is therefore minus twice the optimum.
+    """
+    return QuadraticProblem(Q=K, p=-0.5 * K.diag(), y=1.0, d=1.0, lower=0.0, upper=C)
+
+
+def simplex_problem(Q: QMatrix, p: np.ndarray) -> QuadraticProblem:
+    """Any quadratic function over the simplex, as feature selection by weights needs it."""
+    return QuadraticProblem(Q=Q, p=p, y=1.0, d=1.0, lower=0.0, upper=np.inf)
+
+
+# --------------------------------------------------------------------------------------- optimality
+
+
+class Optimality(NamedTuple):
+    """How far a point is from the optimum."""
+
+    violation: float  # 0 or less: optimal
+    multiplier: float  # of the equality; minus the bias of a machine
+    gap: float | None  # bound on the distance to the optimal objective; None if no bound is known
+
+
+def optimality(b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Optimality:
+    """Violation, multiplier and duality gap at ``b`` with gradient ``g``."""
+    violation = kkt_violation(b, g, lower, upper)
+    multiplier = equality_multiplier(b, g, lower, upper)
+    return Optimality(violation, multiplier, duality_gap(b, g, lower, upper, multiplier))
+
+
+def kkt_violation(b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Largest decrease rate of the objective along a feasible pair direction, at least zero."""
+    grow = g[b < upper]
+    shrink = g[b > lower]
+    if not len(grow) or not len(shrink):
+        return 0.0
+    return max(0.0, float(shrink.max() - grow.min()))
+
+
+def equality_multiplier(
+    b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> float:
+    """Mean gradient of the free variables, or the midpoint of the admissible interval.
+
+    Without free variables the multiplier is not unique; variables at their upper bound give the
+    lower end of the interval, variables at their lower bound the upper end. Variables whose
+    bounds coincide say nothing.
+    """
+    free = (b > lower) & (b < upper)
+    if free.any():
+        return float(g[free].mean())
+    movable = lower < upper
+    at_upper = g[movable & (b >= upper)]
+    at_lower = g[movable & (b <= lower)]
+    ends = [side for side in (at_upper.max(initial=-np.inf), at_lower.min(initial=np.inf))]
+    finite = [float(end) for end in ends if np.isfinite(end)]
+    return sum(finite) / len(finite) if finite else 0.0
+
+
+def duality_gap(
+    b: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray, multiplier: float
+) -> float | None:
+    """Primal minus dual objective for a convex problem; ``None`` where a bound is infinite.
+
+    The dual point is the multiplier with the best multipliers of the bounds, which leaves
+    ``sum(max(r, 0) (b - lower) + max(-r, 0) (upper - b))`` with ``r = g - multiplier``.
+    """
+    r = g - multiplier
+    down, up = r > 0, r < 0
+    with np.errstate(invalid="ignore"):
+        gap = float(r[down] @ (b - lower)[down] - r[up] @ (upper - b)[up])
+    return gap if np.isfinite(gap) else None

@@ -20,14 +20,12 @@ from tamiz.reports.sections import (
     features,
     methods,
     plane,
-    ranking,
     redundancy,
     repeat,
     stability,
     summary,
-    tuning,
 )
-from tamiz.runtime.files import write_whole
+from tamiz.runtime.checkpoint import write_whole
 
 #: Makes a section of the page, or None where the study has nothing to show in it.
 SectionBuilder = Callable[[Page], Section | None]
@@ -46,8 +44,8 @@ _RESULTS: tuple[SectionBuilder, ...] = (
     errors.bias,
     methods.compared,
     methods.signal,
-    tuning.build,
-    ranking.build,
+    methods.tuned,
+    features.ranked,
 )
 #: What it was found with, after all results.
 _BACKGROUND: tuple[SectionBuilder, ...] = (

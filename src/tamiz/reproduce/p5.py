@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold
 
-from tamiz.evaluation.card.report_card import report_card
+from tamiz.evaluation.card import report_card
 from tamiz.reproduce.base import (
     Experiment,
     Found,

@@ -7,8 +7,8 @@ import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tamiz.display.selection_plot import axes as new_axes
-from tamiz.display.tables import text_table
+from tamiz.display import axes as new_axes
+from tamiz.display import text_table
 from tamiz.reproduce.base import Row
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from scipy import sparse
 
 from tamiz.data.errors import DataError
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import dense_pieces
-from tamiz.scale.batch import Batch
+from tamiz.scale.batch import Batch, dense_pieces
 
 #: Parts of an interval, at least and at most; and for all columns together, if that leaves enough.
 _LEAST_PARTS, _MOST_PARTS, _ALL_PARTS = 1 << 8, 1 << 13, 1 << 19

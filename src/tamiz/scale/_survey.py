@@ -15,8 +15,7 @@ from scipy import sparse
 
 from tamiz.data.column import Column, RawTable, confused
 from tamiz.data.errors import DataError, DataWarning, listed
-from tamiz.data.plan import ColumnPlan, find_columns
-from tamiz.data.roles import judge_text, numeric_roles
+from tamiz.data.plan import ColumnPlan, find_columns, judge_text, numeric_roles
 from tamiz.validation import taken_as_numbers, task_of
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory

@@ -12,8 +12,7 @@ from tamiz.data.column import RawTable
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.data.formats.base import ReadAgain, Reader, readable, rows_per_batch
 from tamiz.data.formats.frames import AGAIN
-from tamiz.data.plan import ColumnPlan
-from tamiz.data.roles import ASIDE, named_like_id
+from tamiz.data.plan import ASIDE, ColumnPlan, named_like_id
 from tamiz.runtime.progress import Progress
 from tamiz.scale._conform import Conformer, Place
 from tamiz.scale._survey import Survey, first_roles, given_classes, given_roles, with_target

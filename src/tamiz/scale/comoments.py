@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.scale._blocks import check_block, check_codes, dense_pieces
+from tamiz.scale.batch import check_block, check_codes, dense_pieces
 from tamiz.validation import IMPUTE, MissingValuesError
 
 #: Rows that are multiplied at a time.

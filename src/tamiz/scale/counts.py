@@ -15,7 +15,7 @@ from numba import njit
 from tamiz.information.codes import MOST_PACKED
 from tamiz.information.counting import count_ones
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import (
+from tamiz.scale.batch import (
     check_block,
     check_codes,
     dense_pieces,

@@ -15,9 +15,8 @@ from scipy import sparse
 
 from tamiz.data.errors import DataError, DataWarning, listed
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import dense_pieces
 from tamiz.scale._medians import Search, find_medians
-from tamiz.scale.batch import Batch
+from tamiz.scale.batch import Batch, dense_pieces
 from tamiz.scale.batched import Batches
 from tamiz.scale.passes import sweep
 from tamiz.scale.sample import RowSample

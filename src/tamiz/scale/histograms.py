@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import check_block, check_codes, dense_pieces, refuse_other_cuts
+from tamiz.scale.batch import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.sample import RowSample
 from tamiz.validation import IMPUTE, MissingValuesError

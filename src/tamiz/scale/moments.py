@@ -41,7 +41,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from tamiz.information.units import LARGE, SMALL, safe_units
+from tamiz.information.columns import LARGE, SMALL, safe_units
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import IMPUTE, MissingValuesError
 

@@ -17,7 +17,7 @@ from numba import njit
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
 from tamiz.information.counting import MOST_PIVOTS, SCRATCH, TILE, count_pairs
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import (
+from tamiz.scale.batch import (
     check_block,
     check_codes,
     dense_pieces,

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.information.units import safe_units
+from tamiz.information.columns import safe_units
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import check_block, dense_pieces
+from tamiz.scale.batch import check_block, dense_pieces
 
 #: Rows that are summed up in plain floats, and columns of a tile.
 _ROWS = 64

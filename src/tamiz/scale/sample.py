@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.scale._blocks import check_block
+from tamiz.scale.batch import check_block
 
 
 def row_hash(rows: np.ndarray, seed: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from numba import njit
 
 from tamiz.information.encoding import dense_blocks
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale._blocks import check_block, check_codes, dense_pieces
+from tamiz.scale.batch import check_block, check_codes, dense_pieces
 
 
 @dataclass(eq=False)

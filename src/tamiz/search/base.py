@@ -25,8 +25,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from tamiz.base import Stopwatch, number_to_select
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
-from tamiz.search._plots import plot_sizes
-from tamiz.search._records import better, main_effects
+from tamiz.search._records import better, main_effects, plot_sizes
 from tamiz.search.evaluator import Evaluator, TimeUp
 from tamiz.search.fast import judge_for
 from tamiz.search.judges import (

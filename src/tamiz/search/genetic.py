@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.search._plots import plot_genetic
-from tamiz.search._records import better
+from tamiz.search._records import better, plot_genetic
 from tamiz.search.annealing import Draws, Moves
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp

@@ -1,8 +1,7 @@
 """Solvers of the one quadratic problem, and first-order methods for linear machines."""
 
-from tamiz.solvers.auto import SOLVERS, solve
-from tamiz.solvers.decomposition import solve_chunking, solve_decomposition
-from tamiz.solvers.result import QPResult, Status
+from tamiz.solvers.decomposition import SOLVERS, solve, solve_chunking, solve_decomposition
+from tamiz.solvers.frame import QPResult, Status
 from tamiz.solvers.smo import solve_smo
 
 __all__ = [

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from tamiz.qp.optimality import kkt_violation
+from tamiz.qp.problem import kkt_violation
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.pairs import RUNNING, STALLED, BoxPoint, run_pairs
 

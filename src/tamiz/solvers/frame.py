@@ -1,18 +1,59 @@
-"""The frame around every solver: start, loop, interruption, exactness, result."""
+"""The frame around every solver: start, loop, interruption, exactness, and what it returns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.qp.optimality import kkt_violation, optimality
-from tamiz.qp.problem import InfeasibleError, QuadraticProblem, SignFreeProblem
+from tamiz.qp.problem import (
+    InfeasibleError,
+    QuadraticProblem,
+    SignFreeProblem,
+    kkt_violation,
+    optimality,
+)
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import MAX_VARIABLES, finish
 from tamiz.solvers.pairs import BoxPoint
-from tamiz.solvers.result import QPResult, Status
+
+
+class Status(StrEnum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"  # KKT violation within the tolerance
+    MAX_ITER = "max_iter"  # the iteration limit came first
+    INTERRUPTED = "interrupted"  # Ctrl-C
+    STALLED = "stalled"  # rounding admits no further progress
+    UNBOUNDED = "unbounded"  # the objective falls without limit along a direction found
+    INFEASIBLE = "infeasible"  # bounds and equality contradict each other
+
+
+class QPResult(NamedTuple):
+    """Solution of ``min ½a'Qa + p'a, y'a = d, lower ≤ a ≤ upper``.
+
+    What is not known is ``None``.
+    """
+
+    a: np.ndarray  # always inside the bounds, with the right sum
+    gradient: np.ndarray | None  # Qa + p at ``a``
+    objective: float | None
+    gap: float | None  # bound on objective - optimum, for convex problems with finite bounds
+    violation: float | None  # KKT violation
+    multiplier: float | None  # of the equality; minus the bias of a machine
+    iterations: int
+    status: Status
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.status is Status.CONVERGED
+
+
+#: Status that each code of the compiled loop stands for.
+CODES = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED, Status.UNBOUNDED)
 
 #: Rounds of solving and verifying in float64 before giving up on entries in float32.
 _VERIFICATIONS = 3

@@ -14,9 +14,9 @@ Its dual has one bounded variable for each sample and one two-sided constraint f
 Any ``α`` that satisfies the constraints gives a lower bound on the minimum, so every answer here
 comes with a certificate: its distance to such a bound.
 
-Two methods. The *interior point* of :mod:`tamiz.solvers.l1.interior` takes some twenty Newton
+Two methods. The *interior point* of :mod:`tamiz.solvers.l1_interior` takes some twenty Newton
 steps on systems as small as the solution is sparse. The *vertex* method of
-:mod:`tamiz.solvers.l1.programs` hands HiGHS a small program on the features and samples that matter
+:mod:`tamiz.solvers.l1_programs` hands HiGHS a small program on the features and samples that matter
 and lets it grow by those whose constraints the answer breaks [1]_; it ends in a vertex of the
 polyhedron of optimal solutions, with no more non-zero weights than samples on the margin.
 
@@ -36,8 +36,8 @@ from scipy import sparse
 
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
-from tamiz.solvers.l1.interior import interior_point
-from tamiz.solvers.l1.programs import gather, least_norm, polished, vertex
+from tamiz.solvers.l1_interior import interior_point
+from tamiz.solvers.l1_programs import gather, least_norm, polished, vertex
 
 METHODS = ("auto", "interior_point", "vertex")
 _EXACT = 1e-10  # relative gap beyond which a vertex is polished
@@ -180,7 +180,7 @@ def solve_unpenalised(
     """Minimise the losses alone, and the ℓ1 norm among the minimisers.
 
     Three programs: one with a small penalty, from which the second, without any, starts; the third
-    is :func:`~tamiz.solvers.l1.programs.least_norm`. The gap is that of the losses; its lower bound
+    is :func:`~tamiz.solvers.l1_programs.least_norm`. The gap is that of the losses; its lower bound
     counts the rounding of ``g``, which should be zero, at the weights found. It is accepted up to
     ``tol`` times the larger of the losses and a thousandth of those without any weight. ``g`` is
     that of the small penalty, relative to it.

@@ -8,11 +8,9 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-from tamiz.kernels.lazy_rows import fill_row
-from tamiz.solvers.result import Status
+from tamiz.kernels.compiled import fill_row
 
-#: What the compiled loop reports, and the status each code stands for.
-CODES = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED, Status.UNBOUNDED)
+#: What the compiled loop reports.
 CONVERGED, RUNNING, STALLED, UNBOUNDED = range(4)
 
 # Comparisons may be reordered and NaN does not occur; infinities do (bounds), so they are honoured.
@@ -40,7 +38,7 @@ def run_pairs(K, diag, copies, point, tol, max_steps, rows=None, ready=None):  #
     as many entries. Returns a code, the number of steps, and the least and greatest gradient that
     bound the violation.
 
-    With ``rows`` (a ``RowSource`` of :mod:`tamiz.kernels.lazy_rows`) the rows of ``K`` are filled
+    With ``rows`` (a ``RowSource`` of :mod:`tamiz.kernels.compiled`) the rows of ``K`` are filled
     when they are needed, and ``ready`` says which are.
     """
     b, g, lower, upper = point

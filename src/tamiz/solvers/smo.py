@@ -33,9 +33,8 @@ from tamiz.qp.matrices import DenseQ, add_rows, take_block
 from tamiz.qp.problem import QuadraticProblem, SignFreeProblem
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
-from tamiz.solvers.frame import State, iteration_limit, run_solver
-from tamiz.solvers.pairs import CODES, CONVERGED, RUNNING, BoxPoint
-from tamiz.solvers.result import QPResult, Status
+from tamiz.solvers.frame import CODES, QPResult, State, Status, iteration_limit, run_solver
+from tamiz.solvers.pairs import CONVERGED, RUNNING, BoxPoint
 
 _SHRINK_MIN = 256
 _MAX_UNSHRINKS = 5

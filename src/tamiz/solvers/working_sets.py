@@ -23,9 +23,8 @@ import numpy as np
 from tamiz.qp.matrices import QMatrix, add_rows, copy_block
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
-from tamiz.solvers.frame import State
-from tamiz.solvers.pairs import CODES, RUNNING, STALLED, UNBOUNDED, BoxPoint
-from tamiz.solvers.result import Status
+from tamiz.solvers.frame import CODES, State, Status
+from tamiz.solvers.pairs import RUNNING, STALLED, UNBOUNDED, BoxPoint
 
 #: Names the variables to work on: (b, g, can grow, can shrink, previous set) -> sorted indices.
 Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.display.html import html_table
+from tamiz.display import html_table
 from tamiz.kernels import KERNEL_NAMES, Kernel, Precomputed, as_kernel, warn_if_indefinite
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix

@@ -1,10 +1,9 @@
 """Classification and regression trees: growing, pruning and reading them."""
 
-from tamiz.tree.classifier import CARTClassifier
+from tamiz.tree.cart import CARTClassifier, CARTRegressor
 from tamiz.tree.findings import Finding
 from tamiz.tree.forest import ForestClassifier
 from tamiz.tree.pruning import PruningPath, pruning_path
-from tamiz.tree.regressor import CARTRegressor
 from tamiz.tree.rules import Rule
 from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate
 from tamiz.tree.structure import Tree

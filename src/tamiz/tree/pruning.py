@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.display.selection_plot import axes
+from tamiz.display import axes
 from tamiz.tree.structure import check_shape
 
 if TYPE_CHECKING:

@@ -52,6 +52,7 @@ from tamiz.validation.labels import (
 )
 from tamiz.validation.parameters import (
     N_JOBS,
+    UnscaledWarning,
     by_keyword,
     check_budget,
     check_choice,
@@ -63,15 +64,12 @@ from tamiz.validation.parameters import (
     check_resume,
     checked,
     fittable,
+    inner_fit,
     integer_from,
     number_of_jobs,
     one_of,
     optional,
     refuse_no_jobs,
-)
-from tamiz.validation.unscaled import (
-    UnscaledWarning,
-    inner_fit,
     robust_spread,
     warn_if_unscaled,
 )

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamiz.data.formats._decimal import LEAST, MOST, compose, powers_of_five
-from tamiz.data.formats._scan import read_numbers
+from tamiz.data.formats._scan import LEAST, MOST, compose, powers_of_five, read_numbers
 
 
 def read(cells, point=46, spellings=("NA", "nan")):

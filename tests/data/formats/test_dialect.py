@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tamiz.data.errors import DataError
-from tamiz.data.formats.dialect import guess_dialect, guess_separator
+from tamiz.data.formats.text import guess_dialect, guess_separator
 from tamiz.data.plan import Options
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from tamiz.data import DataError, load
-from tamiz.data.formats import _libsvm_parser, libsvm
-from tamiz.data.formats._libsvm_parser import parse
+from tamiz.data.formats import libsvm
+from tamiz.data.formats.libsvm import parse
 
 digits = st.text("0123456789", min_size=1, max_size=25)
 signs = st.sampled_from(["", "-", "+"])
@@ -131,7 +131,7 @@ def test_the_line_at_fault_is_named_whichever_reader_it_was(tmp_path, monkeypatc
     (tmp_path / "t.svm").write_bytes(text[:1200] + line + text[1200:])
     said = []
     for compiled in (parse, lambda raw: None):
-        monkeypatch.setattr(_libsvm_parser, "parse", compiled)
+        monkeypatch.setattr(libsvm, "parse", compiled)
         with pytest.raises(DataError) as caught:
             load(tmp_path / "t.svm")
         said.append(str(caught.value))

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.embedded import L0L2SVM, L1L2SVM
 from tamiz.embedded.sparse import l0l2 as module
 from tamiz.embedded.sparse.l0l2 import successive_linearisation
-from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge
+from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge
 from tamiz.solvers.linear_program import best_intercept
 from tests.calls import interrupted, interrupted_inside
 from tests.embedded.sparse.test_l1l2 import failed_checks, random_problem

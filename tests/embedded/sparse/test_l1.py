@@ -235,7 +235,7 @@ def test_too_few_steps_are_told(cancer):
 
 
 def test_ctrl_c_keeps_what_was_reached(cancer):
-    from tamiz.solvers.l1 import interior as l1_interior
+    from tamiz.solvers import l1_interior
 
     X, y = cancer
     ctrl_c = interrupted(l1_interior._Path, "_step", at=12)

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
-from tamiz.embedded.sparse.l1l2 import interior
-from tamiz.embedded.sparse.l1l2 import solve as solver
-from tamiz.embedded.sparse.l1l2.interior import PenalisedHinge, certify, constant
+from tamiz.embedded.sparse import l1l2 as solver
+from tamiz.embedded.sparse import l1l2_interior as interior
+from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge, certify, constant
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC

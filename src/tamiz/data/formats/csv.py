@@ -16,11 +16,9 @@ import numpy as np
 
 from tamiz.data.column import Column, RawTable, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, holds_zeros, ragged, unclosed
-from tamiz.data.formats._decimal import powers_of_five
-from tamiz.data.formats._scan import SLOW, find_cells, read_numbers
+from tamiz.data.formats._scan import SLOW, find_cells, powers_of_five, read_numbers
 from tamiz.data.formats.base import CHANGED, ReadAgain, Reader
-from tamiz.data.formats.dialect import NAMES_OF, Dialect, guess_dialect
-from tamiz.data.formats.text import HEAD, PACKED, PIECE, TextFile
+from tamiz.data.formats.text import HEAD, NAMES_OF, PACKED, PIECE, Dialect, TextFile, guess_dialect
 from tamiz.data.plan import ColumnPlan, Options, make_plan
 
 LONGEST_ROW = 1 << 28  # bytes; beyond, a quotation mark was left open

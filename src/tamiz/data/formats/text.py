@@ -1,15 +1,23 @@
-"""The bytes of a text file: unpacked, in UTF-8, with ``\\n`` for line ends, a piece at a time."""
+"""The bytes of a text file: unpacked, in UTF-8, with ``\\n`` for line ends, a piece at a time.
+
+How a table is written in it (separator, decimal sign, header) is guessed from its beginning.
+"""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from tamiz.data.errors import DataError, damaged
+from tamiz.data.plan import Options
 
 HEAD = 1 << 18  # bytes that guesses may look at ...
 LONG_HEAD = 1 << 26  # ... or more, up to here, if the first lines are longer
@@ -192,3 +200,207 @@ def _is_utf8(head: bytes, whole: bool) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+# ------------------------------------------------------------------------------------------ dialect
+
+
+#: Spellings of a missing value: those of pandas, and the question mark of UCI and Weka.
+MISSING = frozenset(
+    {"", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"}
+    | {"NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+)
+
+#: Tried in this order: a comma may be a decimal sign, a blank may be anything.
+SEPARATORS = ("\t", ";", "|", ",", " ")
+NAMES_OF = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "blanks"}
+
+_POINT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_FRACTION = {".": re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?"), ",": re.compile(r"[+-]?\d*,\d+")}
+
+
+@dataclass
+class Dialect:
+    """What a reader of text tables needs to know."""
+
+    separator: str
+    decimal: str = "."
+    header: bool = True
+    names: list[str] = field(default_factory=list)
+    skip: int = 0  # lines before the header or the first row
+    missing: frozenset[str] = MISSING
+    row_names: bool = False  # rows have one field more than the header
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def numbers_missing(self) -> bool:
+        """Whether some spelling of a missing value is a number, such as -999."""
+        return any(self.is_number(spelling) for spelling in self.missing)
+
+    def is_number(self, cell: str) -> bool:
+        return bool((_POINT if self.decimal == "." else _COMMA).fullmatch(cell))
+
+    def number(self, cell: str) -> float:
+        return float(cell if self.decimal == "." else cell.replace(",", "."))
+
+
+def guess_dialect(
+    text: str, whole: bool, options: Options, shown: str, path: Path = Path()
+) -> Dialect:
+    """Look at the first rows and decide; what the user says is not guessed."""
+    tabs = any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes)
+    lines = text.split("\n")
+    if not whole and len(lines) > 1:
+        lines = lines[:-1]  # it may be cut
+    skip = 0
+    separator = options.separator
+    if lines and (match := re.fullmatch(r"sep=(.)", lines[0].strip("\ufeff \r"))):
+        skip = 1  # spreadsheets write this line, and hide it
+        separator = separator or match[1]
+    skip += _comments(lines[skip:])
+    if not any(line.strip() for line in lines[skip:]):
+        raise DataError(f"{shown} holds no text; it should hold a header line and rows.")
+    if separator is not None and (len(separator) != 1 or separator in '"\n\r'):
+        raise DataError(
+            f"separator={separator!r} is not understood; use one character, such as ',' or '\\t'."
+        )
+    if separator is None:
+        separator = guess_separator(lines[skip:], tabs)
+    rows = list(split_rows(lines[skip:], separator, 200))
+    if not rows:
+        raise DataError(
+            f"{shown}: the first row cannot be cut into cells; look for a quotation mark that is "
+            "not closed, or a carriage return inside a row."
+        )
+    if not whole and len(rows) > 2:
+        rows = rows[:-1]  # a quoted cell of the last one may be cut
+    dialect = Dialect(separator, skip=skip)
+    if options.missing is not None:
+        if isinstance(options.missing, str):
+            raise DataError(
+                f"missing={options.missing!r} is not understood; give a list, such as ['', 'NA']."
+            )
+        dialect.missing = frozenset(str(spelling).strip() for spelling in options.missing) | {""}
+    dialect.decimal = _decimal(rows, separator, options.decimal)
+    width = Counter(len(row) for row in rows[1:]).most_common(1)[0][0] if len(rows) > 1 else None
+    first = rows[0]
+    if options.header is None:
+        dialect.header = _has_header(rows, dialect)
+        if len(rows) > 1 and not dialect.header:
+            dialect.notes.append(
+                "No header line was found: columns are named x0, x1, ... (header=True changes it)."
+            )
+    else:
+        dialect.header = bool(options.header)
+    if dialect.header:
+        dialect.names = [name.strip() for name in first]
+        longer = [row for row in rows[1:] if len(row) == len(first) + 1]
+        if len(longer) > 0.9 * (len(rows) - 1) and any(row[-1] for row in longer):  # as R writes
+            dialect.row_names = True
+            dialect.names = ["row_names", *dialect.names]
+        elif width == len(first) - 1 and not dialect.names[-1]:
+            dialect.names = dialect.names[:-1]  # a separator ends the header only
+        dialect.names = [name or f"unnamed_{j}" for j, name in enumerate(dialect.names)]
+    else:
+        dialect.names = [f"x{j}" for j in range(width or len(first))]
+    return dialect
+
+
+def _comments(lines: list[str]) -> int:
+    """Number of lines at the top that begin with ``#`` and are not the header.
+
+    A header that begins so is cut into as many cells as the rows below it.
+    """
+    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    below = lines[count : count + 50]
+    if not count or not below:
+        return 0
+    separator = guess_separator(below, False)
+    rows = split_rows([lines[count - 1], *below], separator)
+    is_header = len(rows) > 1 and len(rows[0]) > 1 and len(rows[0]) == len(rows[1])
+    return count - 1 if is_header else count
+
+
+def split_rows(lines: list[str], separator: str, most: int | None = None) -> list[list[str]]:
+    """Cells of the rows; blank lines are passed over, runs of blanks are one separator."""
+    rows: list[list[str]] = []
+    if separator == " ":
+        reader = csv.reader(lines, delimiter=" ", skipinitialspace=True)
+    else:
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if separator == " " and row and row[-1] == "":
+                row = row[:-1]
+            if row and (len(row) > 1 or row[0].strip()):
+                rows.append(row)
+                if most is not None and len(rows) >= most:
+                    break
+    except csv.Error:  # a cell beyond the limit of the module: enough was seen
+        pass
+    return rows
+
+
+def guess_separator(lines: list[str], tabs: bool) -> str:
+    """The separator that cuts all of the first rows into equally many cells."""
+    lines = lines[:200]
+    best, best_fraction = ",", 0.0
+    for separator in SEPARATORS:
+        counts = Counter(len(row) for row in split_rows(lines, separator))
+        if not counts:
+            continue
+        width, times = counts.most_common(1)[0]
+        fraction = times / sum(counts.values())
+        if width > 1 and separator == "\t" and tabs:
+            return separator
+        if width > 1 and fraction > best_fraction + 0.05:
+            best, best_fraction = separator, fraction
+    return best
+
+
+def _decimal(rows: list[list[str]], separator: str, given: str | None) -> str:
+    if given is not None:
+        if given not in (".", ",") or given == separator:
+            raise DataError(
+                f"decimal={given!r} is not possible with separator {separator!r}; use '.' or ','."
+            )
+        return given
+    if separator == ",":
+        return "."
+    seen = {
+        sign: sum(bool(pattern.fullmatch(cell.strip())) for row in rows for cell in row)
+        for sign, pattern in _FRACTION.items()
+    }
+    return "," if seen[","] > seen["."] else "."
+
+
+def _has_header(rows: list[list[str]], dialect: Dialect) -> bool:
+    """Whether the first row names the columns.
+
+    Text above a column of numbers settles it; a number in the first row speaks against it; where
+    all is text, names should be distinct, and return below in few of the columns whose values do.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    below = rows[1:]
+    numeric_first = any(dialect.is_number(cell) for cell in first)
+    if not below:
+        return not numeric_first
+    shift = 1 if len(below[0]) == len(first) + 1 else 0
+    for j, name in enumerate(first):
+        column = [row[j + shift].strip() for row in below if len(row) > j + shift]
+        column = [cell for cell in column if cell not in dialect.missing]
+        if not column or not all(dialect.is_number(cell) for cell in column):
+            continue
+        if name not in dialect.missing and not dialect.is_number(name):
+            return True
+    if numeric_first:
+        return False
+    if len(set(first)) < len(first):
+        return False
+    returning = repeating = 0
+    for j, name in enumerate(first):
+        column = [row[j].strip() for row in below if len(row) > j]
+        returning += bool(name) and name in column
+        repeating += len(set(column)) < len(column)
+    return returning == 0 or 2 * returning < repeating

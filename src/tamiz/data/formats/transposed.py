@@ -18,8 +18,7 @@ from tamiz.data.column import Column, RawTable, distinct_names, numbered
 from tamiz.data.errors import DataError, Finding, listed
 from tamiz.data.formats.base import HeldTable
 from tamiz.data.formats.csv import read_cells
-from tamiz.data.formats.dialect import Dialect, guess_dialect
-from tamiz.data.formats.text import TextFile
+from tamiz.data.formats.text import Dialect, TextFile, guess_dialect
 from tamiz.data.plan import USUAL_TARGETS, Options, make_plan
 
 

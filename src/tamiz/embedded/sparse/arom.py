@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep, Stopwatch, number_to_select
-from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred, constant
-from tamiz.embedded.sparse.l1l2.solve import solve_penalised
+from tamiz.embedded.sparse.l1l2 import solve_penalised
+from tamiz.embedded.sparse.l1l2_interior import Certified, PenalisedHinge, centred, constant
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.embedded.sparse.streaming import (
     Precision,

@@ -40,9 +40,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.l1l2.interior import Certified, PenalisedHinge, centred
-from tamiz.embedded.sparse.l1l2.selector import CONSTRAINTS, original
-from tamiz.embedded.sparse.l1l2.solve import solve_penalised
+from tamiz.embedded.sparse.l1l2 import CONSTRAINTS, original, solve_penalised
+from tamiz.embedded.sparse.l1l2_interior import Certified, PenalisedHinge, centred
 from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from tamiz.base import order_by
-from tamiz.display.selection_plot import axes
+from tamiz.display import axes
 from tamiz.embedded.sparse.machine import (
     LinearFit,
     Priced,
@@ -22,7 +22,7 @@ from tamiz.embedded.sparse.machine import (
     one_against_rest,
 )
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.l1.programs import entry_price
+from tamiz.solvers.l1_programs import entry_price
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
 from tamiz.validation import N_JOBS, by_keyword
 

@@ -1,4 +1,4 @@
-"""The arguments of a comparison, read and checked."""
+"""The arguments of a comparison, read and checked; the baselines that any selector must beat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
 
+from tamiz.base import Selector, number_to_select
 from tamiz.evaluation.comparison.setting import Limits
 from tamiz.evaluation.judges import (
     candidates_of,
@@ -292,3 +294,45 @@ def is_raising(error_score: Any) -> bool:
     if isinstance(error_score, Real) and np.isnan(float(error_score)):
         return False
     raise ValueError(f"error_score={error_score!r} is not understood; use nan or 'raise'.")
+
+
+# ---------------------------------------------------------------------------------------- baselines
+
+
+class RandomRanking(Selector):
+    """Features in random order.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many are selected; half of them by default.
+    random_state : int, RandomState or None, default=None
+        Seed of the order.
+    """
+
+    def __init__(
+        self, n_features_to_select: int | float | str | None = None, *, random_state: Any = None
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> RandomRanking:
+        """Draw an order; ``y`` is not looked at."""
+        X = check_X(self, X, reset=True, accept_sparse=True, allow_nan=True)
+        p = X.shape[1]
+        self._finish(
+            order=check_random_state(self.random_state).permutation(p),
+            n_selected=number_to_select(self.n_features_to_select, p, None),
+        )
+        return self
+
+
+class AllFeatures(Selector):
+    """Every feature is selected."""
+
+    def fit(self, X: Any, y: Any = None) -> AllFeatures:
+        """Take the columns as they come."""
+        X = check_X(self, X, reset=True, accept_sparse=True, allow_nan=True)
+        p = X.shape[1]
+        self._finish(order=np.arange(p), n_selected=p)
+        return self

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import choose_size, json_ready
-from tamiz.display.html import html_table
-from tamiz.display.tables import frames
+from tamiz.display import frames, html_table
 from tamiz.evaluation.comparison import show
-from tamiz.evaluation.intervals import MeanInterval, corrected_interval
+from tamiz.evaluation.inference import MeanInterval, corrected_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tamiz.evaluation.agreement.stability import Stability
+    from tamiz.evaluation.agreement import Stability
     from tamiz.evaluation.statistical_tests.significance import Significance
 
 
@@ -438,7 +437,7 @@ class Comparison:
         stability : Stability
             See :func:`tamiz.evaluation.stability`.
         """
-        from tamiz.evaluation.agreement.stability import stability
+        from tamiz.evaluation.agreement import stability
 
         masks = self.masks(method, size, judge)
         return stability(masks, names=self.names, confidence=self.confidence)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tamiz.display.selection_plot import axes
-from tamiz.display.tables import frames, text_table
+from tamiz.display import axes, frames, text_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,9 +1,10 @@
 """Judges: the estimators whose error judges a subset of the features, and the error itself."""
 
-from tamiz.evaluation.judges.metric import ErrorMetric, Predicted
 from tamiz.evaluation.judges.named import (
     JUDGES,
+    ErrorMetric,
     PerFeature,
+    Predicted,
     candidates_of,
     check_judge,
     judge_name,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.display.selection_plot import axes
+from tamiz.display import axes
 from tamiz.evaluation.statistical_tests.significance import Significance, critical_difference
 from tamiz.validation import check_names
 

@@ -19,9 +19,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch, json_ready
-from tamiz.display.selection_plot import axes
-from tamiz.display.tables import between, frames, pvalue_text
-from tamiz.evaluation.intervals import Interval, clopper_pearson
+from tamiz.display import axes, between, frames, pvalue_text
+from tamiz.evaluation.inference import Interval, clopper_pearson
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
 from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress

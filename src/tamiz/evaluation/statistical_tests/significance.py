@@ -20,10 +20,11 @@ import numpy as np
 from scipy import stats
 
 from tamiz.base import json_ready
-from tamiz.display.tables import between, frames, number, pvalue_text
+from tamiz.display import between, frames, number, pvalue_text
 from tamiz.evaluation.checks import check_control, check_errors, check_fraction
-from tamiz.evaluation.intervals import UNKNOWN, Interval
-from tamiz.evaluation.statistical_tests.paired_tests import (
+from tamiz.evaluation.inference import (
+    UNKNOWN,
+    Interval,
     PairedTest,
     corrected_t,
     friedman,

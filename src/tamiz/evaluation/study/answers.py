@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamiz.base import corrected_error
-from tamiz.evaluation.agreement.stability import nogueira_index
+from tamiz.evaluation.agreement import nogueira_index
 from tamiz.evaluation.judges import resolved
 from tamiz.evaluation.methods import METHODS
 from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST, Contest, Nested, Triple

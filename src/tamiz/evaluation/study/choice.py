@@ -43,7 +43,7 @@ import numpy as np
 from scipy import stats
 
 from tamiz.base import corrected_error
-from tamiz.evaluation.intervals import MeanInterval, corrected_interval
+from tamiz.evaluation.inference import MeanInterval, corrected_interval
 
 if TYPE_CHECKING:
     from tamiz.evaluation.comparison.result import Comparison

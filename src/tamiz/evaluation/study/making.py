@@ -3,6 +3,7 @@
 ``tamiz select`` and the report are two views of it. It plans what fits into the time, compares all
 methods, judges and numbers of features honestly, gives two answers and says why, and keeps what is
 needed to repeat it.
+Compiling on first use is announced, and measured (:class:`CompileWatch`), so that no budget pays.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core import event
 
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
-from tamiz.data.encoding import columns_of
+from tamiz.data.dataset import columns_of
 from tamiz.evaluation.comparison.arguments import weigh_classes
 from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.comparison.result import Comparison
@@ -36,7 +38,6 @@ from tamiz.evaluation.study.predictions import (
     triple_predictions,
 )
 from tamiz.evaluation.study.result import Study, make_pipeline_for
-from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
 from tamiz.validation import check_budget, check_count, refuse_no_jobs
 
@@ -513,3 +514,66 @@ def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
         "The permutation test selects features anew for every shuffle, but the method and the "
         "number of features were chosen with the true labels: its p-value is a little too small."
     )
+
+
+# ---------------------------------------------------------------------------------------- compiling
+
+
+_KIND = "numba:compile"
+
+
+class CompileWatch(event.Listener):
+    """Listens to numba while it is entered.
+
+    Compiled functions are kept on disk, so that only the first run, or the first with another kind
+    of table, compiles anything.
+
+    Parameters
+    ----------
+    announce : callable, optional
+        Called once, when the first function is compiled.
+    compiled : callable, optional
+        Called with the seconds that each took.
+
+    Attributes
+    ----------
+    seconds : float
+        Time spent on compiling.
+    """
+
+    def __init__(
+        self,
+        announce: Callable[[], None] | None = None,
+        compiled: Callable[[float], None] | None = None,
+    ):
+        self.announce = announce
+        self.compiled = compiled
+        self.seconds = 0.0
+        self._depth = 0
+        self._began = 0.0
+        self._announced = False
+
+    def on_start(self, event: Any) -> None:
+        """A function begins to be compiled; those that it calls are compiled inside."""
+        if not self._depth:
+            self._began = time.monotonic()
+        self._depth += 1
+        if not self._announced and self.announce is not None:
+            self._announced = True
+            self.announce()
+
+    def on_end(self, event: Any) -> None:
+        """A function is compiled."""
+        self._depth -= 1
+        if not self._depth:
+            spent = time.monotonic() - self._began
+            self.seconds += spent
+            if self.compiled is not None:
+                self.compiled(spent)
+
+    def __enter__(self) -> CompileWatch:
+        event.register(_KIND, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        event.unregister(_KIND, self)

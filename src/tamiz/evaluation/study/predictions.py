@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.evaluation.card.report_card import report_card
+from tamiz.evaluation.card import report_card
 from tamiz.evaluation.comparison.fold import Fold, some_rows
 from tamiz.evaluation.comparison.setting import Failures, Setting, Stopped
 from tamiz.evaluation.study.answers import usual_candidate

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display.html import html_table
-from tamiz.display.selection_plot import axes
-from tamiz.display.tables import frames
+from tamiz.display import axes, frames, html_table
 from tamiz.evaluation.tuning.grid import is_number, shown
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from tamiz.filters.base import NUMBERS, refuse_categories
 from tamiz.filters.information.base import CountedCriterion, Criterion, GreedyFilter
 from tamiz.filters.streaming import Correlate, Needs, Stream
 from tamiz.information.codes import DiscreteColumns
+from tamiz.information.columns import safe_units
 from tamiz.information.counting import least_redundant
-from tamiz.information.units import safe_units
 from tamiz.scale.comoments import anova_f
 from tamiz.validation import check_classes, check_X, warn_of_quantity
 

@@ -11,9 +11,8 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 from tamiz.reports.charts.drawing import Drawing, figure, legend, swatch
 from tamiz.reports.charts.ranks import Rates, draw_rates
 from tamiz.reports.charts.scales import Linear, cut
-from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.markup import Markup, folded, shaded, table, tag, visible
 from tamiz.reports.page import Page, Section, style
-from tamiz.reports.tables import folded, shaded, table
 
 LONG = 180.0  # so wide may a heading be
 MOST_CURVES = 8

@@ -6,12 +6,11 @@ from collections import Counter
 
 import numpy as np
 
-from tamiz.data.roles import perhaps_identifiers
+from tamiz.data.plan import perhaps_identifiers
 from tamiz.reports.charts.drawing import TEXT, Drawing, figure
 from tamiz.reports.charts.scales import cut, text_width
-from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.markup import Markup, folded, pairs, table, tag, visible
 from tamiz.reports.page import Page, Section, style
-from tamiz.reports.tables import folded, pairs, table
 
 MOST_BARS = 12
 MOST_ASIDE = 200

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from tamiz.base import corrected_error
-from tamiz.reports.charts.curves import curves_figure, tradeoff_figure
+from tamiz.reports.charts.curves import Row, curves_figure, draw_rows, tradeoff_figure
 from tamiz.reports.charts.drawing import Drawing, figure, legend, mark, path, swatch
-from tamiz.reports.charts.intervals import Row, draw_rows
 from tamiz.reports.charts.scales import Linear
-from tamiz.reports.markup import Markup, tag
+from tamiz.reports.markup import Markup, folded, table, tag
 from tamiz.reports.page import Page, Section, style
-from tamiz.reports.tables import folded, table
 
 
 def tradeoff(page: Page) -> Section | None:

@@ -15,13 +15,14 @@ from tamiz.evaluation.study.answers import usual_candidate
 from tamiz.reports.charts.columns import (
     WIDTH,
     Groups,
+    Spots,
     draw_levels,
     draw_numbers,
+    draw_plane,
     draw_points,
     groups_of,
 )
 from tamiz.reports.charts.drawing import Drawing, figure, legend, mark
-from tamiz.reports.charts.plane import Spots, draw_plane
 from tamiz.reports.charts.scales import text_width
 from tamiz.reports.markup import Markup, tag, visible
 from tamiz.reports.page import Page, Section, style

@@ -9,9 +9,8 @@ from scipy.spatial.distance import squareform
 
 from tamiz.reports.charts.cells import draw_correlations
 from tamiz.reports.charts.drawing import figure
-from tamiz.reports.markup import Markup, tag
+from tamiz.reports.markup import Markup, folded, table, tag
 from tamiz.reports.page import Page, Section
-from tamiz.reports.tables import folded, table
 
 #: Features whose rank correlation is at least so large are near-duplicates.
 NEAR = 0.7

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.markup import Markup, folded, pairs, tag, visible
 from tamiz.reports.page import Page, Section
-from tamiz.reports.tables import folded, pairs
 
 LONG = 600
 

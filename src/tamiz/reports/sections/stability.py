@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from tamiz.reports.charts.cells import draw_choices, draw_masks
+from tamiz.reports.charts.curves import Row, draw_rows
 from tamiz.reports.charts.drawing import Drawing, figure
-from tamiz.reports.charts.intervals import Row, draw_rows
 from tamiz.reports.charts.scales import cut
-from tamiz.reports.markup import Markup, tag
+from tamiz.reports.markup import Markup, folded, shaded, tag
 from tamiz.reports.page import Page, Section
 from tamiz.reports.sections.summary import AGREEMENT, agreement
-from tamiz.reports.tables import folded, shaded
 
 MOST_ROWS = 25
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from tamiz.evaluation.study import AGREEMENT
 from tamiz.reports.language import NONE, find_language
-from tamiz.reports.markup import Markup, tag, visible
+from tamiz.reports.markup import Markup, folded, pairs, tag, visible
 from tamiz.reports.page import Page, Section
 from tamiz.reports.sections.data import warned
 from tamiz.reports.sections.reasons import plain, reason
 from tamiz.reports.sections.repeat import measured
-from tamiz.reports.tables import folded, pairs
 
 FIRST_NAMES = 12
 MOST_WARNINGS = 6

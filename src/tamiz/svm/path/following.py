@@ -44,7 +44,7 @@ from numba import njit
 
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ, QMatrix, svc_problem
-from tamiz.qp.optimality import equality_multiplier, optimality
+from tamiz.qp.problem import equality_multiplier, optimality
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.pairs import RUNNING, BoxPoint

@@ -3,7 +3,7 @@
 *Many subsets of features.* For the subset that neighbours are asked of, the squared distances or
 inner products are kept, once if all splits see the same features, else for each split. A subset
 that differs from it by a few features gets its kernel values in one pass over them
-(:mod:`tamiz.kernels.lazy_rows`), row by row as they are needed; others are summed up feature by
+(:mod:`tamiz.kernels.compiled`), row by row as they are needed; others are summed up feature by
 feature, or by BLAS if they are many.
 
 *Many kernels.* A radial kernel is a function of squared distances, a polynomial one of inner
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from tamiz.kernels import compiled, lazy_rows
+from tamiz.kernels import compiled
 from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
 from tamiz.runtime.threads import product, run_tiles
 
@@ -62,7 +62,7 @@ class LazyGram:
         Of the diagonal.
     """
 
-    def __init__(self, source: lazy_rows.RowSource, K: np.ndarray):
+    def __init__(self, source: compiled.RowSource, K: np.ndarray):
         self.source = source
         self.K = K
         self.ready = np.zeros(len(K), dtype=np.uint8)
@@ -73,7 +73,7 @@ class LazyGram:
     def filled(cls, K: np.ndarray) -> LazyGram:
         """A matrix all of whose rows are there."""
         self = cls.__new__(cls)
-        self.source = lazy_rows.RowSource(K, np.empty((0, len(K))), np.empty(0), True, 1.0, 0.0, 1)
+        self.source = compiled.RowSource(K, np.empty((0, len(K))), np.empty(0), True, 1.0, 0.0, 1)
         self.K, self.ready = K, np.ones(len(K), dtype=np.uint8)
         self.diag = np.ascontiguousarray(K.diagonal())
         self.largest = float(np.abs(self.diag).max(initial=0.0))
@@ -84,16 +84,16 @@ class LazyGram:
 
     def rows(self, index: np.ndarray) -> None:
         """Have some rows filled."""
-        lazy_rows.fill_rows(tuple(self.source), index, self.K, self.ready)
+        compiled.fill_rows(tuple(self.source), index, self.K, self.ready)
 
     def part(self, samples: np.ndarray) -> LazyGram:
         """The matrix of some samples, for a machine to which the others are nothing."""
         block = np.empty((len(samples), len(samples)))
         if self.ready.all():
-            lazy_rows.take_block(self.K, samples, block)
+            compiled.take_block(self.K, samples, block)
             return LazyGram.filled(block)
         source = self.source
-        lazy_rows.take_block(source.base, samples, block)
+        compiled.take_block(source.base, samples, block)
         columns = np.ascontiguousarray(source.columns[:, samples])
         return LazyGram(source._replace(base=block, columns=columns), np.empty_like(block))
 
@@ -277,7 +277,7 @@ class SubsetGrams:
         signs = np.ones(len(changed))
         signs[len(plan.come) :] = -1.0
         form = self.form
-        source = lazy_rows.RowSource(
+        source = compiled.RowSource(
             base, changed, signs, form.radial, gamma, form.constant, form.degree
         )
         return LazyGram(source, self._scratch("K"))
@@ -286,11 +286,11 @@ class SubsetGrams:
         """Squared distances or inner products of a subset."""
         values = columns.take(features, self.radial)
         if len(features) <= _MANY:
-            (lazy_rows.distance_pass if self.radial else lazy_rows.product_pass)(values, out)
+            (compiled.distance_pass if self.radial else compiled.product_pass)(values, out)
             return out
         out[...] = product(values.T, values)
         if self.radial:
-            lazy_rows.to_distances(out)
+            compiled.to_distances(out)
         return out
 
     def _scratch(self, name: str) -> np.ndarray:

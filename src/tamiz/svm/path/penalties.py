@@ -29,11 +29,11 @@ import numpy as np
 
 from tamiz.qp import DenseQ, svr_problem
 from tamiz.qp.matrices import take_block
-from tamiz.qp.optimality import equality_multiplier, optimality
+from tamiz.qp.problem import equality_multiplier, optimality
 from tamiz.solvers import Status, solve
 from tamiz.solvers.descent import MAX_VARIABLES, Descent, finish, slice_steps
-from tamiz.solvers.frame import iteration_limit
-from tamiz.solvers.pairs import CODES, RUNNING, BoxPoint
+from tamiz.solvers.frame import CODES, iteration_limit
+from tamiz.solvers.pairs import RUNNING, BoxPoint
 from tamiz.solvers.smo import descend
 from tamiz.svm.multiclass import decide, fit_binary
 from tamiz.svm.path.exact import SMALL_PART, judged, settle

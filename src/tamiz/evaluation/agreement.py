@@ -25,10 +25,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import json_ready
-from tamiz.display.selection_plot import axes
-from tamiz.display.tables import between, frames, number, pvalue_text
-from tamiz.evaluation.agreement.masks import mask_and_names, read_masks
-from tamiz.evaluation.intervals import UNKNOWN, Interval, quantile, wilson
+from tamiz.display import axes, between, frames, number, pvalue_text
+from tamiz.evaluation.checks import mask_and_names, read_masks
+from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, make_sampling, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded

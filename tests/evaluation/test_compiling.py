@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 from numba.core.errors import NumbaError
 
-from tamiz.runtime.compiling import CompileWatch
+from tamiz.evaluation.study.making import CompileWatch
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -97,7 +97,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from squares import square
-from tamiz.runtime.compiling import CompileWatch
+from tamiz.evaluation.study.making import CompileWatch
 with CompileWatch(lambda: print("announced")) as watch:
     square(3)
 print(watch.seconds > 0)

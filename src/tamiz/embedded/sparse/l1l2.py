@@ -1,15 +1,15 @@
-r"""The doubly penalised machine, solved: by which method, on which features, how exactly.
+r"""The linear machine with two penalties: one that classifies, one that selects.
 
-A Newton step of the interior point costs ``n p min(n, p)`` for its matrix, or as much of it as
-the table has entries, and ``min(n, p)**3 / 3`` for its factors, dense whatever the table is.
-Where that is too much, coordinate descent on the dual goes first, followed by the interior point
-only where it does not get there. A sweep of the descent costs no more than the entries of the
-table, so that sparse tables begin with it much earlier.
-With many more features than samples most weights are zero, so the interior point works on the
-features that may count, and the certificate over all features says which were missed.
+How it is solved: a Newton step of the interior point costs ``n p min(n, p)`` for its matrix, or as
+much of it as the table has entries, and ``min(n, p)**3 / 3`` for its factors, dense whatever the
+table is. Where that is too much, coordinate descent on the dual goes first, followed by the
+interior point only where it does not get there. A sweep of the descent costs no more than the
+entries of the table, so that sparse tables begin with it much earlier. With many more features than
+samples most weights are zero, so the interior point works on the features that may count, and the
+certificate over all features says which were missed.
 
 **Coordinate descent on the dual**, for large tables. Where both n and p are in the thousands, the
-systems of :mod:`tamiz.embedded.sparse.l1l2.interior` cost too much. Without the equality ``sum(c) =
+systems of :mod:`tamiz.embedded.sparse.l1l2_interior` cost too much. Without the equality ``sum(c) =
 0`` the dual could be descended one sample at a time, at the cost of that sample's non-zero entries:
 ``X'c`` is kept up to date, and since the threshold never lengthens a change, ``||x_i||^2`` bounds
 the curvature. The equality goes into the objective by the method of multipliers,
@@ -32,23 +32,206 @@ References
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numba import njit
 from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.l1l2.interior import (
+from tamiz.embedded.sparse.l1l2_interior import (
     Certified,
     Estimate,
     PenalisedHinge,
+    centred,
     certify,
+    constant,
     interior,
     polish,
 )
+from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.linear_program import best_intercept
+from tamiz.validation import N_JOBS, by_keyword
+
+#: What the machines with two penalties accept.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "nu": [Interval(Real, 0.0, None, closed="left")],
+    "mu": [Interval(Real, 0.0, None, closed="neither"), None],
+    "n_features_to_select": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": N_JOBS,
+    "verbose": ["verbose"],
+}
+
+
+class L1L2SVM(SparseLinearMachine):
+    r"""Linear support vector machine with an ℓ2 and an ℓ1 penalty.
+
+    Minimises, with a free intercept,
+
+    .. math::
+
+        C \sum_i \bigl(1 - y_i(\langle w, x_i\rangle + b)\bigr)_+
+        + \tfrac12 \lVert w\rVert^2 + \nu \sum_j \lvert w_j\rvert .
+
+    The ℓ1 term sets weights to exactly zero; the ℓ2 term keeps correlated features together, where
+    an ℓ1 penalty alone would take one of them at random, and lets more features in than there are
+    samples. ``nu=0`` is :class:`~tamiz.svm.SVC` with a linear kernel. The texts write
+    ``(mu/n) sum(hinge)`` for the losses, which is ``C = mu/n``.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the losses; not looked at if ``mu`` is given.
+    nu : float, default=0.1
+        Price of the absolute weights. With standardised features a feature can enter only if its
+        correlation with the dual variables exceeds ``nu``; at ``nu >= C * n * max|x|`` none does.
+    mu : float, optional
+        Price of the mean loss. If given, it takes the place of ``C``, whatever that is: the
+        machine is that of ``C = mu/n`` (with weights: n is their sum).
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number or fraction of features to select from the top of the ranking; by default those with
+        a weight. If that leaves some out, the machine is fitted again without them.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of ``C`` by class. "balanced" gives both sides of each machine the same total.
+    tol : float, default=1e-4
+        Duality gap accepted, as a fraction of the objective. Tables on which a Newton step is cheap
+        are solved to rounding level whatever it is.
+    max_iter : int, default=10000
+        Limit on Newton steps and on sweeps of coordinate descent over a large table, together.
+    n_jobs : int, default=None
+        Threads for the machines of several classes; the answer does not depend on it.
+    verbose : bool or int, default=0
+        Show progress when fitting takes longer than two seconds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Weights, exactly zero for the features left out.
+    intercept_ : array of shape (1,) or (n_classes,)
+        Constants. Where an interval of them is optimal (no sample exactly on the margin), its
+        midpoint.
+    objective_ : float or array
+        Minimum reached, for each machine.
+    duality_gap_ : float or array
+        Upper bound on the distance to the true minimum; twice the gap bounds
+        the squared distance of the weights to the optimal ones.
+    scores_ : array of shape (n_features,)
+        Root of the sum of the squared weights over the machines.
+    support_, ranking_, order_, selection_
+        As with every selector; features without weight are ranked by how near they are to
+        getting one.
+    n_iter_ : int
+        Steps taken.
+    status_ : str
+        "converged", "max_iter", "stalled" (rounding admits no further progress) or "interrupted".
+
+    See Also
+    --------
+    L0L2SVM : A concave penalty in place of the ℓ1 norm: fewer features.
+    tamiz.svm.SVC : The machine without selection.
+
+    References
+    ----------
+    .. [1] J. Neumann, C. Schnörr, G. Steidl (2005). Combined SVM-based feature selection and
+           classification. Machine Learning 61.
+    .. [2] L. Wang, J. Zhu, H. Zou (2006). The doubly regularized support vector machine. Statistica
+           Sinica 16.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz.embedded import L1L2SVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> Z = StandardScaler().fit_transform(X)
+    >>> machine = L1L2SVM(C=0.1, nu=2.0).fit(Z, y)
+    >>> int(machine.support_.sum()), round(machine.score(Z, y), 3)
+    (12, 0.972)
+    >>> machine.duality_gap_ < 1e-9 * machine.objective_
+    True
+    """
+
+    _loosen = "Raise C or lower nu"
+    _parameter_constraints = CONSTRAINTS
+
+    @by_keyword
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        nu: float = 0.1,
+        mu: float | None = None,
+        n_features_to_select: int | float | str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+        verbose: bool | int = 0,
+    ):
+        self.C = C
+        self.nu = nu
+        self.mu = mu
+        self.n_features_to_select = n_features_to_select
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L1L2SVM:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples. Their scale matters to both penalties: standardise first.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of ``C`` by sample.
+
+        Returns
+        -------
+        self : L1L2SVM
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+        X, means = centred(problem.X)
+        nu = np.full(X.shape[1], float(self.nu))
+        found = solve_penalised(
+            PenalisedHinge(X, problem.signs, problem.C, nu),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            progress=progress,
+        )
+        coef, intercept = original(found, X, means)
+        return LinearFit(
+            coef=coef,
+            intercept=intercept,
+            objective=found.objective,
+            gap=found.gap,
+            n_iter=found.n_iter,
+            status=found.status,
+            left=np.abs(found.correlation),
+        )
+
+
+def original(found: Certified, X: Any, means: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights and intercept for the features as they were before :func:`centred`."""
+    coef = np.where(constant(X), 0.0, found.w) + 0.0  # constant: nothing but rounding
+    return coef, float(found.intercept - means @ coef)
+
+
+# --------------------------------------------------------------------------------------- the solver
+
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
 _DEAR = 2e9

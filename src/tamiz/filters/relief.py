@@ -4,7 +4,7 @@ A feature is good if it differs between a sample and its nearest neighbours of o
 (misses) and agrees between the sample and its nearest neighbours of the same class (hits). As the
 neighbours are found with all features, those that matter only together are found as well, which
 no score of single features can do. With ``diff`` in [0, 1] (see
-:mod:`tamiz.filters.relief.neighbours`), ``m`` samples and ``k`` neighbours,
+:mod:`tamiz.filters.neighbours`), ``m`` samples and ``k`` neighbours,
 
 .. math::
 
@@ -45,7 +45,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters import streaming
 from tamiz.filters.base import HOW_MANY, Filter, warn_of_nothing
-from tamiz.filters.relief.neighbours import (
+from tamiz.filters.neighbours import (
     ReliefTable,
     Ties,
     build_table,
@@ -55,9 +55,8 @@ from tamiz.filters.relief.neighbours import (
     summed_differences,
 )
 from tamiz.filters.streaming import Needs, Sampling, Stream
-from tamiz.information.columns import read_columns
+from tamiz.information.columns import read_columns, safe_units
 from tamiz.information.encoding import BINNING
-from tamiz.information.units import safe_units
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
 from tamiz.validation import (

@@ -46,7 +46,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.l1.interior import equations
+from tamiz.solvers.l1_interior import equations
 
 # Large penalties multiply what HiGHS may round; its own tolerances only if it cannot do better.
 _OPTIONS: tuple[dict[str, float], ...] = (

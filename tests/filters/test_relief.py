@@ -24,8 +24,8 @@ from tamiz.filters import (
     StumpError,
     SymmetricalUncertainty,
     WelchT,
+    neighbours,
 )
-from tamiz.filters.relief import neighbours
 from tests.calls import tiles_of_one
 from tests.frames import to_polars
 from tests.naive import relief as naive

@@ -14,18 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamiz.base import json_ready
-from tamiz.display.selection_plot import axes
-from tamiz.display.tables import frames
-from tamiz.evaluation.card.measures import (
-    Confusion,
-    Metric,
-    ROCCurve,
-    binary_metrics,
-    collapse,
-    macro_area,
-    one_against_rest,
-    several_metrics,
-)
+from tamiz.display import axes, frames
 from tamiz.evaluation.checks import (
     all_classes,
     check_counts,
@@ -35,7 +24,17 @@ from tamiz.evaluation.checks import (
     read_labels,
     scores_of,
 )
-from tamiz.evaluation.intervals import clopper_pearson, wilson
+from tamiz.evaluation.inference import clopper_pearson, wilson
+from tamiz.evaluation.measures import (
+    Confusion,
+    Metric,
+    ROCCurve,
+    binary_metrics,
+    collapse,
+    macro_area,
+    one_against_rest,
+    several_metrics,
+)
 from tamiz.validation import check_choice, check_count, check_level, check_sample_weight
 
 if TYPE_CHECKING:

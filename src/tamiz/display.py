@@ -1,14 +1,138 @@
-"""The picture of a selection: the criterion along its path, or the best scores as bars."""
+"""How results are shown: as tables of text, in notebooks, and as pictures."""
 
 from __future__ import annotations
 
-from numbers import Integral
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from tamiz.base import PathStep, Selection
+
+
+def text_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    right: Sequence[int] = (),
+    rule: bool = False,
+    separator: str = "  ",
+) -> list[str]:
+    """The lines of a table, its columns as wide as their widest cells.
+
+    Parameters
+    ----------
+    head, rows : sequences
+        Cells; what is not text is turned into text.
+    right : sequence of int
+        Columns that are aligned to the right.
+    rule : bool
+        Whether a line of dashes stands below the head.
+    separator : str
+        What stands between two columns.
+
+    Examples
+    --------
+    >>> from tamiz.display import text_table
+    >>> print("\\n".join(text_table(["method", "error"], [["fisher", 0.1]], right=[1], rule=True)))
+    method  error
+    ------  -----
+    fisher    0.1
+    """
+    texts = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    if rule:
+        texts.insert(1, ["-" * width for width in widths])
+    return [
+        separator.join(
+            cell.rjust(width) if c in right else cell.ljust(width)
+            for c, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in texts
+    ]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number for a table; a dash for what is undefined."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def between(interval: tuple[float, float], digits: int = 3) -> str:
+    """An interval for a table."""
+    low, high = interval
+    return "–" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def pvalue_text(p: float) -> str:
+    """A p-value for a table."""
+    if math.isnan(p):
+        return "–"
+    return f"{p:.3g}" if p >= 1e-4 or p == 0 else f"{p:.1e}"
+
+
+def frames() -> Any:
+    """pandas, or an error that says how to install it."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(
+            "to_frame needs pandas; install it with: pip install 'tamiz[frames]'"
+        ) from None
+    return pd
+
+
+# ---------------------------------------------------------------------------------------- notebooks
+
+
+_CELL = "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,0.35)"
+
+
+def html_table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], notes: Iterable[str] = ()
+) -> str:
+    """A table with a caption; numbers are on the right, and paragraphs of ``notes`` below.
+
+    Colours are inherited, so that it reads on dark pages as well. An empty ``head`` is left out.
+
+    Examples
+    --------
+    >>> from tamiz.display import html_table
+    >>> "&lt;b&gt;" in html_table("", ["name"], [["<b>"]])
+    True
+    """
+    lines = [
+        '<div style="color:inherit;font-size:0.92em">'
+        '<table style="border-collapse:collapse;color:inherit;background:transparent">'
+        '<caption style="caption-side:top;text-align:left;padding:0.3em 0;color:inherit">'
+        f"{escape(caption)}</caption>"
+    ]
+    if head:
+        cells = "".join(f'<th scope="col" style="{_CELL}">{escape(name)}</th>' for name in head)
+        lines.append(f"<thead><tr>{cells}</tr></thead>")
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    lines.append(f"<tbody>{body}</tbody></table>")
+    lines += [f'<p style="margin:0.3em 0">{escape(note)}</p>' for note in notes]
+    return "".join([*lines, "</div>"])
+
+
+def _cell(value: Any) -> str:
+    numeric = isinstance(value, Real) and not isinstance(value, bool)
+    if value is None or (numeric and value != value):
+        text = "–"
+    elif numeric:
+        text = f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+    else:
+        text = "yes" if value is True else "" if value is False else str(value)
+    align = "right" if numeric or value is None else "left"
+    return f'<td style="{_CELL};text-align:{align}">{escape(text)}</td>'
+
+
+# ----------------------------------------------------------------------------------------- pictures
+
 
 _MOST_NAMES = 40
 _WIDE = 200  # more features than this are drawn on a logarithmic axis

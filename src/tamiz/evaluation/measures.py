@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from tamiz.display.tables import between, number
-from tamiz.evaluation.intervals import UNKNOWN, Interval, delong, delong_interval, quantile
+from tamiz.display import between, number
+from tamiz.evaluation.inference import UNKNOWN, Interval, delong, delong_interval, quantile
 
 Proportion = Callable[[Any, Any, float], tuple[Any, Any]]
 

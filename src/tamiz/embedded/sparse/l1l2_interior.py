@@ -33,7 +33,7 @@ the negative part (``r``) of the weights. Every multiplier can be written down f
 ``(alpha, z, b)``, so the iteration starts feasible on both sides and stays so; the sum of products
 ``alpha s + (C - alpha) t + (nu - z) q + (nu + z) r`` is the duality gap.
 
-A Newton step on these conditions is the system of :class:`~tamiz.solvers.l1.interior.NewtonSystem`
+A Newton step on these conditions is the system of :class:`~tamiz.solvers.l1_interior.NewtonSystem`
 with ``M = theta / (1 + theta)`` in the place of ``Θ``, in n unknowns or p, whichever is less:
 O(n p min(n, p)) for each of some twenty steps, whatever the penalties. Features that go to zero
 leave the system by themselves (``M -> 0``).
@@ -69,7 +69,7 @@ from scipy import linalg, sparse
 
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import product
-from tamiz.solvers.l1.interior import ActiveFeatures, NewtonSystem, room
+from tamiz.solvers.l1_interior import ActiveFeatures, NewtonSystem, room
 from tamiz.solvers.linear_program import best_intercept
 
 

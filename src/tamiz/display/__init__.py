@@ -1,1 +1,0 @@
-"""How results are shown: HTML of notebooks, the plot of a selection."""

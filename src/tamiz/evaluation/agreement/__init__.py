@@ -1,1 +1,0 @@
-"""How much the subsets chosen from resampled rows agree."""

@@ -1,1 +1,0 @@
-"""The report card of a classifier: counts, rates, intervals, ROC."""

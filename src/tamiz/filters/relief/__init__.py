@@ -1,1 +1,0 @@
-"""The Relief family: features that tell a sample from its nearest neighbours."""

@@ -1,1 +1,0 @@
-"""The linear program of the l1 machine, solved by an interior point and finished at a vertex."""
