@@ -81,9 +81,9 @@ def cases() -> dict[str, Callable[[], Any]]:
             scaled, malignant
         ),
         "d2 exhaustive": lambda: search.ExhaustiveSearch(cv=10).fit(six, malignant[:200]),
-        "d3 genetic": lambda: search.GeneticSearch(
-            cv=3, population_size=10, max_generations=5, random_state=0
-        ).fit(scaled[:200], malignant[:200]),
+        "d3 genetic": lambda: search.GeneticSearch(cv=3, N=10, G=5, random_state=0).fit(
+            scaled[:200], malignant[:200]
+        ),
         "e1 tree": lambda: tree.CARTClassifier().fit(X20, y20),
         "e1 forest": lambda: tree.ForestClassifier(50, random_state=0, n_jobs=1).fit(X2, y2),
         "e2 nearest neighbours": lambda: neighbors.KNNClassifier().fit(X2, y2).predict(X2),
