@@ -31,7 +31,14 @@ from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, make_sampling, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
-from tamiz.validation import check_count, check_estimator, check_jobs, check_level
+from tamiz.validation import (
+    check_count,
+    check_level,
+    checked,
+    fittable,
+    integer_from,
+    number_of_jobs,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "StabilityTest", "stability", "stability_of"]
 
 
+@checked(confidence=check_level)
 def stability(
     selections: Any, *, n_features: int | None = None, names: Any = None, confidence: float = 0.95
 ) -> Stability:
@@ -82,11 +90,16 @@ def stability(
     >>> stability(masks).nogueira
     -0.5
     """
-    confidence = check_level("confidence", confidence)
     masks, named = read_masks(selections, n_features, names)
     return measure(masks, named, confidence)
 
 
+@checked(
+    n_jobs=number_of_jobs,
+    selector=fittable,
+    confidence=check_level,
+    n_resamples=integer_from(2),
+)
 def stability_of(
     selector: Any,
     X: Any,
@@ -146,10 +159,6 @@ def stability_of(
     >>> found.nogueira > 0.7, found.to_frame()["name"][0]
     (True, 'mean concave points')
     """
-    n_jobs = check_jobs(n_jobs)
-    check_estimator(selector, "selector")
-    confidence = check_level("confidence", confidence)
-    n_resamples = check_count("n_resamples", n_resamples, 2)
     sampling = make_sampling(sample, fraction, n_folds)
     table = ResampledTable(X, y)
     random = check_random_state(random_state)
@@ -179,7 +188,7 @@ def stability_of(
                 f"stopped after {len(masks)} of {n_resamples} resamples; the result is about "
                 "those.",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
     found = measure(np.array(masks), names, confidence)
     found.notes.update(notes)

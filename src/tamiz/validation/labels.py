@@ -136,7 +136,7 @@ def task_of(levels: np.ndarray, n: int) -> str:
 
 def taken_as_numbers(what: str, levels: np.ndarray, n: int) -> str:
     """What to say of integers that could be labels and are taken as numbers; empty if nothing."""
-    if not _are_plain_labels(levels) or n < 2 * len(levels):  # they hardly return
+    if not _are_plain_labels(levels) or n < 3 * len(levels):  # they hardly return
         return ""
     return (
         f"{what} holds {len(levels):,} different integers, which are taken as numbers. Say so with "

@@ -88,6 +88,15 @@ def test_perfect_correlation():
 
 
 def test_integers_that_return_and_are_taken_as_numbers_are_warned_of():
-    X = np.random.default_rng(0).standard_normal((12, 2))
-    with pytest.warns(UserWarning, match="y holds 6 different integers, which are taken as"):
-        PearsonScore().fit(X, np.arange(12) % 6)
+    X = np.random.default_rng(0).standard_normal((75, 2))
+    with pytest.warns(UserWarning, match="y holds 25 different integers, which are taken as"):
+        PearsonScore().fit(X, np.arange(75) % 25)
+
+
+@pytest.mark.parametrize(
+    ("n", "levels", "task"), [(12, 6, "classification"), (11, 6, "regression")]
+)
+def test_few_integers_with_two_rows_each_are_classes(n, levels, task):
+    X, y = np.random.default_rng(0).standard_normal((n, 3)), np.arange(n) % levels
+    expected = PearsonScore(task=task).fit(X, y).scores_
+    np.testing.assert_array_equal(PearsonScore().fit(X, y).scores_, expected)

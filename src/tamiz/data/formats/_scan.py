@@ -101,7 +101,7 @@ def compose(w, q, power_high, power_low):
     return math.ldexp(np.float64(mantissa), exponent - 52)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def read_decimal(text, start, end, point, powers):
     """The number that begins at ``start``, and where it ends; it ends there if there is none.
 

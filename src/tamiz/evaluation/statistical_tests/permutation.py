@@ -27,7 +27,15 @@ from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
 from tamiz.search.splits import Split, make_splits
-from tamiz.validation import check_count, check_estimator, check_jobs, check_level, check_resume
+from tamiz.validation import (
+    check_level,
+    check_resume,
+    checked,
+    fittable,
+    integer_from,
+    number_of_jobs,
+    optional,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +44,13 @@ if TYPE_CHECKING:
 _BATCH = 10  # early stopping looks after so many permutations, whatever the number of workers
 
 
+@checked(
+    n_jobs=number_of_jobs,
+    estimator=fittable,
+    n_permutations=integer_from(1),
+    confidence=check_level,
+    early_stop=optional(check_level),
+)
 def permutation_test(
     estimator: Any,
     X: Any,
@@ -117,11 +132,6 @@ def permutation_test(
     >>> permutation_test(GaussianNB(), X, y, n_permutations=50, random_state=0)
     <PermutationTest: score 0.953, p = 0.0196 (50 permutations)>
     """
-    n_jobs = check_jobs(n_jobs)
-    check_estimator(estimator)
-    n_permutations = check_count("n_permutations", n_permutations, 1)
-    confidence = check_level("confidence", confidence)
-    level = None if early_stop is None else check_level("early_stop", early_stop)
     if y is None:
         raise ValueError("y is None; a permutation test needs labels to shuffle.")
     check_resume(resume, checkpoint)
@@ -138,7 +148,7 @@ def permutation_test(
         journal = Journal(checkpoint, about, resume=resume, facts={"seed": seed})
         seed = int(journal.facts["seed"])
     work = _Work(seeded(clone(estimator), seed), table, cv, groups, seed, scorer)
-    run = _Shuffles(work, blocks, n_permutations, level, journal)
+    run = _Shuffles(work, blocks, n_permutations, early_stop, journal)
     try:
         run.all(n_jobs, verbose)
     finally:
@@ -213,7 +223,7 @@ class _Shuffles:
                     raise
                 done = len(self.permuted)
                 self.stopped = f"Interrupted after {done} of {self.wanted} permutations."
-                warnings.warn(self.stopped, RuntimeWarning, stacklevel=3)
+                warnings.warn(self.stopped, RuntimeWarning, stacklevel=4)
 
     def _note(self, value: float) -> None:
         if self.journal is not None:

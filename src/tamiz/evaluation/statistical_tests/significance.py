@@ -36,12 +36,13 @@ from tamiz.evaluation.inference import (
     ranked,
     wilcoxon,
 )
-from tamiz.validation import check_choice, check_count, check_level
+from tamiz.validation import check_choice, check_level, checked, integer_from, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@checked(alpha=check_level, posthoc=one_of("nemenyi", "holm", None))
 def significance(
     errors: Any,
     *,
@@ -115,7 +116,6 @@ def significance(
     (True, [['a', 'b']])
     """
     table, named = check_errors(errors, names)
-    alpha = check_level("alpha", alpha)
     fraction = check_fraction(test_fraction, n_train, n_test)
     question = _Question(
         table=-table if higher_is_better else table,
@@ -123,7 +123,7 @@ def significance(
         alpha=alpha,
         fraction=fraction,
         control=check_control(control, named),
-        posthoc=check_choice("posthoc", posthoc, ("nemenyi", "holm", None)),
+        posthoc=posthoc,
         correct_ties=bool(correct_ties),
     )
     chosen = check_choice("test", test, ("auto", *_TESTS))
@@ -298,6 +298,7 @@ _TESTS: dict[str, Callable[[_Question], Significance]] = {
 }
 
 
+@checked(n_methods=integer_from(2), n_runs=integer_from(1), alpha=check_level)
 def critical_difference(n_methods: int, n_runs: int, alpha: float = 0.05) -> float:
     """Nemenyi's difference of mean ranks from which on two methods differ.
 
@@ -318,9 +319,7 @@ def critical_difference(n_methods: int, n_runs: int, alpha: float = 0.05) -> flo
     >>> round(critical_difference(4, 14), 2)
     1.25
     """
-    k = check_count("n_methods", n_methods, 2)
-    N = check_count("n_runs", n_runs, 1)
-    return nemenyi_quantile(check_level("alpha", alpha), k) * rank_error(k, N)
+    return nemenyi_quantile(alpha, n_methods) * rank_error(n_methods, n_runs)
 
 
 def _turn(answer: Significance) -> None:
