@@ -12,8 +12,14 @@ from sklearn.tree import DecisionTreeClassifier
 from tamiz import HoldOutSVM
 from tamiz.embedded.holdout import elimination
 from tamiz.embedded.holdout.elimination import new_seed
-from tamiz.embedded.holdout.gram import FadingGram, fading_gram
-from tamiz.embedded.holdout.judges import ErrorCounts, count_wrong, random_split, validation_counts
+from tamiz.embedded.holdout.judges import (
+    ErrorCounts,
+    FadingGram,
+    count_wrong,
+    fading_gram,
+    random_split,
+    validation_counts,
+)
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
 from tests.naive import holdout as naive
 
