@@ -513,7 +513,7 @@ REFUSED = [
     (lambda: np.array([object()]), "array of objects and holds one of type object"),
     (lambda: np.zeros(2, dtype=[("a", "f8")]), "cannot be saved; convert"),
     (lambda: {Fraction(1, 2): 1}, "has the key"),
-    (in_a_circle, r"SVC\.kernel\[0\] holds itself"),
+    (in_a_circle, r"SVC\.kernel\[0\] contains itself"),
     (in_depth, "levels deep"),
     (lambda: LogisticRegression().fit, "is the function LogisticRegression.fit"),
 ]

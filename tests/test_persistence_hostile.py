@@ -186,7 +186,7 @@ def test_only_listed_names_are_looked_up(kind, name, tmp_path, marker):
 @pytest.mark.parametrize("name", ["predict", "__class__", "__dict__", "get_params", "__reduce__"])
 def test_data_cannot_take_the_place_of_a_method(name, tmp_path):
     path = forge(tmp_path / "m", [["object", "tamiz.svm.SVC", {name: 1}]], [0])
-    refused(path, "no place for data")
+    refused(path, "cannot hold data")
 
 
 def test_neither_constructors_nor_states_run(tmp_path, monkeypatch):
@@ -293,7 +293,7 @@ BROKEN = [
     ([["list", [[5]]]], [0], "a later one"),
     ([["list", [[-1]]]], [0], "a later one"),
     ([["spell", 1]], [0], "unknown kind 'spell'"),
-    ([[]], [0], "of which kind"),
+    ([[]], [0], "not state its kind"),
     ({"a": 1}, [0], "of which kind|not a list"),
     ([["array", 0, True]], [0], "array that it does not have"),
     ([["scalar", "|O", ""]], [0], "plain data"),
@@ -304,7 +304,7 @@ BROKEN = [
     ([["object", "tamiz.base.PathStep", {}]], [0], "properly"),
     ([["object", "tamiz.svm.SVC", [1]]], [0], "properly"),
     ([["object", "tamiz.kernels.Kernel", {}]], [0], "damaged, or not what it says"),
-    ([["objects", [2, 2], [1]]], [0], "size that it says"),
+    ([["objects", [2, 2], [1]]], [0], "size that it states"),
     ([["float", "nan", 1]], [0], "not what it says"),
     ([["slice", 1]], [[0]], "neither plain"),
     ([], {"a": 1}, "neither plain"),

@@ -6,7 +6,7 @@ Brown is
 
     Φ = 1 - (Σ_f s_f² / d) / (k/d (1 - k/d)),
 
-1 if all selections are the same and 0, in the mean, if they are drawn at random. With equal sizes
+1 if all selections are the same and 0, on average, if they are drawn at random. With equal sizes
 it is Kuncheva's index. It is asymptotically normal, so that it has an interval and two methods can
 be compared.
 """
@@ -72,7 +72,7 @@ def stability(
 
     See Also
     --------
-    stability_of : Make the selections, too.
+    stability_of : Makes the selections as well.
 
     References
     ----------
@@ -185,7 +185,7 @@ def stability_of(
                 raise
             notes["interrupted"] = True
             warnings.warn(
-                f"stopped after {len(masks)} of {n_resamples} resamples; the result is about "
+                f"stopped after {len(masks)} of {n_resamples} resamples; the result is based on "
                 "those.",
                 RuntimeWarning,
                 stacklevel=3,
@@ -278,12 +278,12 @@ class Stability:
         return self.masks.sum(axis=1)
 
     def compare(self, other: Stability) -> StabilityTest:
-        """Test whether another method is as stable: two-sided, the selections independent.
+        """Two-sided test whether another method is as stable, for independent selections.
 
         Parameters
         ----------
         other : Stability
-            Of another method, by as many or other resamples.
+            That of another method; the number of resamples may differ.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Stability:
         Parameters
         ----------
         top : int, default=30
-            Most bars.
+            Largest number of bars.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
 
@@ -414,7 +414,7 @@ class Stability:
         Parameters
         ----------
         top : int, default=40
-            Most features.
+            Largest number of features.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
 
@@ -436,7 +436,7 @@ class Stability:
         )
         ax.set_yticks(np.arange(len(best)), [self.names[j] for j in best], size="small")
         ax.set_xticks([])
-        ax.set_xlabel(f"{self.n_selections} selections, like ones side by side")
+        ax.set_xlabel(f"{self.n_selections} selections, similar ones side by side")
         ax.set_title(self._title(), size="medium")
         return ax
 
@@ -539,13 +539,13 @@ def by_pairs(masks: np.ndarray) -> tuple[float | None, float]:
 def agreement_test(
     difference: float, variance: float, confidence: float, sides: int
 ) -> StabilityTest:
-    """Of a difference that is normal with that variance, two-sided or one-sided."""
+    """Test of a normally distributed difference with this variance, two-sided or one-sided."""
     if math.isnan(difference) or math.isnan(variance):
         return StabilityTest(difference, UNKNOWN, math.nan, math.nan)
     half = quantile(confidence) * math.sqrt(variance)
     if variance > 0:
         statistic = difference / math.sqrt(variance)
-    else:  # no spread was seen: the limit of small spreads
+    else:  # variance zero: the limit of ever smaller variances
         statistic = 0.0 if difference == 0 else math.copysign(math.inf, difference)
     tail = stats.norm.sf(abs(statistic) if sides == 2 else statistic)
     return StabilityTest(

@@ -1,8 +1,8 @@
 """From a model to a flat table of nodes and a list of arrays, and back.
 
 A node is a list that begins with its kind. Its children are plain values, or references ``[i]`` to
-nodes that come earlier in the table. So nothing can hold itself, what is shared stays shared, and
-reading needs no recursion, however deep a file pretends to be.
+nodes that come earlier in the table. So there are no reference cycles, shared objects stay
+shared, and reading needs no recursion, however deep a file claims to be.
 
 Objects are made empty, by ``object.__new__``, and their attributes set: neither ``__init__`` nor
 ``__setstate__`` runs. What they are comes from the tables of :mod:`tamiz.persistence._known`.
@@ -55,7 +55,7 @@ class Encoder:
     nodes : list of lists
         The table; the last node, if ``root`` refers to one, is the model.
     arrays : list of arrays
-        What the nodes of kind "array" number.
+        What the nodes of kind "array" refer to, by position.
     classes : dict
         How many objects of each class there are.
     """
@@ -67,7 +67,7 @@ class Encoder:
         self._known = known
         self._seen: dict[int, Any] = {}
         self._open: set[int] = set()
-        self._alive: list[Any] = []  # ids are of use only as long as the objects live
+        self._alive: list[Any] = []  # ids are valid only while the objects live
 
     def encode(self, value: Any, where: str, depth: int = 0) -> Any:
         """The value itself if it is plain, else a reference to its node."""
@@ -82,7 +82,7 @@ class Encoder:
             return self._seen[id(value)]
         if id(value) in self._open:
             raise ValueError(
-                f"{where} holds itself, directly or through its parts; a model with such a circle "
+                f"{where} contains itself, directly or through its parts; a model with a cycle "
                 "cannot be saved. Take the reference out, for instance by setting it to None."
             )
         if depth > MAX_DEPTH:
@@ -204,7 +204,7 @@ class Encoder:
 
     def _sparse(self, value: Any, where: str, depth: int) -> Any:
         if value.ndim != 2:
-            raise TypeError(f"{where} is a sparse array that is no table, and cannot be saved.")
+            raise TypeError(f"{where} is a sparse array that is not a matrix, and cannot be saved.")
         stored = value if value.format in _COMPRESSED else value.tocoo()
         if value.format in _COMPRESSED:
             parts = {name: getattr(stored, name) for name in ("data", "indices", "indptr")}
@@ -285,7 +285,7 @@ class Encoder:
 
 
 def _is_inline(value: Any) -> bool:
-    """Whether JSON can say the value as it is; asked first, since most values are like this."""
+    """Whether JSON can represent the value as it is; checked first, since most values can be."""
     kind = type(value)
     return (
         kind in _INLINE
@@ -318,15 +318,15 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def check_attribute(cls: type, name: Any, where: str) -> None:
-    """Refuse a name that would put data in the place of a method."""
+    """Refuse a name under which data would replace a method."""
     wrong = not isinstance(name, str) or (name.startswith("__") and name.endswith("__"))
     if not wrong:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-        # places in __slots__, and properties that keep their value, are made for data
+        # __slots__ members and cached properties are meant to hold data
         made_for_data = (MemberDescriptorType, cached_property)
         wrong = hasattr(type(found), "__get__") and not isinstance(found, made_for_data)
     if wrong:
-        raise TypeError(f"{where} has an attribute {name!r:.80}, which is no place for data.")
+        raise TypeError(f"{where} has an attribute {name!r:.80}, which cannot hold data.")
 
 
 def is_key_part(value: Any) -> bool:
@@ -349,11 +349,11 @@ _SIMPLE: dict[type, Callable[[Encoder, Any, str, int], Any]] = {
 
 
 _SPARSE = (*_COMPRESSED, "coo", "dia", "lil", "dok")
-_ROOM = 4  # levels that nodes of one object take more when written than when counted here
+_ROOM = 4  # extra levels that an object takes when written, beyond those counted here
 
 
 class Decoder:
-    """Builds what the nodes say, one after the other; a node sees only earlier ones."""
+    """Builds the values that the nodes describe, in order; a node refers only to earlier ones."""
 
     def __init__(self, nodes: Any, arrays: list[np.ndarray], known: KnownNames) -> None:
         self._nodes = nodes
@@ -369,7 +369,7 @@ class Decoder:
             raise ModelFileError("its table of nodes is not a list.")
         for node in self._nodes:
             if not isinstance(node, list) or not node or not isinstance(node[0], str):
-                raise ModelFileError("a node of its table does not say of which kind it is.")
+                raise ModelFileError("a node of its table does not state its kind.")
             read = _READERS.get(node[0])
             if read is None:
                 raise ModelFileError(f"a node of its table is of the unknown kind {node[0]!r:.60}.")
@@ -420,7 +420,7 @@ class Decoder:
     def _objects(self, shape: Any, codes: Any) -> np.ndarray:
         values = self._values_of(codes)
         if math.prod(shape) != len(values) or min(shape, default=0) < 0:
-            raise ModelFileError("an array of objects in it does not have the size that it says.")
+            raise ModelFileError("an array of objects in it does not have the size that it states.")
         flat = np.empty(len(values), dtype=object)
         for i, value in enumerate(values):
             flat[i] = value

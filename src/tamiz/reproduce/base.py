@@ -3,7 +3,7 @@
 A recipe has parts, one for each data set or experiment, because their splits cost differently. A
 part knows its published numbers, what to prepare once, what to compute on one split, and how the
 values over the splits become rows of the table. How often it is repeated, by how many workers, and
-what becomes of an interrupted run is the business of :mod:`tamiz.evaluation.reproduce`.
+what becomes of an interrupted run is up to :mod:`tamiz.evaluation.reproduce`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import stats
 
 UNEXPLAINED = "unexplained"
 FEW = "not decided by so few repeats"
-ROUNDING = 1e-9  # differences up to this are none
+ROUNDING = 1e-9  # differences up to this count as zero
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Row:
     what : str
         What was measured.
     group : str
-        What is measured: rows of one group share a scale.
+        Rows of one group measure the same thing and share a scale.
     mean, sd : float
         Of our values; ``sd`` is None with a single one.
     low, high : float
-        Our central 95 %: of our own values, those that leave out at most 2.5 % at each end; with
-        ``of`` above 1 where the mean of so many values would lie.
+        Our central 95 %: two of our values that leave out at most 2.5 % at each end. If ``of``
+        is above 1, the interval in which the mean of that many values would lie.
     n : int
         Number of our values, one for each repeat.
     published : float or None
@@ -74,7 +74,7 @@ class Row:
 def central(values: Sequence[float]) -> tuple[float, float]:
     """The central 95 %: two of the values that leave out at most 2.5 % at each end.
 
-    Up to 40 values these are the smallest and the largest: fewer cannot tell more.
+    With up to 40 values these are the smallest and the largest.
     """
     low = np.quantile(values, 0.025, method="lower")
     high = np.quantile(values, 0.975, method="higher")
@@ -86,8 +86,8 @@ def interval_of_mean(values: Sequence[float], of: float = np.inf) -> tuple[float
 
     Single values spread far wider than means of many, so that nearly any mean is among them. Both
     means are uncertain, that of the ``of`` values and ours: their difference has the deviation
-    ``s sqrt(1 / of + 1 / n)``, and Student's t counts for ``s`` being estimated. Of infinitely many
-    values it is the usual interval for their expectation.
+    ``s sqrt(1 / of + 1 / n)``, and Student's t accounts for ``s`` being estimated. Of infinitely
+    many values it is the usual interval for their expectation.
     """
     mean, sd = _moments(values)
     if sd is None:
@@ -98,9 +98,9 @@ def interval_of_mean(values: Sequence[float], of: float = np.inf) -> tuple[float
 
 
 def is_inside(published: float, low: float, high: float, decimals: int) -> bool:
-    """Whether a printed number may stand for a value between ``low`` and ``high``."""
+    """Whether a value between ``low`` and ``high`` rounds to the printed number."""
     half = 0.5 * 10.0**-decimals
-    slack = 1e-9 * max(1.0, abs(published))  # a half in decimal is none in binary
+    slack = 1e-9 * max(1.0, abs(published))  # decimal halves are not exact in binary
     return low - half - slack <= published <= high + half + slack
 
 
@@ -220,9 +220,9 @@ class Experiment(ABC):
     quick, full : int
         Numbers of repeats.
     fixed : bool
-        Whether the numbers stand whatever ``repeats`` says, because more would add nothing.
+        Whether ``repeats`` is ignored, because more repeats would add nothing.
     alone : bool
-        Whether its repeats must not share the machine, because they measure time.
+        Whether its repeats must run one at a time, because they measure time.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Experiment(ABC):
     alone: bool = False
 
     def n_repeats(self, quick: bool, repeats: int | None) -> int:
-        """How many repeats are due."""
+        """Number of repeats to run."""
         own = self.quick if quick else self.full
         return own if repeats is None or self.fixed else repeats
 
@@ -243,7 +243,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def repeat(self, ready: Any, seed: int) -> Found:
-        """The values of one repeat, such as JSON can hold."""
+        """The values of one repeat, in types that JSON can hold."""
 
     @abstractmethod
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
@@ -335,7 +335,7 @@ def stratified_folds(rng: np.random.Generator, y: np.ndarray, n_folds: int) -> l
 
 
 def without(n: int, held: np.ndarray) -> np.ndarray:
-    """The positions up to ``n`` that are not held out."""
+    """The positions below ``n`` that are not held out."""
     left = np.ones(n, dtype=bool)
     left[held] = False
     return np.flatnonzero(left)
@@ -360,7 +360,7 @@ class RGenerator:
             words.append(seed)
         self._twister = np.random.MT19937()
         state = self._twister.state
-        # the first word is the place in the state, and R begins with a fresh block
+        # words[50] is R's position in the state; R starts with a new block, position 624
         state["state"] = {"key": np.array(words[51:], dtype=np.uint32), "pos": 624}
         self._twister.state = state
 

@@ -1,4 +1,4 @@
-"""States of long runs on disk: written whole or not at all, and never read into another run.
+"""Checkpoints of long runs: written completely or not at all, and never resumed by another run.
 
 A checkpoint is one ``.npz`` file of plain arrays, with a JSON text inside that says which run it
 belongs to. It is replaced as a whole, so that a process that dies at any instant leaves the
@@ -49,7 +49,7 @@ _FIRST = len(f"{_NAME} {VERSION} {0:0{_WIDTH}d}\n")
 
 
 def digest(*arrays: Any) -> str:
-    """A stable_text of data: equal for equal values, types and shapes."""
+    """A hash of data: equal for equal values, types and shapes."""
     total = hashlib.sha256()
     for array in arrays:
         if sparse.issparse(array):
@@ -67,7 +67,7 @@ def digest(*arrays: Any) -> str:
 
 
 def identity(estimator: Any, *data: Any, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
-    """What must agree for a state to be taken up: the method, its parameters, and the data.
+    """What must agree for a run to be resumed: the method, its parameters, and the data.
 
     Parameters that do not change the answer are left out: where the checkpoint lies, whether to
     resume, how many jobs, how much is printed.
@@ -116,7 +116,7 @@ def stable_text(value: Any) -> str:
     if inside is not None and (isinstance(value, _SPLITTERS) or _mute(value)):
         own = ", ".join(f"{name}={stable_text(item)}" for name, item in sorted(inside.items()))
         return f"{type(value).__qualname__}({own})"
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # an address is another every time
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # addresses differ between processes
 
 
 def _mute(value: Any) -> bool:
@@ -155,11 +155,11 @@ class Checkpoint:
     identity : dict of str
         Which run this is; see :func:`identity`.
     resume : bool
-        Whether to take up the state that the file holds. Without it an existing file is an error,
+        Whether to resume from the state in the file. Without it an existing file is an error,
         so that no earlier run is lost.
     every : float, default=2.0
-        Least number of seconds between two writings. When a writing takes long, the next waits
-        until twenty times as much has passed: a twentieth of the time at most goes into writing.
+        Minimum number of seconds between two writes. After a slow write the next one waits twenty
+        times as long as that took, so that at most a twentieth of the time goes into writing.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ class Checkpoint:
             self.state = self._read()
 
     def save(self, state: dict[str, Any], *, now: bool = False) -> None:
-        """Write the state, unless the last writing is too recent and ``now`` is false."""
+        """Write the state, unless the last write is too recent and ``now`` is false."""
         if not now and time.monotonic() - self._last < self._wait:
             return
         began = time.perf_counter()
@@ -253,11 +253,11 @@ class Journal:
     identity : dict of str
         Which run this is; see :func:`identity`.
     resume : bool
-        Whether to take up the records that the file holds. Without it an existing file is an
+        Whether to resume from the records in the file. Without it an existing file is an
         error, so that no earlier run is lost.
     facts : dict, optional
-        What the run decided at its beginning and must decide again, such as a seed. Of a journal
-        that is taken up, the facts are those it holds.
+        What the run decided at its beginning and must decide again, such as a seed. When a
+        journal is resumed, the facts are those it holds.
 
     Attributes
     ----------
@@ -341,7 +341,7 @@ class Journal:
                 ) from None
 
     def _create(self, about: str) -> int:
-        """Write the beginning, which is never there in part."""
+        """Write the header, completely or not at all."""
         length = _FIRST + len(about.encode()) + 1
         try:
             write_whole(self.path, f"{self._first(length)}{about}\n".encode())
@@ -410,7 +410,7 @@ class Journal:
 
 
 def _found(path: Path, resume: bool) -> bool:
-    """Whether there is a state to take up; refuses what could not be written, or would be lost."""
+    """Whether there is a state to resume; refuses files that cannot be written or would be lost."""
     if not path.exists():
         _refuse_unwritable(path)
         return False
@@ -423,8 +423,8 @@ def _found(path: Path, resume: bool) -> bool:
 
 
 def _refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str]) -> None:
-    """Say in which respect a file belongs to another run."""
-    # another method has other parameters too, and is what there is to say
+    """Raise an error if a file belongs to another run."""
+    # the method first: if it differs, its parameters differ too
     for name in sorted({*found, *wanted}, key=lambda name: (name != "method", name)):
         before, now = found.get(name), wanted.get(name)
         if before != now:
@@ -448,7 +448,7 @@ def _refuse_other_version(path: Path, found: Any) -> None:
 
 
 def _refuse_unwritable(path: Path) -> None:
-    """Say before the work begins that its state could not be kept."""
+    """Raise an error before the work begins if its state could not be written."""
     folder = path.parent
     if not folder.is_dir():
         raise FileNotFoundError(
@@ -464,7 +464,7 @@ def _refuse_unwritable(path: Path) -> None:
 
 
 def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
-    """Put a file in its place at once: a reader, or a crash, meets the old file or the new one.
+    """Replace a file atomically: a reader, even after a crash, sees the old file or the new one.
 
     The content is written to a file beside the place, flushed to disk, and moved there. Of a link,
     what it points to is replaced. A file that was there before keeps its permissions, and is
@@ -500,7 +500,7 @@ def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
 
 
 def _permissions(target: Path) -> int:
-    """Those of the file that is there, or those that a new file gets."""
+    """Permissions of the existing file, or those that a new file gets."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,8 +1,8 @@
 """Jobs on the workers of a Dask cluster.
 
 Joblib's own backend would send what jobs share to one worker and lose it with that worker, and
-would wait for ever for a job whose worker is gone for good. Here the shared object is laid on
-every worker once, jobs carry a handle to it, and what was lost with a worker is sent again. Jobs
+would wait forever for a job whose worker has died. Here the shared object is copied to every
+worker once, jobs carry a handle to it, and what was lost with a worker is sent again. Jobs
 of a worker that dies are given to another one by Dask itself.
 """
 
@@ -20,13 +20,13 @@ from typing import Any
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Runner, Shared
 
-#: A message to a worker is worth a parcel of jobs that take this many seconds together.
+#: A parcel, the jobs sent to a worker in one message, should take at least this many seconds.
 _WORTH_A_MESSAGE = 0.2
 #: How often a parcel is sent again when what it needs was lost with all workers that held it.
 _ATTEMPTS = 5
 #: Seconds to wait for a worker when none is left.
 _PATIENCE = 60.0
-#: Seconds after which workers are counted again, and parcels looked after.
+#: Seconds between two checks of the workers and the parcels.
 _LOOK = 2.0
 
 
@@ -38,14 +38,14 @@ def inside_a_task() -> bool:
 
 
 class Box:
-    """Holds what is shared: Dask takes a list or a dictionary for many things to send."""
+    """Wraps the shared object: Dask would send a list or a dictionary as many objects."""
 
     def __init__(self, value: Any):
         self.value = value
 
 
 class Parcel:
-    """Some jobs under way."""
+    """Jobs sent to a worker in one message."""
 
     def __init__(self, jobs: list[tuple[Any, ...]]):
         self.jobs = jobs
@@ -70,7 +70,7 @@ class DaskRunner(Runner):
     backend : joblib's backend for Dask
         Where the client comes from.
     n_jobs : int or None
-        At most so many jobs at a time; None or a negative number for all threads of all workers.
+        Maximum number of jobs at a time; None or a negative number for all threads of all workers.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class DaskRunner(Runner):
                 self.client.cancel([parcel.future for parcel in window])
 
     def _size(self, left: int | None) -> int:
-        """Jobs in a parcel: worth the message, and everyone has something to do to the end."""
+        """Number of jobs in a parcel: worth a message, but few enough to keep all workers busy."""
         if self._seconds is None:
             return 1
         size = max(1, int(_WORTH_A_MESSAGE / max(self._seconds, 1e-6)))
@@ -157,7 +157,7 @@ class DaskRunner(Runner):
                 "to the scheduler may be gone."
             )
         if parcel.handle is not None and shared.there.get(self.client) is parcel.handle:
-            del shared.there[self.client]  # what it needs went with the workers
+            del shared.there[self.client]  # the shared object was lost with the workers
         parcel.handle = self._handle(shared, again=parcel.attempts > 1)
         # as bytes: Dask looks for graphs in lists and tuples, and would take a job for one
         message = dumps((function, parcel.jobs))
@@ -166,9 +166,9 @@ class DaskRunner(Runner):
         parcel.future = self.client.submit(do, parcel.handle, message, key=_key(name), pure=False)
 
     def _handle(self, shared: Shared, again: bool) -> Any:
-        """What stands for the shared object in a job.
+        """The handle to the shared object that jobs carry.
 
-        At first it is laid on all workers. If it was lost, it is made by a task: that goes through
+        At first it is copied to all workers. If lost, it is made by a task: that goes through
         the scheduler, but never to a worker that is dead and not yet known to be so, and Dask can
         do it again by itself.
         """
@@ -201,7 +201,7 @@ class DaskRunner(Runner):
             ) from error
 
     def _wait(self, window: deque[Parcel]) -> None:
-        """Until something has happened, or it is time to look."""
+        """Wait until a parcel is finished, or the next check is due."""
         from distributed import TimeoutError as DaskTimeoutError
         from distributed import wait
 
@@ -213,10 +213,10 @@ class DaskRunner(Runner):
                     return_when="FIRST_COMPLETED",
                 )
         except (TimeoutError, DaskTimeoutError, CancelledError):
-            return  # which parcels are lost is seen by their status
+            return  # the status of each parcel says whether it is lost
 
     def _content(self, parcel: Parcel) -> tuple[list[Any], Exception | None] | None:
-        """Results of a parcel, and the failure that ended them; None if a worker took them away."""
+        """Results of a parcel, and the failure that ended them; None if lost with a worker."""
         from distributed import KilledWorker
 
         try:
@@ -241,7 +241,7 @@ def _key(name: str) -> str:
 
 
 def unpacked(message: bytes) -> Any:
-    """On a worker: what was sent as bytes."""
+    """On a worker: unpickle what was sent as bytes."""
     from distributed.protocol.pickle import loads
 
     return loads(message)

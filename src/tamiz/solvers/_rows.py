@@ -1,8 +1,9 @@
 """Rows of a table, dense or CSR, as the compiled online solvers see them.
 
-A table travels as three arrays. Dense: the table itself and two empty index arrays. CSR: its
-``data``, ``indices`` and ``indptr``. The number of dimensions of the first array tells the two
-apart, which numba resolves while compiling: each specialisation contains one of the branches.
+A table is passed as three arrays. Dense: the table itself and two empty index arrays. CSR: its
+``data``, ``indices`` and ``indptr``. The number of dimensions of the first array
+distinguishes them, which numba resolves while compiling: each specialisation contains one of the
+branches.
 """
 
 from __future__ import annotations

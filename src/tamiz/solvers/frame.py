@@ -67,7 +67,7 @@ def iteration_limit(max_iter: int, n: int) -> int:
 class State:
     """The current point and its gradient.
 
-    Both change together in one assignment, so that an interruption never finds them apart.
+    Both change together in one assignment, so that an interruption never leaves them out of step.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class State:
         self.point = b, (free.p + multiply(b) if b.any() else free.p.copy())
         self.iterations = 0
         self.status = Status.MAX_ITER
-        self.fresh = True  # False: point and gradient may be apart
+        self.fresh = True  # False: point and gradient may be out of step
         self.exact = False  # True: the gradient was computed from entries in float64
 
     def refresh(self) -> None:
@@ -154,7 +154,7 @@ def run_solver(
 
 
 def _polish(state: State) -> None:
-    """Drive the KKT violation of a small problem that converged to rounding level."""
+    """Reduce the KKT violation to rounding level, for a small problem that has converged."""
     free = state.free
     base, copies = free.Q.repeated()
     if 0 < free.Q.n <= MAX_VARIABLES:

@@ -28,7 +28,7 @@ two is the same as a sample repeated and a weight of zero the same as one left o
 
 * ``‖β*‖ ≤ min(√(f(0)/λ), R/λ)`` with ``R = Σ c_i‖x_i‖ / S``: at the optimum ``λ‖β*‖²`` is at
   most the mean of the dual variables, and ``λβ*`` is a mean of the ``±x_i``. This is ``B`` when
-  none is given, or a larger one.
+  none is given, or a larger one is.
 * ``‖v‖ ≤ λB + R`` in that ball. This is ``ρ``.
 
 References
@@ -73,7 +73,7 @@ class HingeProblem(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What the bounds are made of."""
+    """The constants in the bounds."""
 
     radius: float  # B
     lipschitz: float  # ρ
@@ -169,11 +169,11 @@ def solve_subgradient(
     step : {"constant", "decreasing"}, default="constant"
         ``B/(ρ√T)`` or ``1/(λt)``.
     radius : float, optional
-        ``B``; the ball known to hold the optimum if not given.
+        ``B``; by default the radius of the ball known to contain the optimum.
     n_iter : int, default=1000
         ``T``; with 0 the solution is zero.
     average : bool, default=True
-        Return the average of the iterates, for which alone there is a bound.
+        Return the average of the iterates; there is no bound for the last one.
     tol : float, optional
         Take the fewest steps, at most ``n_iter``, after which the bound is no more than this.
     verbose : bool or int, default=0
@@ -247,7 +247,7 @@ class _Constant:
         return self.radius / (self.lipschitz * np.sqrt(max(n_iter, 1)))
 
     def bound(self, done: int, planned: int) -> float:
-        # B²/(2ηT) + ηρ²/2 with the η of the plan, which an interruption may have cut short
+        # B²/(2ηT) + ηρ²/2 with the planned η; an interruption may have left fewer steps
         half = 0.5 * self.radius * self.lipschitz
         return float(half * (np.sqrt(planned) / done + 1.0 / np.sqrt(planned)))
 
@@ -285,7 +285,7 @@ def _fewest_steps(schedule: _Constant | _Decreasing, tol: float, limit: int) -> 
 
 @njit(cache=True, nogil=True)
 def _add_losses(rows, signs, weight, start, stop, intercept, beta, v):
-    """Add the subgradients of some losses to ``v`` and return their sum: one look at each row."""
+    """Add the subgradients of some losses to ``v`` and return their sum, in one pass."""
     values, indices, indptr = rows
     last = beta.shape[1] - 1
     loss = 0.0

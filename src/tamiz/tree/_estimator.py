@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
 
 
-#: Surrogates for each split of data with gaps, if the user does not say.
+#: Default number of surrogates for each split of data with missing values.
 _SURROGATES = 5
 
 GROWTH_CONSTRAINTS: dict[str, list[Any]] = {
@@ -116,7 +116,7 @@ class TreeEstimator(BaseEstimator):
     pruning_: dict[str, Any]
 
     def _read_training_table(self, X: Any) -> TreeTable:
-        """Check the table, and keep what is needed to read others like it."""
+        """Check the training table, and keep what is needed to read new samples."""
         self.__dict__.pop("pruning_", None)  # of an earlier tree
         table = read_training_table(self, X, self.categorical_features, self.ordinal_features)
         self.categories_, self.nominal_ = table.categories, table.nominal
@@ -169,7 +169,7 @@ class TreeEstimator(BaseEstimator):
             if oblique:
                 seed = int(check_random_state(self.random_state).randint(2**31 - 1))
                 numeric = ~nominal
-                numeric[list(table.categories)] = False  # ordinal codes are no numbers to add up
+                numeric[list(table.categories)] = False  # ordinal codes must not be added
                 columns = np.flatnonzero(numeric)
                 climb = Climb(columns, int(self.n_restarts), seed)
             grown = Grower(
@@ -246,7 +246,7 @@ class TreeEstimator(BaseEstimator):
         )
 
     def get_depth(self) -> int:
-        """Questions on the longest way to a leaf."""
+        """Number of tests on the longest path to a leaf."""
         check_is_fitted(self, "tree_")
         return self.tree_.max_depth
 
@@ -365,7 +365,7 @@ class TreeEstimator(BaseEstimator):
         X, y : array or table, array
             The data that the tree was grown with.
         cv : int, splitter or list of splits, default=10
-            Folds; a number stands for random ones that keep the shares of the classes.
+            Folds; an integer means random folds that keep the class proportions.
         measure : {"mean_depth", "leaves"}, default="mean_depth"
             What a tree is charged for.
         rule : {"best", "1se"}, default="best"
@@ -373,16 +373,16 @@ class TreeEstimator(BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples, as in fit.
         groups : array of shape (n_samples,), optional
-            Samples of one group stay on one side; a number of folds keeps them together, too.
+            Samples of one group stay in the same part of each split, also if ``cv`` is an integer.
         random_state : int, RandomState or None, default=0
-            Seed of the folds that a number stands for.
+            Seed of the folds if ``cv`` is an integer.
         verbose : bool or int, default=0
             Show a line of progress.
 
         Returns
         -------
         self : object
-            As of :meth:`prune`. Interrupted, it stays as it was.
+            As for :meth:`prune`. If interrupted, it is unchanged.
         """
         check_measure(measure)
         check_rule(rule)
@@ -412,7 +412,7 @@ class TreeEstimator(BaseEstimator):
         return self._keep(replace(path, chosen=path.at(alpha)))
 
     def unprune(self) -> Self:
-        """Take back all pruning.
+        """Undo all pruning.
 
         Returns
         -------
@@ -441,19 +441,19 @@ class TreeEstimator(BaseEstimator):
         return impurity_importances(self._tree())
 
     def importances(self, *, surrogates: bool = False) -> np.ndarray:
-        """Return how much each feature did for the tree.
+        """Return how much each feature contributes to the tree.
 
         Parameters
         ----------
         surrogates : bool, default=False
             Count also what the tests that stand in for missing values would have done, so that a
-            feature hidden behind a better one is seen. Grown without gaps, a tree has such tests
-            only if ``n_surrogates`` asks for them.
+            feature hidden behind a better one is seen. Without missing values, a tree has such
+            tests only if ``n_surrogates`` asks for them.
 
         Returns
         -------
         array of shape (n_features,)
-            Shares of the decrease of impurity; without surrogates ``feature_importances_``.
+            Fractions of the decrease of impurity; without surrogates ``feature_importances_``.
         """
         return impurity_importances(self._tree(), surrogates=surrogates)
 
@@ -463,7 +463,7 @@ class TreeEstimator(BaseEstimator):
         Parameters
         ----------
         style : {"text", "python", "list"}, default="text"
-            One if-then rule for each leaf, with its coverage and the shares of the classes; the
+            One if-then rule for each leaf, with its coverage and class proportions; the
             source of a Python function ``predict(row)`` that needs no other package and predicts
             the same, missing values included; or a list of :class:`Rule`.
 
@@ -478,7 +478,7 @@ class TreeEstimator(BaseEstimator):
         return found
 
     def to_text(self, max_depth: int | None = None) -> str:
-        """Return the tree drawn with letters, one line for each node.
+        """Return the tree as text, one line for each node.
 
         Parameters
         ----------
@@ -543,11 +543,11 @@ class TreeEstimator(BaseEstimator):
         few : int, default=5
             Fragmentation: a leaf with fewer samples is small.
         balance : float, default=0.05
-            Fragmentation: a test is lopsided if it sends a smaller share to one side.
+            Fragmentation: a test is lopsided if it sends a smaller fraction to one side.
         repeats : int, default=3
-            Repetition: tests of one feature on the way to one leaf from which on they are told.
+            Repetition: fewest tests of one feature on the path to one leaf that are reported.
         tests : int, default=2
-            Replication: fewest tests of a structure that is told if it stands in several places.
+            Replication: fewest tests of a structure that is reported if it occurs more than once.
 
         Returns
         -------

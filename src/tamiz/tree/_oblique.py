@@ -1,6 +1,6 @@
 """Oblique splits: hyperplanes ``a'x <= b``, found by climbing.
 
-To find the best hyperplane is hard; this climbs as OC1 does (Murthy, Kasif and Salzberg 1994). The
+Finding the best hyperplane is hard; this climbs as OC1 does (Murthy, Kasif and Salzberg 1994). The
 features are z-scored inside the node. From a start, one coefficient at a time is given its best
 value: with the others fixed, each sample changes sides at one value of the coefficient, so that one
 pass over these values in order tries them all. When no coefficient helps, the hyperplane is moved
@@ -49,7 +49,7 @@ class Climb(NamedTuple):
 
 
 class Hyperplane(NamedTuple):
-    """What a hyperplane is to divide: some samples, their totals, and what either side needs."""
+    """What a hyperplane splits: some samples, their totals, and what either side needs."""
 
     rows: np.ndarray
     criterion: int

@@ -1,9 +1,9 @@
-r"""Random forests on binned features: many trees, each of a bootstrap sample, asked together.
+r"""Random forests on binned features: many trees, each grown on a bootstrap sample, averaged.
 
 A feature is cut into at most 64 bins at quantiles of the training samples, once. A node then finds
 the best cut of a feature from the class counts of its bins, without sorting; among a few features
-drawn at random the cut with the largest decrease of Gini's impurity is taken. Trees are grown to
-the end and their class proportions averaged. Extremely randomised trees differ in two things: each
+drawn at random the cut with the largest decrease of Gini impurity is taken. Trees are fully
+grown and their class proportions averaged. Extremely randomised trees differ in two things: each
 feature offers one cut, drawn at random, and every tree sees all samples.
 
 References
@@ -48,7 +48,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         The best cut of each feature and a bootstrap sample for each tree, or one random cut and all
         samples (extremely randomised trees).
     min_samples_leaf : int, default=1
-        Least number of samples, bootstrap copies counted, on either side of a split.
+        Minimum number of samples on either side of a split, counting bootstrap copies.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes: samples are drawn for a tree in proportion to their weights, so that
         balanced classes are balanced in every tree.
@@ -68,7 +68,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    CARTClassifier : One tree, to be read.
+    CARTClassifier : A single tree that can be read.
     tamiz.embedded.ForestImportance : Features ranked by a forest.
 
     Examples
@@ -432,9 +432,9 @@ def _part(rows: Any, codes: Any, cut: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _drawn(state: Any, weight: Any, everyone: Any) -> Any:
-    """How often each sample is in a tree: drawn in proportion to the weights, as many as there are.
+    """How often each of n samples is in a tree: n draws in proportion to the weights.
 
-    With equal weights ``everyone`` may be asked for instead.
+    With ``everyone`` and equal weights, each sample is in it once.
     """
     n = len(weight)
     copies = np.zeros(n, dtype=np.int64)

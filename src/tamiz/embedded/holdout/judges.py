@@ -14,12 +14,12 @@ their costs afterwards: equal counts then have exactly the same cost, so that ti
 whatever the costs are.
 
 Three questions are asked of the kernel at every step: the Gram matrix of the training part, the
-values of its machine at the validation part, and those values without each feature. The answers for
-the radial and the linear kernel come from a table of the features still in, one row for each sample;
-columns of features that have left are set to zero and cleared away from time to time. Other kernels
-go through :meth:`tamiz.kernels.Kernel.track`. The value with nothing taken out is one more column of
-the same sums, that of a feature which is zero everywhere: what makes no difference then makes none
-to the last bit.
+values of its machine at the validation part, and those values without each feature. The answers
+for the radial and the linear kernel come from a table of the features still in, one row for each
+sample; columns of features that have left are set to zero and cleared away from time to time. Other
+kernels go through :meth:`tamiz.kernels.Kernel.track`. The value with nothing taken out is one more
+column of the same sums, that of a feature which is zero everywhere: what makes no difference then
+makes none to the last bit.
 """
 
 from __future__ import annotations

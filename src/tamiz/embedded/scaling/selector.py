@@ -1,4 +1,4 @@
-"""What the selectors by scaling factors share: parameters, data, result, prediction."""
+"""What all selectors based on scaling factors share: parameters, data, result, prediction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tamiz.validation import (
     warn_if_unscaled,
 )
 
-#: Constraints on the parameters of all selectors by scaling factors.
+#: Constraints on the parameters of all selectors based on scaling factors.
 SCALING_CONSTRAINTS: dict[str, Any] = {
     "n_features_to_select": [
         Interval(Integral, 1, None, closed="left"),
@@ -56,7 +56,7 @@ SCALING_CONSTRAINTS: dict[str, Any] = {
     "resume": ["boolean"],
 }
 
-#: And of those that take any kernel with a derivative.
+#: Further constraints, for selectors that take any differentiable kernel.
 KERNEL_CONSTRAINTS: dict[str, Any] = {
     "kernel": [StrOptions(set(KERNEL_NAMES) - {"precomputed"}), Kernel, callable],
     "degree": [Interval(Integral, 1, None, closed="left")],
@@ -65,18 +65,18 @@ KERNEL_CONSTRAINTS: dict[str, Any] = {
 
 
 class Task(NamedTuple):
-    """What a method wants to be done: the objective, how, and where to begin."""
+    """The optimisation problem of a method: objective, schedule and starting point."""
 
     objective: Objective
     plan: ScalingPlan
-    factor: float  # of all features in the beginning
-    kernel: Kernel  # of the machine, on features times their factors
+    factor: float  # initial factor of every feature
+    kernel: Kernel  # kernel of the machine, applied to the scaled features
 
 
 class ScalingSelector(LastMachineClassifier):
-    """Base of the selectors by scaling factors.
+    """Base class of selectors based on scaling factors.
 
-    A subclass says with :meth:`_task` what is minimised, where, and which stage is chosen.
+    A subclass defines in :meth:`_task` what is minimised, where, and which stage is chosen.
     """
 
     @abstractmethod
@@ -159,7 +159,7 @@ class ScalingSelector(LastMachineClassifier):
         interrupted: bool,
         watch: Stopwatch,
     ) -> None:
-        # those still there are ordered by their factors, the others by when they left
+        # remaining features are ordered by factor, the others by when they were eliminated
         order = np.lexsort(
             [
                 np.arange(len(state.sigma)),
@@ -201,7 +201,7 @@ class ScalingSelector(LastMachineClassifier):
         self._tell(interrupted, task.objective.n_failed)
 
     def _tell(self, interrupted: bool, n_failed: int) -> None:
-        """Say what a user should know; the warnings point at the line that calls ``fit``."""
+        """Warn of inexact or unfinished fits; the warnings point at the line that calls ``fit``."""
         name = type(self).__name__
         if n_failed:
             warnings.warn(
@@ -214,7 +214,7 @@ class ScalingSelector(LastMachineClassifier):
         if self.status_ == "converged":
             return
         if interrupted:
-            text = "interrupted; what had been reached is kept, and the ranking is that of now."
+            text = "interrupted; the factors reached are kept, and the ranking follows from them."
         else:
             text = (
                 f"a descent reached max_iter={self.max_iter} before the objective settled; raise "
@@ -230,7 +230,7 @@ class ScalingSelector(LastMachineClassifier):
         return self._scaled(check_X(self, X, reset=False))
 
     def _step(self, n: int) -> int:
-        """How many of n features leave at once."""
+        """How many of n features are eliminated at once."""
         return number_to_drop(self.step, n, 1)
 
 
@@ -239,12 +239,12 @@ def _useful(X: np.ndarray) -> np.ndarray:
     useful = np.asarray((X[:1] != X).any(axis=0))
     if not useful.any():
         raise ValueError(
-            "Every feature of X is constant, so there is nothing to tell the classes apart by. "
+            "Every feature of X is constant, so nothing distinguishes the classes. "
             "Check how X was made."
         )
     return useful
 
 
 def _require_derivative(kernel: Kernel, X: np.ndarray) -> None:
-    """Refuse kernels without a derivative by the factors, before any work."""
+    """Refuse kernels that have no derivative with respect to the factors, before any work."""
     kernel.track(X[:1]).gradient(np.ones(1))

@@ -3,7 +3,7 @@ r"""The linear machine with two penalties: one that classifies, one that selects
 How it is solved: a Newton step of the interior point costs ``n p min(n, p)`` for its matrix, or as
 much of it as the table has entries, and ``min(n, p)**3 / 3`` for its factors, dense whatever the
 table is. Where that is too much, coordinate descent on the dual goes first, followed by the
-interior point only where it does not get there. A sweep of the descent costs no more than the
+interior point only where it does not converge. A sweep of the descent costs no more than the
 entries of the table, so that sparse tables begin with it much earlier. With many more features than
 samples most weights are zero, so the interior point works on the features that may count, and the
 certificate over all features says which were missed.
@@ -56,7 +56,7 @@ from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.validation import N_JOBS, by_keyword
 
-#: What the machines with two penalties accept.
+#: Constraints on the parameters of machines with two penalties.
 CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0.0, None, closed="neither")],
     "nu": [Interval(Real, 0.0, None, closed="left")],
@@ -82,19 +82,19 @@ class L1L2SVM(SparseLinearMachine):
 
     The ℓ1 term sets weights to exactly zero; the ℓ2 term keeps correlated features together, where
     an ℓ1 penalty alone would take one of them at random, and lets more features in than there are
-    samples. ``nu=0`` is :class:`~tamiz.svm.SVC` with a linear kernel. The texts write
+    samples. ``nu=0`` is :class:`~tamiz.svm.SVC` with a linear kernel. The references write
     ``(mu/n) sum(hinge)`` for the losses, which is ``C = mu/n``.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses; not looked at if ``mu`` is given.
+        Penalty on the losses; ignored if ``mu`` is given.
     nu : float, default=0.1
-        Price of the absolute weights. With standardised features a feature can enter only if its
+        Penalty on the absolute weights. With standardised features a feature can enter only if its
         correlation with the dual variables exceeds ``nu``; at ``nu >= C * n * max|x|`` none does.
     mu : float, optional
-        Price of the mean loss. If given, it takes the place of ``C``, whatever that is: the
-        machine is that of ``C = mu/n`` (with weights: n is their sum).
+        Penalty on the mean loss. If given, it takes the place of ``C``: the machine is that of
+        ``C = mu/n`` (with weights: n is their sum).
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select from the top of the ranking; by default those with
         a weight. If that leaves some out, the machine is fitted again without them.
@@ -240,10 +240,10 @@ _DEAR_SPARSE = 3e7
 _LARGEST_SYSTEM = 8000
 #: The interior point converges so fast that a sharper tolerance costs a few steps only.
 _SHARP = 1e-9
-#: With so many times more features than samples most weights will be zero: knowing a point nearby,
-#: or knowing nothing.
+#: With this many times more features than samples most weights will be zero: the ratio with a
+#: starting point, and without one.
 _MANY, _VERY_MANY = 4, 60
-_NEAR = 0.7  # of the threshold: features that may pass it next time
+_NEAR = 0.7  # fraction of the threshold: features above it may pass the threshold next time
 _FIRST_SWEEPS = 2000
 _ROUNDING = 1e-13
 
@@ -290,7 +290,7 @@ def _minimise(
     size = float(min(n, p))
     work = n * p * size * _filled(X) + size**3 / 3.0
     if work <= (_DEAR_SPARSE if sparse.issparse(X) else _DEAR) and size <= _LARGEST_SYSTEM:
-        with one_blas_thread():  # the threads of BLAS would spin through all that is between
+        with one_blas_thread():  # BLAS threads would busy-wait between the calls
             return _solve_interior(problem, tol, max_iter, progress, start)
     systems = size <= _LARGEST_SYSTEM
     sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter
@@ -304,7 +304,7 @@ def _minimise(
 
 
 def _filled(X: object) -> float:
-    """Share of a product that has to be computed."""
+    """Fraction of a matrix product that has to be computed."""
     return min(1.0, 10.0 * X.nnz / np.prod(X.shape)) if sparse.issparse(X) else 1.0  # type: ignore[attr-defined]
 
 
@@ -316,7 +316,7 @@ def _without_free_samples(
     progress: Progress,
     start: np.ndarray | None,
 ) -> Certified:
-    """Samples whose loss costs nothing take no part."""
+    """Solve without the samples whose penalty is zero."""
     kept = np.flatnonzero(counted)
     part = problem._replace(X=problem.X[kept], y=problem.y[kept], C=problem.C[kept])
     found = solve_penalised(
@@ -377,7 +377,7 @@ def _solve_interior(
 def _solve_rotated(
     problem: PenalisedHinge, tol: float, max_iter: int, progress: Progress
 ) -> Certified:
-    """Without thresholds only inner products count, and n coordinates hold them all."""
+    """Without thresholds only inner products matter, and n coordinates represent them all."""
     X = problem.X
     gram = X @ X.T
     values, vectors = np.linalg.eigh(gram.toarray() if sparse.issparse(gram) else gram)
@@ -393,7 +393,7 @@ def _solve_rotated(
 def _polished(
     problem: PenalisedHinge, estimate: Estimate, found: Certified
 ) -> tuple[Certified, Estimate]:
-    """The last digits, unless there is an interruption before or meanwhile."""
+    """Refine the solution to rounding level, unless interrupted."""
     try:
         if estimate.status != "interrupted":
             found = polish(problem, estimate, found)
@@ -403,7 +403,7 @@ def _polished(
 
 
 def _judged(status: str, found: Certified, tol: float) -> str:
-    """What the certificate makes of the status of an iteration."""
+    """The status of an iteration, corrected by the certificate."""
     if status == "interrupted" or not found.within(tol):
         return "stalled" if status == "converged" else status
     return "converged"
@@ -470,7 +470,7 @@ def descend(
                     sweeps += 1
                 beta += sigma * excess
             progress.update(f"sweep {sweeps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
-            u = X.T @ (y * alpha)  # afresh: rounding adds up
+            u = X.T @ (y * alpha)  # recomputed, since rounding errors accumulate
             found = certify(problem, alpha)
             if found.gap < best.gap:
                 best = found

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Curve(NamedTuple):
-    """Error by number of features, one method before one judge."""
+    """Error by number of features, for one method and one judge."""
 
     sizes: np.ndarray
     error: np.ndarray  # honest: ranked inside the training parts
@@ -33,21 +33,21 @@ class Curve(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a method achieves before a judge: one line of the table."""
+    """What a method achieves with a judge: one line of the table."""
 
     method: str
     judge: str
     kind: str  # "chosen": the size is chosen by cross-validation; "own": by the method
     size: float  # chosen on all splits, or the median of the own ones
-    size_low: float  # least and largest over the splits
+    size_low: float  # smallest and largest over the splits
     size_high: float
     error: float  # honest
     low: float
     high: float
     apparent_size: float
     apparent: float
-    bias: float  # selection bias: honest less apparent
-    select_seconds: float  # mean of a split
+    bias: float  # selection bias: honest minus apparent
+    select_seconds: float  # mean over the splits
     judge_seconds: float
     n_splits: int
 
@@ -76,9 +76,9 @@ def by_other_folds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Error of every split at the size that the other folds of its repeat choose, and that size.
 
-    Cheaper than an inner cross-validation, for nothing is fitted. The samples that judge a split
-    have no voice in the choice of its size, except that they helped to train the machines of the
-    other folds.
+    Cheaper than an inner cross-validation, for nothing is fitted. The test samples of a
+    split do not take part in the choice of its size, except that they helped to train the
+    machines of the other folds.
     """
     found = np.full(len(errors), np.nan)
     chosen = np.full(len(errors), np.nan)
@@ -92,7 +92,7 @@ def by_other_folds(
 
 
 def curve_of(found: Comparison, m: int, j: int) -> Curve:
-    """The curve of method ``m`` before judge ``j``."""
+    """The curve of method ``m`` with judge ``j``."""
     spots = [_interval(found, found.errors[m, j, :, c]) for c in range(len(found.sizes))]
     apparent = _mean(found.apparent_errors[m, j])
     error = np.array([one.mean for one in spots])
@@ -107,7 +107,7 @@ def curve_of(found: Comparison, m: int, j: int) -> Curve:
 
 
 def estimates_of(found: Comparison, m: int, j: int) -> list[Estimate]:
-    """What method ``m`` achieves before judge ``j``: at the size chosen, and at its own.
+    """What method ``m`` achieves with judge ``j``: at the size chosen, and at its own.
 
     The apparent error is what the same steps promise when the features are ranked on all data
     first: the size is then chosen on the apparent curve, and its error read off there.
@@ -217,7 +217,7 @@ class Comparison:
     own_errors, own_apparent_errors : arrays of shape (methods, judges, splits)
         Errors with the features that the method itself selects.
     own_sizes : array of shape (methods, splits)
-        How many these are.
+        How many features these are.
     whole_own_sizes : array of shape (methods,)
         The same on all data.
     orders : dict of str
@@ -232,7 +232,7 @@ class Comparison:
     judge_seconds : array of shape (methods, judges, splits)
         Time to fit and test the judge at all sizes.
     repeat, fold, n_train, n_test : arrays of shape (splits,)
-        Where a split stands, and its numbers of samples.
+        Repeat and fold of each split, and its numbers of samples.
     tuned : dict
         With ``tune``: the parameters chosen, by method and judge, for each split and size.
     n_samples, n_features : int
@@ -258,7 +258,7 @@ class Comparison:
     params : dict
         Parameters of methods, judges and protocol.
     seed : int
-        Repeats the comparison as ``random_state``.
+        Passed as ``random_state``, it repeats the comparison.
     seconds : float
         Time of the run.
     """
@@ -356,14 +356,14 @@ class Comparison:
         ]
 
     def estimate(self, method: str, judge: str | None = None, kind: str | None = None) -> Estimate:
-        """The entry of one method before one judge.
+        """The entry of one method with one judge.
 
         Parameters
         ----------
         method, judge : str
             Names; the first judge by default.
         kind : {"chosen", "own"}, optional
-            Size by cross-validation, or the method's own; the first that there is by default.
+            Size by cross-validation, or the method's own; the first available one by default.
         """
         for one in estimates_of(self, *self._place(method, judge)):
             if kind is None or one.kind == kind:
@@ -393,10 +393,10 @@ class Comparison:
         method : str
             Its name.
         size : int, "chosen" or "own", default="chosen"
-            The best so many of each split, the number chosen on all of them, or what the method
-            itself selects.
+            The first ``size`` features of each split, as many as were chosen on all splits, or what
+            the method itself selects.
         judge : str, optional
-            By whose errors the number is chosen.
+            The judge whose errors choose the number.
         """
         m, j = self._place(method, judge)
         whole = isinstance(size, Integral) and not isinstance(size, bool)
@@ -536,7 +536,7 @@ class Comparison:
     ) -> Any:
         """Draw errors by number of features: honest solid with intervals, apparent dashed.
 
-        More than four methods before one judge get a picture each, unless ``ax`` is given.
+        More than four methods with one judge get a panel each, unless ``ax`` is given.
 
         Parameters
         ----------

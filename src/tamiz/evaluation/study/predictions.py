@@ -1,4 +1,4 @@
-"""What the chosen machines say about samples that took no part, and whether more would help."""
+"""Held-out predictions of the chosen machines, and a learning curve: would more rows help?"""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tamiz.evaluation.comparison.setting import Failures, Setting, Stopped
 from tamiz.evaluation.study.answers import usual_candidate
 from tamiz.evaluation.study.choice import Contest, Nested, Triple
 
-#: Parts of the training samples that a learning curve uses.
+#: Fractions of the training samples at which a learning curve is measured.
 FRACTIONS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 class Predictions(NamedTuple):
     """Predictions of the whole procedure for samples of the test parts.
 
-    ``rows`` are positions of samples; every repeat that was finished has each sample once.
+    ``rows`` are positions of samples; each finished repeat holds every sample once.
     """
 
     rows: np.ndarray
@@ -30,7 +30,7 @@ class Predictions(NamedTuple):
 
 
 def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
-    """Fit in every training part what was chosen there, and predict its test part.
+    """In every split, fit what was chosen in the training part and predict the test part.
 
     These are the predictions behind the honest error. None if Ctrl-C or a deadline comes first.
     """
@@ -38,7 +38,7 @@ def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
 
 
 def triple_predictions(setting: Setting, contest: Contest, place: int) -> Predictions | None:
-    """The same with one triple in all training parts, so that decision values have one scale."""
+    """The same with one triple in all splits, so that decision values are comparable."""
     return _predictions(setting, contest, np.full(len(contest.splits), place))
 
 
@@ -95,7 +95,7 @@ def _features(found: Any, method: str, triple: Triple, split: int) -> np.ndarray
 def _machine(
     setting: Setting, fold: Fold, judge: str, columns: np.ndarray, candidate: dict[str, Any]
 ) -> tuple[Any, np.ndarray]:
-    """A fitted machine, and the test part as it takes it."""
+    """A fitted machine, and the test part in the form that it expects."""
     setting.stop.look()
     if not len(columns):
         return fold.fitted_without(), fold.Z_test[:, :1]

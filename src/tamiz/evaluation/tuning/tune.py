@@ -80,17 +80,17 @@ def tune(
     """Choose parameters by cross-validation over a grid.
 
     For ``SVC`` and ``SVR`` of this package, alone or behind a scaler, kernel matrices are shared
-    between cells and splits and every machine starts from its neighbour; any other estimator or
-    pipeline of scikit-learn is fitted cell by cell. The errors are the same either way, up to
-    samples that lie within the tolerance of a boundary. With a kernel of strings, one matrix over
-    all samples for each setting of the kernel serves all splits and all cells, of any machine that
-    takes strings.
+    between cells and splits, and every machine is warm-started from a neighbouring cell; any other
+    estimator or pipeline of scikit-learn is fitted cell by cell. The errors are the same either
+    way, up to samples that lie within the tolerance of a boundary. With a string kernel, one matrix
+    over all samples is computed for each setting of the kernel, and shared by all splits and cells,
+    for any machine that takes strings.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Samples; strings, in a list, an array, a Series or one column, for machines with a kernel of
-        strings such as :class:`~tamiz.kernels.GapWeighted`.
+        Samples; strings, in a list, an array, a Series or one column, for machines with a string
+        kernel such as :class:`~tamiz.kernels.GapWeighted`.
     y : array-like of shape (n_samples,)
         Class labels, or numbers for a regression.
     estimator : estimator, optional
@@ -125,17 +125,17 @@ def tune(
     error_score : float or "raise", default=nan
         Score of a cell whose estimator fails: NaN leaves it out of the choice, with a warning.
     fast : bool, default=True
-        Take the fast way where there is one.
+        Share kernel matrices between cells and splits where that is possible.
     memory_mb : float, default=2000
-        Bound on the memory for matrices of the fast way, in MiB. It needs about 40 bytes for each
-        pair of samples; beyond that cells are fitted one by one.
+        Limit on the memory for shared matrices, in MiB. They need about 40 bytes for each pair
+        of samples; beyond the limit, cells are fitted one by one.
     n_jobs : int, optional
         Workers: threads for machines of this package, processes for others. The answer does not
         depend on it.
     checkpoint : path, optional
-        A file in which scores are written down as they come.
+        A file to which scores are written as they are computed.
     resume : bool, default=False
-        Take up the scores of ``checkpoint``.
+        Continue from the scores in ``checkpoint``.
     random_state : int, RandomState or None, default=0
         Seed of the random search, and of splitters and estimators without one of their own.
     verbose : bool or int, default=0
@@ -202,7 +202,7 @@ def tune(
         notes: dict[str, Any] = {"search": search, "fast_cells": 0}
     else:
         runner = find_runner(n_jobs)
-        # shortcuts share matrices in memory, and stay here even if the rest goes to a cluster
+        # shared matrices stay in this process, even if other fits are sent to a cluster
         workers = n_threads() if runner.remote else runner.n_workers
         quick: Fast | None = None
         if fast and texts:
@@ -228,7 +228,7 @@ def tune(
 
 
 class _Wanted(NamedTuple):
-    """What is to be done with the errors."""
+    """How to choose from the errors, and what to do then."""
 
     choose: str
     refit: bool
@@ -245,12 +245,12 @@ def _conclude(
     notes: dict[str, Any],
     watch: Stopwatch,
 ) -> Tuning:
-    """Choose, refit, and look whether the grid was wide enough."""
+    """Choose, refit, and check whether the grid was wide enough."""
     if all(np.isnan(cell.error) for cell in found):
         if interrupted:
             raise KeyboardInterrupt("tune was interrupted before any cell was complete.")
         first = next((cell for cell in found if cell.failure), None)
-        why = "" if first is None else f" The cell {shown(first.params)} says: {first.failure}"
+        why = "" if first is None else f" The cell {shown(first.params)} failed: {first.failure}"
         raise ValueError(f"All {len(found)} cells of the grid failed.{why}")
     chosen = choose_cell(found, wanted.choose)
     edges = find_edges(found, choose_cell(found, "best")) if notes["search"] == "grid" else []
@@ -286,7 +286,7 @@ def _cells(board: Board, metric: Any, error_score: float | str) -> list[Cell]:
         scores[board.done & np.isnan(scores)] = float(error_score)
     errors = metric.error(scores)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a cell without any time
+        warnings.simplefilter("ignore", RuntimeWarning)  # a cell without any measured time
         seconds = np.nanmean(board.seconds, axis=1)
     return [
         Cell(params, errors[k], float(seconds[k]), next(iter(board.failures.get(k, ())), None))

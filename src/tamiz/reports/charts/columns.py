@@ -1,6 +1,6 @@
 """Values of features in each class: small panels for one feature, the plane for two.
 
-In the plane are samples, and the regions in which a machine names each class.
+The plane shows samples, and the regions in which a machine predicts each class.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def groups_of(page: Page) -> Groups:
 
 
 def density(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """A smooth histogram: counts in bins, under a bell whose width follows Silverman's rule.
+    """A kernel density estimate from counts in bins; the width follows Silverman's rule.
 
-    A bell is never so narrow that many equal values become a mere line.
+    The width has a lower limit, so that many equal values do not become a mere line.
     """
     counts, _ = np.histogram(values, bins=BINS, range=(low, high))
     n = len(values)
-    inside = values[(values >= low) & (values <= high)]  # the far ones must not widen the bell
+    inside = values[(values >= low) & (values <= high)]  # outliers must not widen the kernel
     spread = float(np.std(inside)) if len(inside) else 0.0
     quarter = float(np.subtract(*np.percentile(values, [75, 25]))) / 1.34
     narrow = min(spread, quarter) if quarter > 0 else spread
@@ -267,7 +267,7 @@ def draw_shuffles(drawing: Drawing, page: Page, test: Any, show: Any) -> None:
 # ------------------------------------------------------------------------ the plane of two features
 
 
-#: Cells of the grid on which a machine is asked: with a smooth boundary, and with one of steps.
+#: Size of the grid on which a machine predicts: for a smooth boundary, and for a stepped one.
 SMOOTH, STEPS = (72, 52), (150, 110)
 
 
@@ -276,10 +276,10 @@ class Spots(NamedTuple):
 
     x: np.ndarray
     y: np.ndarray
-    code: np.ndarray  # of the class, which decides on colour and shape
+    code: np.ndarray  # class code, which determines colour and shape
 
 
-#: Asked for the classes at some places, and for a score of each class or None.
+#: Returns the predicted classes at given points, and a score of each class or None.
 Asked = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray | None]]
 
 
@@ -306,11 +306,11 @@ def draw_plane(
 
 
 def regions(x: Scale, y: Scale, ask: Asked) -> list[tuple[int, str, str]]:
-    """For every class that is named somewhere, its region and its boundary as paths.
+    """For every class that is predicted somewhere, its region and its boundary as paths.
 
     A score of two classes is interpolated between the nodes of a grid, so that the boundary is
-    smooth. Scores of several classes may jump where votes change; there the classes that are named
-    at the nodes of a finer grid are smoothed. A machine without scores has steps.
+    smooth. Scores of several classes may jump where votes change; there the classes predicted
+    at the nodes of a finer grid are smoothed. A machine without scores has a stepped boundary.
     """
     us, vs = (np.linspace(0, 1, n + 1) for n in SMOOTH)
     codes, scores = ask(_places(x, y, us, vs))
