@@ -150,6 +150,7 @@ def test_blocks_of_samples_hold_less_and_count_the_same(groups, scheme, limits):
         tracemalloc.stop()
         return found, peak
 
+    counted()  # compiles
     whole, peak = counted()
     assert peak < 27 * 208 * 8 * 25  # 36 machines for one versus one: their values are not held
     limits(judges, BLOCK=2**13)
