@@ -210,9 +210,9 @@ def _wrong(gram: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray)
 _OTHER = "not the data of the source: {ours} instead of {theirs}"
 _WHY = {
     "SRBCT": "unexplained: 0.22 % is 18 of 8,300 tissues, where ours misses one; neither the "
-    "scaling nor C of the source is told, and none of six readings comes near",
-    "ARR": "unexplained: neither the scaling nor C of the source is told, and none of six readings "
-    "comes below 23.2 % on average",
+    "scaling nor C of the source is given, and none of six readings comes near",
+    "ARR": "unexplained: neither the scaling nor C of the source is given, and none of six "
+    "readings comes below 23.2 % on average",
     "GCM": _OTHER.format(ours="190 x 1,363, filtered", theirs="198 x 16,063"),
     "NCI60": _OTHER.format(ours="60 x 5,726 (Affymetrix)", theirs="60 x 1,123 (cDNA)"),
 }

@@ -208,7 +208,7 @@ class Batches:
     def _tables(
         self, part: Reader, columns: list[str] | None, place: Place
     ) -> Generator[RawTable, None, None]:
-        """Tables of a part; what goes wrong is told with the number of the batch."""
+        """Tables of a part; an error names the batch."""
         rows = self._rows()
         start = Place(place.index, place.first_row)
         try:

@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 
 from tamiz.data import DataError, DataWarning, load
-from tamiz.data.formats.parquet import open_parquet
-from tamiz.data.plan import Options
 from tests.frames import to_polars
 
 FRAME = pd.DataFrame(
@@ -48,10 +46,24 @@ def test_some_columns_and_rows(path):
     assert data.y.tolist() == ["a", "b"]
 
 
-def test_no_other_column_is_read(path):
-    table = open_parquet(path, "t.parquet", Options(columns=["number"])).collect()
-    assert table.matrix_names == ["number"]
-    assert [column.name for column in table.columns] == ["label"]
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_no_other_column_is_read(library, tmp_path, without):
+    """The other columns are damaged: whoever reads them fails."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip(library)
+    path = tmp_path / "t.parquet"
+    to_polars(FRAME).write_parquet(path)
+    group, raw = parquet.ParquetFile(path).metadata.row_group(0), bytearray(path.read_bytes())
+    for chunk in (group.column(j) for j in range(group.num_columns)):
+        if chunk.path_in_schema in ("whole", "word"):
+            start = chunk.dictionary_page_offset or chunk.data_page_offset
+            raw[start : start + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    path.write_bytes(raw)
+    without(*{"pyarrow", "polars"} - {library})
+    found = load(path, columns=["number"], target="label")
+    np.testing.assert_array_equal(found.X[:, 0], FRAME["number"])
+    with pytest.raises(DataError, match="damaged"):
+        load(path)
 
 
 @pytest.mark.skipif(find_spec("pyarrow") is None, reason="polars has no columns of one name")
