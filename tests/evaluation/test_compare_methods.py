@@ -149,11 +149,17 @@ def test_a_quantity_of_whole_numbers_is_no_class(name):
 
 @pytest.mark.parametrize("task", ["auto", "classification"])
 def test_every_part_of_the_rows_is_ranked_for_the_task_of_the_whole(task):
-    """Six classes of three rows: a training part alone would be taken for numbers."""
+    """Six classes of three rows: a training part of nine alone would be taken for numbers."""
     X = np.random.default_rng(0).standard_normal((18, 5))
     y = np.arange(18) % 6
-    options = {"cv": 3, "repeats": 1, "sizes": [1, 2, 3], "random_state": 0, "nested": False}
+    options = {"cv": 2, "repeats": 2, "sizes": [1, 2, 3], "random_state": 0, "nested": False}
     said = compare(X, y, [PearsonScore(task="classification")], "tree", task=task, **options)
     for selector in ("pearson", PearsonScore()):
         found = compare(X, y, [selector], "tree", task=task, **options)
         np.testing.assert_array_equal(found.errors, said.errors)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs"])
+def test_a_selector_made_by_name_does_not_guess_the_task(name, task):
+    assert find_method(name).make(task=task).task == task
