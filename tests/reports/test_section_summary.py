@@ -66,7 +66,7 @@ def test_an_answer_of_a_size_that_no_split_chose_is_said():
     study = full_study()
     sizes = study.answers.nested["smallest"].sizes
     inside = replace(study, recommended=replace(study.recommended, size=int(sizes.max())))
-    assert "splits" in _words(inside) and ", not " not in _words(inside)
+    assert "splits" in _words(inside) and f", not {sizes.max()}" not in _words(inside)
     outside = replace(study, recommended=replace(study.recommended, size=int(sizes.max()) + 70))
     said = f"{sizes.max() + 70:.0f}: take the number as approximate"
     assert f", not {said}" in _words(outside)
