@@ -7,10 +7,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 from tamiz.data import Dataset, load
+from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.study import make_study
+from tamiz.evaluation.study.answers import find_answers
 from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
+from tamiz.evaluation.study.predictions import final_candidate, triple_predictions
+from tamiz.tree import CARTClassifier
 
 QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
 
@@ -349,3 +354,42 @@ def test_permutations_use_the_score_of_the_study_and_no_groups():
     grouped = dataset(X, y, extras={"groups": np.arange(120) // 2})
     study = make_study(grouped, ["fisher"], "linear", sizes=[1], permutations=5, **QUICK)
     assert study.permutation is None and any("no permutation test" in n for n in study.notes)
+
+
+@pytest.mark.parametrize("inner", [40, None])
+def test_parameters_of_the_final_model_suit_all_rows(inner):
+    """Where the inner folds saw few rows, parameters are chosen again by errors on test parts."""
+    X, y = make_classification(600, 8, n_informative=4, flip_y=0.2, random_state=3)
+    found, setting = run_comparison(
+        X,
+        y,
+        ["fisher"],
+        {"tree": CARTClassifier()},
+        sizes=[4],
+        cv=5,
+        repeats=1,
+        tune={"min_samples_leaf": [1, 12, 40]},
+        nested=3,
+        baselines=(),
+        limits={"inner": inner} if inner else None,
+        random_state=0,
+    )
+    answers = find_answers(found, np.full(5, 0.5))
+    place = answers.contest.choice.smallest
+    chosen = final_candidate(setting, answers.contest, place)
+    if inner is None:
+        assert chosen is None
+        return
+    errors = {}
+    for leaf in (1, 12, 40):
+        for split, part in enumerate(setting.parts):
+            columns = np.sort(found.orders["fisher"][split][:4])
+            tree = CARTClassifier(min_samples_leaf=leaf).fit(
+                X[part.train][:, columns], y[part.train]
+            )
+            wrong = tree.predict(X[part.test][:, columns]) != y[part.test]
+            errors[leaf] = errors.get(leaf, 0.0) + wrong.mean()
+    assert chosen == {"min_samples_leaf": min(errors, key=errors.get)}
+    assert errors[1] > min(errors.values())
+    made = triple_predictions(setting, answers.contest, place, chosen)
+    assert np.mean(made.predicted != made.truth) == pytest.approx(min(errors.values()) / 5)

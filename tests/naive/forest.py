@@ -53,7 +53,9 @@ def gini(mass):
 class Tree:
     """One tree of a bootstrap sample, or of all samples with random cuts, level by level."""
 
-    def __init__(self, codes, y, weight, *, n_classes, n_tried, min_leaf, random_cuts, seed):
+    def __init__(
+        self, codes, lowest, y, weight, *, n_classes, n_tried, min_leaf, random_cuts, seed
+    ):
         p, n = codes.shape
         draws = Draws(seed)
         self.codes, self.y, self.n_classes = codes, y, n_classes
@@ -72,19 +74,23 @@ class Tree:
             node["share"] = [m / sum(mass) for m in mass]
             if max(mass) == sum(mass) or self.heads(rows) < 2 * min_leaf:
                 continue
-            best, tried = None, 0
+            best, varies = None, False
             for draw in range(p):
-                if tried == n_tried:
+                if draw >= n_tried and varies:  # as in scikit-learn, constant ones are counted
                     break
                 pick = draw + draws.below(p - draw)
                 pool[draw], pool[pick] = pool[pick], pool[draw]
                 there = sorted({int(codes[pool[draw], i]) for i in rows})
                 if len(there) < 2:
                     continue
-                tried += 1
+                varies = True
                 offered = there[:-1]
                 if random_cuts:
-                    offered = [offered[draws.below(len(offered))]]
+                    values = lowest[pool[draw]]
+                    part = draws.below(2**52) * 2.0**-52
+                    spot = (1 - part) * values[there[0]] + part * values[there[-1]]
+                    reached = [c for c in range(there[-1]) if values[c] <= spot]
+                    offered = [max(there[0], *reached)]
                 for cut in offered:
                     left = [i for i in rows if codes[pool[draw], i] <= cut]
                     right = [i for i in rows if codes[pool[draw], i] > cut]

@@ -113,9 +113,11 @@ def test_trees_equal_those_of_plain_loops(n_classes, min_leaf, n_tried, random_c
         "random_cuts": random_cuts,
     }
     rules = ForestRules(**options)
-    forest = grow_forest(codes, bins.counts, y, weight, rules=rules, n_trees=3, seed=11)
+    lowest = bins.lowest(X, codes)
+    forest = grow_forest(codes, bins.counts, lowest, y, weight, rules=rules, n_trees=3, seed=11)
     seeds = np.random.SeedSequence(11).generate_state(3)
-    trees = [naive.Tree(codes, y, weight, seed=int(s) % 2**31, **options) for s in seeds]
+    least = [[min(X[row == c, j]) for c in range(row.max() + 1)] for j, row in enumerate(codes)]
+    trees = [naive.Tree(codes, least, y, weight, seed=int(s) % 2**31, **options) for s in seeds]
     new = bins.codes(table(80, seed=9)[0])
     expected = np.mean([[tree.share(sample) for sample in new.T] for tree in trees], axis=0)
     np.testing.assert_allclose(forest_proportions(forest, new), expected, atol=1e-12)
@@ -132,6 +134,7 @@ def test_a_single_split_is_the_best_of_all():
     forest = grow_forest(
         bins.codes(np.repeat(X, 250, axis=0)),
         bins.counts,
+        bins.lowest(X, bins.codes(X)),
         np.repeat(y, 250),
         np.ones(1000),
         rules=ForestRules(n_classes=2, n_tried=2, min_leaf=1, random_cuts=False),
@@ -144,6 +147,38 @@ def test_a_single_split_is_the_best_of_all():
 
 
 # ------------------------------------------------------------------------------- the estimator
+
+
+def test_random_cuts_are_even_in_value_not_in_rank():
+    """Of 0, 1 ... 9 and 1000, a cut drawn evenly from the range nearly always isolates 1000."""
+    X = np.append(np.arange(10.0), 1000.0)[:, None]
+    y = np.append(np.arange(10) % 2, 1)
+    bins = Bins.of(X)
+    codes = bins.codes(X)
+    rules = ForestRules(n_classes=2, n_tried=1, min_leaf=1, random_cuts=True)
+    lowest = bins.lowest(X, codes)
+    forest = grow_forest(
+        codes, bins.counts, lowest, y, np.ones(11), rules=rules, n_trees=200, seed=0
+    )
+    last = forest.threshold[forest.roots] == 9
+    assert last.mean() > 0.97
+
+
+def test_features_constant_in_a_node_count_among_those_drawn():
+    """Of 42 features two vary: a node draws until it meets one of them, and looks at no other."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 42))
+    X[:, :2] = rng.normal(size=(200, 2))
+    y = (X[:, 0] > 0).astype(int)
+    bins = Bins.of(X)
+    codes = bins.codes(X)
+    rules = ForestRules(n_classes=2, n_tried=2, min_leaf=1, random_cuts=False)
+    lowest = bins.lowest(X, codes)
+    forest = grow_forest(
+        codes, bins.counts, lowest, y, np.ones(200), rules=rules, n_trees=400, seed=0
+    )
+    useless = float(np.mean(forest.feature[forest.roots] == 1))
+    assert 0.4 < useless < 0.6  # whichever of the two is drawn first
 
 
 @pytest.mark.parametrize(

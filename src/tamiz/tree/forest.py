@@ -43,10 +43,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     n_estimators : int, default=100
         Number of trees.
     max_features : int or "sqrt", default="sqrt"
-        Number of features drawn at each node.
+        Number of features drawn at each node, more if none of these varies in it.
     splits : {"best", "random"}, default="best"
-        The best cut of each feature and a bootstrap sample for each tree, or one random cut and all
-        samples (extremely randomised trees).
+        The best cut of each feature and a bootstrap sample for each tree, or one cut at a value
+        drawn evenly from the range of the feature and all samples (extremely randomised trees).
     min_samples_leaf : int, default=1
         Minimum number of samples on either side of a split, counting bootstrap copies.
     class_weight : dict, "balanced" or None, default=None
@@ -146,9 +146,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         )
         with limit_threads(self.n_jobs):
             bins = Bins.of(X)
+            binned = bins.codes(X)
             forest = grow_forest(
-                bins.codes(X),
+                binned,
                 bins.counts,
+                bins.lowest(X, binned),
                 codes,
                 weight,
                 rules=rules,
@@ -218,6 +220,12 @@ class Bins(NamedTuple):
         run_tiles(_code_columns, len(self.cuts), X, *self, found, min_items=200)
         return found
 
+    def lowest(self, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """The least value in every bin, features in rows; infinite where a bin is empty."""
+        found = np.full((len(codes), _MOST_BINS), np.inf)
+        run_tiles(_lowest_values, len(codes), X, codes, found, min_items=200)
+        return found
+
 
 class Forest(NamedTuple):
     """Grown trees, one after the other; ``roots`` says where each begins."""
@@ -243,6 +251,7 @@ class ForestRules(NamedTuple):
 def grow_forest(
     codes: np.ndarray,
     n_bins: np.ndarray,
+    lowest: np.ndarray,
     y: np.ndarray,
     weight: np.ndarray,
     *,
@@ -261,7 +270,7 @@ def grow_forest(
 
     def tile(start: int, stop: int) -> None:
         for t in range(start, stop):
-            grown[t] = _grow(codes, n_bins, y, weight, shape, int(seeds[t] % 2**31))
+            grown[t] = _grow(codes, n_bins, lowest, y, weight, shape, int(seeds[t] % 2**31))
 
     run_tiles(tile, n_trees, min_items=4)
     sizes = [len(tree[0]) for tree in grown]
@@ -338,7 +347,14 @@ def _code_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any, out: An
 
 
 @njit(cache=True, nogil=True)
-def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -> Any:
+def _lowest_values(start: Any, stop: Any, X: Any, codes: Any, out: Any) -> None:
+    for j in range(start, stop):
+        for i in range(len(X)):
+            out[j, codes[j, i]] = min(out[j, codes[j, i]], X[i, j])
+
+
+@njit(cache=True, nogil=True)
+def _grow(codes: Any, n_bins: Any, lowest: Any, y: Any, weight: Any, shape: Any, seed: Any) -> Any:
     """One tree: nodes in the order in which they were opened."""
     n_classes, n_tried, min_leaf, random_cuts = shape
     p = len(codes)
@@ -362,9 +378,9 @@ def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -
         n_here, purity, pure = _describe(rows[a:b], copies, y, value[node])
         best, best_feature, best_cut = purity * (1.0 + 1e-12), -1, 0
         if not pure and n_here >= 2 * min_leaf and b - a > 1:
-            tried = 0
+            found_any = False  # a feature with one value in the node counts, unless all have one
             for draw in range(p):
-                if tried >= n_tried:
+                if draw >= n_tried and found_any:
                     break
                 pick = draw + _below(state, p - draw)
                 j = pool[pick]
@@ -372,12 +388,12 @@ def _grow(codes: Any, n_bins: Any, y: Any, weight: Any, shape: Any, seed: Any) -
                 pool[draw] = j
                 if n_bins[j] < 2:
                     continue
-                n_used = _count(codes[j], rows[a:b], copies, y, n_bins[j], room)
-                if n_used < 2:  # one bin holds all: nothing to cut
-                    continue
-                tried += 1
-                only = _below(state, n_used - 1) if random_cuts else -1
-                score, cut = _best_cut(value[node], room, n_used, only, n_here, min_leaf)
+                here = (rows[a:b], copies, y, value[node])
+                if random_cuts:
+                    score, cut = _random_cut(state, codes[j], lowest[j], here, min_leaf)
+                else:
+                    score, cut = _best_cut(codes[j], n_bins[j], here, min_leaf, room)
+                found_any = found_any or cut >= 0
                 if score > best:
                     best, best_feature, best_cut = score, j, cut
         if best_feature >= 0:
@@ -450,22 +466,23 @@ def _drawn(state: Any, weight: Any, everyone: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(value: Any, room: Any, n_used: Any, only: Any, n_here: Any, min_leaf: Any) -> Any:
-    """The cut between bins in use with the purest sides, or the one numbered ``only``.
+def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any) -> Any:
+    """The cut between bins in use with the purest sides; -1 if one bin holds all samples.
 
-    Purity is the sum of squared class weights over their sum, of both sides; 0 without a cut.
+    Purity is the sum of squared class counts over their sum, of both sides; 0 without a cut.
     """
-    places, counts, heads = room
+    rows, copies, y, value = here
+    n_used = _count(codes, rows, copies, y, width, room)
+    places, counts, _ = room
     n_classes = len(value)
     below = np.zeros(n_classes)
-    total, square_left, square_right, sum_left = 0.0, 0.0, 0.0, 0.0
+    total, square_left, square_right, n_left = 0.0, 0.0, 0.0, 0.0
     for k in range(n_classes):
         total += value[k]
         square_right += value[k] ** 2
-    best, cut, n_left = 0.0, 0, 0
-    for u in range(n_used - 1 if only < 0 else only + 1):
+    best, cut = 0.0, -1 if n_used < 2 else 0
+    for u in range(n_used - 1):
         c = places[u]
-        n_left += heads[c]
         for k in range(n_classes):
             more = counts[c, k]
             if more != 0.0:
@@ -473,15 +490,42 @@ def _best_cut(value: Any, room: Any, n_used: Any, only: Any, n_here: Any, min_le
                 square_left += more * (2.0 * below[k] + more)
                 square_right -= more * (2.0 * rest - more)
                 below[k] += more
-                sum_left += more
-        if u < only or n_left < min_leaf or n_here - n_left < min_leaf:
+                n_left += more
+        if n_left < min_leaf or total - n_left < min_leaf:
             continue
-        if sum_left <= 0.0 or total - sum_left <= 0.0:
-            continue
-        score = square_left / sum_left + square_right / (total - sum_left)
+        score = square_left / n_left + square_right / (total - n_left)
         if score > best:
             best, cut = score, c
     return best, cut
+
+
+@njit(cache=True, nogil=True)
+def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any) -> Any:
+    """A cut at a value drawn evenly from the range in the node, with its purity, as above."""
+    rows, copies, y, value = here
+    first = last = codes[rows[0]]
+    for i in rows:
+        first, last = min(first, codes[i]), max(last, codes[i])
+    if first == last:
+        return 0.0, -1
+    drawn = _below(state, 2**52) * 2.0**-52
+    spot = (1.0 - drawn) * lowest[first] + drawn * lowest[last]
+    cut = np.int64(first)
+    while cut + 1 < last and lowest[cut + 1] <= spot:
+        cut += 1
+    below = np.zeros(len(value))
+    for i in rows:
+        if codes[i] <= cut:
+            below[y[i]] += copies[i]
+    n_left, n_right, square_left, square_right = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(value)):
+        n_left += below[k]
+        n_right += value[k] - below[k]
+        square_left += below[k] ** 2
+        square_right += (value[k] - below[k]) ** 2
+    if min(n_left, n_right) < min_leaf:
+        return 0.0, cut
+    return square_left / n_left + square_right / n_right, cut
 
 
 @njit(cache=True, nogil=True)

@@ -213,6 +213,7 @@ def _forests(
     Z = np.ascontiguousarray(part.Z[:, every])
     bins = Bins.of(Z)
     codes = bins.codes(Z)
+    lowest = bins.lowest(Z, codes)
     codes_test = bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
     for place, features, wanted in questions:
         rows = np.searchsorted(every, features)
@@ -221,6 +222,7 @@ def _forests(
             forest = grow_forest(
                 np.ascontiguousarray(codes[rows]),
                 bins.counts[rows],
+                lowest[rows],
                 part.codes,
                 part.weight,
                 rules=ForestRules(

@@ -25,14 +25,15 @@ from tamiz.evaluation.comparison.compare import run_comparison
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes
 from tamiz.evaluation.comparison.show import BASELINES
-from tamiz.evaluation.judges import judge_name, make_judge
+from tamiz.evaluation.judges import judge_name, make_judge, resolved
 from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.statistical_tests.permutation import permutation_test
-from tamiz.evaluation.study.answers import find_answers
-from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
+from tamiz.evaluation.study.answers import features_of, find_answers
+from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, StudyPlan, make_plan
 from tamiz.evaluation.study.predictions import (
     card_of,
+    final_candidate,
     learning_curve,
     nested_predictions,
     triple_predictions,
@@ -444,24 +445,29 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
     _add_agreement(study)
     if found.status == "interrupted":
         return
+    contest = answers.contest
+    for one, place in (
+        (answers.smallest, contest.choice.smallest),
+        (answers.most_accurate, contest.choice.best),
+    ):
+        best = final_candidate(setting, contest, place)
+        if best is not None:
+            width = problem.n_columns(features_of(found, contest.triples[place]))
+            one.params.update(resolved(best, width))
+        if problem.classes is not None:
+            made = triple_predictions(setting, contest, place, best)
+            if made is not None:
+                study.decisions[one.answer] = made
     if problem.classes is not None:
         study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
-        places = {
-            SMALLEST: answers.contest.choice.smallest,
-            MOST_ACCURATE: answers.contest.choice.best,
-        }
-        for answer, at in places.items():
-            made = triple_predictions(setting, answers.contest, at)
-            if made is not None:
-                study.decisions[answer] = made
         if study.predictions is not None:
             study.card = card_of(
                 study.predictions, problem.classes, problem.positive, found.confidence
             )
-    place = answers.contest.choice.smallest
+    place = contest.choice.smallest
     if study.recommended is not None and found.status == "complete":
         study.learning = learning_curve(
-            setting, found, answers.contest.triples[place], answers.contest.places[place]
+            setting, found, contest.triples[place], contest.places[place]
         )
 
 

@@ -37,12 +37,57 @@ def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
     return _predictions(setting, nested.contest, nested.chosen)
 
 
-def triple_predictions(setting: Setting, contest: Contest, place: int) -> Predictions | None:
-    """The same with one triple in all splits, so that decision values are comparable."""
-    return _predictions(setting, contest, np.full(len(contest.splits), place))
+def triple_predictions(
+    setting: Setting, contest: Contest, place: int, candidate: dict[str, Any] | None = None
+) -> Predictions | None:
+    """The same with one triple in all splits, so that decision values are comparable.
+
+    Parameters of the judge are those of ``candidate`` instead of those that each split chose.
+    """
+    return _predictions(setting, contest, np.full(len(contest.splits), place), candidate)
 
 
-def _predictions(setting: Setting, contest: Contest, chosen: np.ndarray) -> Predictions | None:
+def final_candidate(setting: Setting, contest: Contest, place: int) -> dict[str, Any] | None:
+    """The parameters of the judge with the least mean error on the test parts of a triple.
+
+    Inside the splits parameters are chosen on some of the rows where all would take too long, and
+    what suits few rows need not suit the final model, which is fitted to all. The honest error
+    knows nothing of this choice. None if all rows were used, if there is nothing to choose, or if
+    Ctrl-C or a deadline comes first.
+    """
+    candidates = setting.candidates[contest.triples[place].judge]
+    smallest = min(len(part.train) for part in setting.parts)
+    inside = smallest * (setting.inner - 1) // max(1, setting.inner)
+    if len(candidates) < 2 or (setting.limits.inner or inside) >= inside:
+        return None
+    errors = np.zeros(len(candidates))
+    try:
+        for split in contest.splits.tolist():
+            fold = _fold(setting, split)
+            columns = setting.sorted_columns(_features(contest, place, split))
+            if not len(columns):
+                return None
+            for c, candidate in enumerate(candidates):
+                setting.stop.look()
+                machine = fold.predicted(contest.triples[place].judge, columns, candidate)
+                Z = fold.Z_test[:, columns]
+                errors[c] += setting.metric(machine, Z, fold.y_test, fold.weight_test)
+    except (KeyboardInterrupt, Stopped):
+        return None
+    return candidates[int(np.argmin(errors))] if np.isfinite(errors).all() else None
+
+
+def _fold(setting: Setting, split: int) -> Fold:
+    part = setting.parts[split]
+    return Fold(setting, part.train, part.test, (part.repeat, part.fold), Failures(setting, ""))
+
+
+def _predictions(
+    setting: Setting,
+    contest: Contest,
+    chosen: np.ndarray,
+    candidate: dict[str, Any] | None = None,
+) -> Predictions | None:
     found = contest.comparison
     blocks: list[Any] = []
     try:
@@ -50,19 +95,16 @@ def _predictions(setting: Setting, contest: Contest, chosen: np.ndarray) -> Pred
             place = int(chosen[k])
             if place < 0:
                 continue
-            part = setting.parts[split]
-            fold = Fold(
-                setting, part.train, part.test, (part.repeat, part.fold), Failures(setting, "")
-            )
+            part, fold = setting.parts[split], _fold(setting, split)
             m, j, c = (int(one) for one in contest.places[place])
             method, judge = found.methods[m], found.judges[j]
-            features = _features(found, method, contest.triples[place], split)
             rows = found.tuned.get(method, {}).get(judge)
-            candidate = {} if rows is None or rows[split] is None else rows[split][c]
-            columns = setting.sorted_columns(features)
+            own = {} if rows is None or rows[split] is None else rows[split][c]
+            columns = setting.sorted_columns(_features(contest, place, split))
             setting.stop.look()
             some = len(columns) > 0
-            machine = fold.predicted(judge, columns, candidate) if some else fold.fitted_without()
+            used = own if candidate is None else candidate
+            machine = fold.predicted(judge, columns, used) if some else fold.fitted_without()
             Z = fold.Z_test[:, columns if some else [0]]
             values = _values(machine, Z)
             blocks.append((part.test, part.repeat, machine.predict(Z), values))
@@ -86,10 +128,11 @@ def _width(setting: Setting) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-def _features(found: Any, method: str, triple: Triple, split: int) -> np.ndarray:
+def _features(contest: Contest, place: int, split: int) -> np.ndarray:
+    found, triple = contest.comparison, contest.triples[place]
     if triple.own:
-        return found.selections[method][split]
-    return found.orders[method][split][: triple.size]
+        return found.selections[triple.method][split]
+    return found.orders[triple.method][split][: triple.size]
 
 
 def _machine(
