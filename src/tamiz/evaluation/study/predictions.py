@@ -129,7 +129,8 @@ def _width(setting: Setting) -> int:
 
 
 def _features(contest: Contest, place: int, split: int) -> np.ndarray:
-    found, triple = contest.comparison, contest.triples[place]
+    found: Any = contest.comparison
+    triple = contest.triples[place]
     if triple.own:
         return found.selections[triple.method][split]
     return found.orders[triple.method][split][: triple.size]
