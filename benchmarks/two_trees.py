@@ -248,7 +248,7 @@ def main() -> int:
     parser.add_argument("only", nargs="*", help="beginnings of cases")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--full", action="store_true", help="the rows at their full size")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     context = multiprocessing.get_context("spawn")
     pipes = []
     for source in (args.old, args.new):
