@@ -30,6 +30,8 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TOP = np.uint64(1 << 63)
 _U3 = np.uint64(3)
 _CARRY = np.uint64(1 << 53)
+_ZERO, _NINE, _TEN = np.uint64(48), np.uint64(9), np.uint64(10)
+_EXACT = np.uint64(2**53)
 
 #: Powers of ten that float64 holds exactly.
 TENS = np.array([10.0**k for k in range(23)])
@@ -111,7 +113,7 @@ def read_decimal(text, start, end, point, powers):
     negative = bool(position < end and text[position] == 45)  # -
     if negative or (position < end and text[position] == 43):  # +
         position += 1
-    w = np.int64(0)
+    w = np.uint64(0)
     q = 0
     begin = position
     while position < end and text[position] == 48:
@@ -119,10 +121,10 @@ def read_decimal(text, start, end, point, powers):
     any_digit = position > begin
     begin = position
     while position < end:
-        digit = np.int64(text[position]) - 48
-        if digit < 0 or digit > 9:
+        digit = np.uint64(text[position]) - _ZERO  # wraps round below "0"
+        if digit > _NINE:
             break
-        w = 10 * w + digit
+        w = _TEN * w + digit
         position += 1
     n_digits = position - begin
     if position < end and text[position] == point:
@@ -133,10 +135,10 @@ def read_decimal(text, start, end, point, powers):
                 position += 1
         zeros = position
         while position < end:
-            digit = np.int64(text[position]) - 48
-            if digit < 0 or digit > 9:
+            digit = np.uint64(text[position]) - _ZERO
+            if digit > _NINE:
                 break
-            w = 10 * w + digit
+            w = _TEN * w + digit
             position += 1
         n_digits += position - zeros
         q = begin - position
@@ -164,12 +166,12 @@ def read_decimal(text, start, end, point, powers):
         pass  # more than w can hold
     elif w == 0:
         value = 0.0
-    elif w <= 9007199254740992 and -22 <= q <= 22:
+    elif w <= _EXACT and -22 <= q <= 22:
         value = np.float64(w)
         value = value / TENS[-q] if q < 0 else value * TENS[q]
     elif LEAST <= q <= MOST:
         row = q - LEAST
-        value = compose(np.uint64(w), q, powers[row, 0], powers[row, 1])
+        value = compose(w, q, powers[row, 0], powers[row, 1])
     return (-value if negative else value), (position if any_digit else int(start))
 
 
