@@ -274,6 +274,13 @@ def test_integers_of_a_file_that_are_taken_as_numbers():
     np.testing.assert_array_equal(found.scores_, said.scores_)
 
 
+def test_a_count_of_levels_that_was_not_finished_is_not_shown_as_exact():
+    frame = pd.DataFrame({"a": RNG.standard_normal(36_003), "age": np.arange(36_003) // 3})
+    table = batches(frame, target="age", batch_rows=31_000)  # the first has 10,334 levels
+    with pytest.warns(UserWarning, match="'age' holds more than 10,000 different integers, which"):
+        PearsonScore().fit_stream(table)
+
+
 def test_a_table_without_a_target():
     with pytest.raises(ValueError, match="requires a target"):
         MaxRel().fit_stream(batches(X, target=False))

@@ -84,7 +84,7 @@ def test_table_travels_once_and_jobs_are_small(client):
     ):
         search.fit(X, y)
     assert len(sent) == 1 and sent[0].options["broadcast"]
-    assert len(made) == 1 and 0 < made[0].args[0].largest_parcel < 10_000
+    assert len(made) == 1 and 0 < made[0].args[0].largest_batch < 10_000
 
 
 def twice(shared, number):

@@ -247,7 +247,7 @@ class Greedy(Counting):
         super().__init__(pause=0.01)
         self.share, self.threads = share, set()
 
-    def share_of_memory(self, n_features):
+    def memory_fraction(self, n_features):
         return self.share
 
     def score(self, features, splits=slice(None)):
@@ -269,7 +269,7 @@ def test_large_subsets_are_judged_by_fewer_threads(share, most):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_share_of_memory_grows_with_the_subset(kind):
+def test_the_memory_fraction_grows_with_the_subset(kind):
     X = np.zeros((2000, 5000))  # 80 MB, of which no page is touched
     if kind == "sparse":
         entries = np.zeros(6_000_000), np.zeros(6_000_000, dtype=np.int32)
@@ -277,9 +277,9 @@ def test_the_share_of_memory_grows_with_the_subset(kind):
     y = np.arange(2000) % 2
     judge = CrossValidation(GaussianNB(), X, y, make_splits(3, X, y, True, 0), None)
     # three copies of two thirds of the rows, beside one table's worth
-    assert judge.share_of_memory(2500) == pytest.approx(1.0, rel=1e-3)
-    assert judge.share_of_memory(5) == pytest.approx(0.002, rel=1e-3)
+    assert judge.memory_fraction(2500) == pytest.approx(1.0, rel=1e-3)
+    assert judge.memory_fraction(5) == pytest.approx(0.002, rel=1e-3)
     small = CrossValidation(
         GaussianNB(), X[:60], y[:60], make_splits(3, X[:60], y[:60], True, 0), None
     )
-    assert small.share_of_memory(5000) < 0.05
+    assert small.memory_fraction(5000) < 0.05

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from tamiz.runtime.progress import Progress
 from tamiz.solvers import l1_programs as programs
 from tamiz.solvers import linear_program
-from tamiz.solvers.l1_programs import entry_price, least_norm
+from tamiz.solvers.l1_programs import entry_penalty, least_norm
 from tamiz.solvers.linear_program import (
     METHODS,
     HingeProgram,
@@ -188,7 +188,7 @@ def test_without_a_penalty_the_shortest_of_the_minimisers(kind, n, p):
 @pytest.mark.parametrize(("n", "p"), [(2, 1), (9, 4), (60, 7), (25, 60)])
 def test_the_first_weight_appears_at_the_entry_price(kind, n, p):
     program = case(kind, n, p, 7 * n + p, own=True)
-    price = entry_price(*program)
+    price = entry_penalty(*program)
     lighter = 2 * min(program.C[program.y > 0].sum(), program.C[program.y < 0].sum())
     if price == np.inf:  # the lighter class lies amid the heavier one: no plane helps
         assert naive.least_objective(*program._replace(C=1e3 * program.C)) == pytest.approx(
@@ -205,7 +205,7 @@ def test_the_first_weight_appears_at_the_entry_price(kind, n, p):
 
 def test_nothing_enters_if_nothing_varies():
     y = np.array([1.0, 1.0, -1.0])
-    assert entry_price(np.ones((3, 2)), y, np.ones(3), np.ones(2)) == np.inf
+    assert entry_penalty(np.ones((3, 2)), y, np.ones(3), np.ones(2)) == np.inf
 
 
 def test_limits_and_interruption_keep_what_was_reached():

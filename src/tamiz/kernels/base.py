@@ -220,7 +220,7 @@ class Kernel(ABC):
         X : array or CSR matrix of shape (n, p)
             Training samples; words among the parameters are resolved on them.
         dtype : float64 or float32, default=float64
-            Type of the kernel values that the result hands out.
+            Type of the kernel values that the result returns.
 
         Returns
         -------

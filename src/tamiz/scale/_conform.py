@@ -82,7 +82,7 @@ class Conformer(Place):
                 if not self.gaps_allowed:
                     self._complain(
                         table,
-                        f"y is missing in row {first + int(gaps.argmax())}; fill the gap or leave "
+                        f"y is missing in row {first + int(gaps.argmax())}; fill it in or leave "
                         "the row out.",
                     )
                 rows = np.flatnonzero(~gaps)

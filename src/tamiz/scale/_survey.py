@@ -117,7 +117,7 @@ class NumberLevels:
         """Whether these values of a target are labels or numbers."""
         task = "regression" if self.full else task_of(self.values, self.n_there)
         what = f"{shown}: the target {self.name!r}"
-        words = taken_as_numbers(what, self.values, self.n_there)
+        words = taken_as_numbers(what, self.values, self.n_there, self.most if self.full else None)
         if task == "regression" and words:
             warnings.warn(words, DataWarning, stacklevel=2)
         return task
@@ -194,7 +194,7 @@ class Survey:
             elif name in table.matrix_names:
                 values = table.matrix[:, table.matrix_names.index(name)]
             else:
-                continue  # told when the batch is made
+                continue  # reported when the batch is made
             if values is not None:
                 levels.update(values if rows is None else values[rows])
 

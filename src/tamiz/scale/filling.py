@@ -389,6 +389,6 @@ class _Behind:
     def __init__(self, executor: Any, table: Batches, values: np.ndarray):
         self._executor, self._table, self._values = executor, table, values
 
-    def sweep(self, table: Batches, make: Any, line: Any = None, told: Any = None) -> Any:
+    def sweep(self, table: Batches, make: Any, line: Any = None, describe: Any = None) -> Any:
         """The merged statistic of all batches."""
-        return self._executor.sweep(self._table, _Then(make, self._values), line, told)
+        return self._executor.sweep(self._table, _Then(make, self._values), line, describe)

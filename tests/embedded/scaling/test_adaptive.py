@@ -64,10 +64,10 @@ def test_value_is_that_of_a_general_optimiser(seed):
     signs = np.where(data.labels.codes == 1, 1.0, -1.0)
     v = np.array([0.9, 0.2, 0.5, 0.7])
     value = DualOptimum(RBF(gamma=1.0), data).at(v).value
-    assert value == pytest.approx(dual_optimum(gaussian(data.X, v), signs, data.price), rel=1e-6)
+    assert value == pytest.approx(dual_optimum(gaussian(data.X, v), signs, data.penalty), rel=1e-6)
     value = DualOptimum(Linear(), data).at(v).value
     K = inner_products(data.X, v)
-    assert value == pytest.approx(dual_optimum(K, signs, data.price), rel=1e-6)
+    assert value == pytest.approx(dual_optimum(K, signs, data.penalty), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -225,7 +225,7 @@ def test_no_further_step_at_the_end_of_the_first_descent(q, constraint):
     data = sample(4, n=50, p=6)
     selector = AdaptiveScaling(q=q, constraint=constraint, kernel="linear", C=0.3)
     selector.fit(data.X, data.labels.codes)
-    objective = DualOptimum(Linear(), data._replace(price=np.full(50, 0.3)))
+    objective = DualOptimum(Linear(), data._replace(penalty=np.full(50, 0.3)))
     sigma = selector.scale_
     used = sigma > 0
     slope = differences(objective, sigma[:]) / np.maximum(q * sigma ** (q - 1.0), 1e-300)

@@ -195,7 +195,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
 def test_large_tables_begin_with_coordinate_descent(limits):
     X, y, C, nu = random_problem(10)
     expected = solved(X, y, C, nu)
-    limits(solver, _DEAR=0)
+    limits(solver, _MAX_NEWTON_WORK=0)
     by_descent = solved(X, y, C, nu, tol=1e-3)
     assert by_descent.within(1e-3)
     limits(solver, _FIRST_SWEEPS=20)
@@ -441,7 +441,7 @@ def test_limit_on_steps(wdbc):
 
 def test_interruption_keeps_what_was_reached(wdbc):
     X, y = wdbc
-    told = pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept")
+    told = pytest.warns(ConvergenceWarning, match="interrupted; the result so far is kept")
     with interrupted(interior, "_advance", at=9), told:
         machine = L1L2SVM().fit(X, y)
     assert machine.status_ == "interrupted"

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import run_in_threads
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
@@ -41,7 +41,7 @@ class FSV(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses, positive; a feature costs at most 1.
+        Penalty on the losses, positive; a feature costs at most 1.
     lambda_ : float, default=None
         If given, replaces ``C`` by ``1/lambda_``: the factor on the penalty when the losses
         have none.
@@ -191,7 +191,7 @@ class FSV(SparseLinearMachine):
     def _threads(self) -> bool:  # type: ignore[override]
         return self.n_restarts == 0  # otherwise they are for the runs
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         rng = check_random_state(self.random_state)
         p = problem.X.shape[1]
         starts = [np.zeros(p)] + [
@@ -214,7 +214,7 @@ class FSV(SparseLinearMachine):
             best = best._replace(status="interrupted")
         return best
 
-    def _run(self, problem: Priced, v: np.ndarray, progress: Progress) -> LinearFit | None:
+    def _run(self, problem: BinaryProblem, v: np.ndarray, progress: Progress) -> LinearFit | None:
         """Successive linearisation from the weights ``v``; None if Ctrl-C left nothing of it."""
         w, b, objective = np.zeros(len(v)), 0.0, np.inf
         left, nearness = np.zeros(len(v)), np.zeros(len(v))
@@ -260,7 +260,7 @@ class FSV(SparseLinearMachine):
         )
 
     def _linearised(
-        self, problem: Priced, v: np.ndarray, progress: Progress
+        self, problem: BinaryProblem, v: np.ndarray, progress: Progress
     ) -> tuple[HingeProgram, ProgramResult]:
         """The program with the tangent of the penalty at ``v``, and its solution."""
         slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)

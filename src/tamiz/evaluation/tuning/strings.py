@@ -1,9 +1,9 @@
 """Machines that compare strings: one Gram matrix for each kernel of a grid, for all folds and C.
 
-Values of strings are dear, and each depends on two strings alone: nothing is learnt from samples
-that are held out. So the matrix over all samples is worked out once for each kernel of the grid.
-``SVC`` goes along C as in :mod:`tamiz.svm.path.penalties`; any other machine, and whatever is
-in doubt, is fitted by the estimator itself with a kernel that looks its values up.
+Values of string kernels are expensive, and each depends on two strings alone: nothing is learnt
+from samples that are held out. So the matrix over all samples is worked out once for each kernel
+of the grid. ``SVC`` goes along C as in :mod:`tamiz.svm.path.penalties`; any other machine, and
+whatever is in doubt, is fitted by the estimator itself with a kernel that looks its values up.
 """
 
 from __future__ import annotations

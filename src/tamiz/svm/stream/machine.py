@@ -46,7 +46,7 @@ _SAMPLE_BYTES = 32 << 20
 _MOST_SAMPLED = 20_000
 _MOST_CURVATURE = 3 << 29  # bytes; a pass holds about three copies
 _STEPS = 10_000_000  # of Pegasos, after which more passes add little
-_MIXED = 200  # rows of a batch from which on its shares of the classes say something
+_MIXED = 200  # rows of a batch from which on its class proportions say something
 
 
 @dataclass
@@ -167,10 +167,10 @@ class Stream:
         """Mean and deviation of every feature, classes counting by ``weights``."""
         moments = self.moments
         count = moments.count if weights is None else moments.count * weights
-        share = (count / count.sum())[:, None]
-        mean = np.sum(share * moments.mean, axis=0)
-        within = np.sum(share * moments.variance(), axis=0)
-        between = np.sum(share * (moments.mean - mean) ** 2, axis=0)
+        fraction = (count / count.sum())[:, None]
+        mean = np.sum(fraction * moments.mean, axis=0)
+        within = np.sum(fraction * moments.variance(), axis=0)
+        between = np.sum(fraction * (moments.mean - mean) ** 2, axis=0)
         used = count > 0
         same = ~moments.m2[used].any(axis=0)
         same &= (moments.mean[used] == moments.mean[used][:1]).all(axis=0)
@@ -385,12 +385,12 @@ def pegasos_passes(
 
 def warn_if_sorted(stream: Stream) -> None:
     """Say so if whole batches lack a class that others have: the order of the rows counts here."""
-    share = stream.lacking / stream.n_rows
+    lacking = stream.lacking / stream.n_rows
     common = stream.counts / stream.n_rows >= 0.02
-    if (share[common] > 0.2).any():
-        k = int(np.argmax(np.where(common, share, 0.0)))
+    if (lacking[common] > 0.2).any():
+        k = int(np.argmax(np.where(common, lacking, 0.0)))
         warnings.warn(
-            f"PegasosClassifier: {share[k]:.0%} of the rows come in batches without the class "
+            f"PegasosClassifier: {lacking[k]:.0%} of the rows come in batches without the class "
             f"{stream.classes[k]!r}; the rows seem to be sorted, and steps that see one class at a "
             "time go astray. Shuffle the rows of the file, or use larger batches (batch_rows).",
             UserWarning,
