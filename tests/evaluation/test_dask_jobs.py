@@ -88,7 +88,7 @@ class Warns(DecisionTreeClassifier):
         return super().fit(X, y)
 
 
-def test_warnings_of_workers_are_told_here(client):
+def test_warnings_of_workers_are_reported_here(client):
     X, y = data()
     with on_dask(), pytest.warns(UserWarning, match="told on a worker"):
         compare(X, y, ["random"], **{**SHORT, "judges": {"tree": Warns()}})

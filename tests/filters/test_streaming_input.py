@@ -110,7 +110,7 @@ def test_nominal_columns_where_numbers_are_needed():
 
 
 def test_codes_of_levels_are_never_correlated():
-    """CFS counts where the target holds classes; with a quantity it needs numbers."""
+    """CFS counts where the target holds classes; with a numeric target it needs numbers."""
     words = frames()
     for part in words:
         part["b"] = np.where(part["b"] > 0, "red", "blue")
@@ -251,7 +251,7 @@ def test_task_is_guessed_as_fit_does(selector, n_levels, kind):
             warnings.simplefilter("always")
             try:
                 fit(*rows)
-            except ValueError as error:  # QPFS() counts, and has no use for a quantity
+            except ValueError as error:  # QPFS() counts, and has no use for a numeric target
                 told.append((["needs classes" in str(error) or str(error)], 0.0))
                 continue
         said = [

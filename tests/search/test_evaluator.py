@@ -92,7 +92,7 @@ def test_the_empty_subset_is_the_worst_and_asks_nobody():
     assert judge.asked == [] and own.n_evaluations == 1
 
 
-def test_the_neighbour_is_told_before_and_forgotten_after():
+def test_the_neighbour_is_given_before_and_forgotten_after():
     judge = Counting()
     own = evaluator(judge)
     own.many([subset(0, 1)], near=subset(0))
@@ -126,7 +126,7 @@ def test_time_budget_ends_after_an_evaluation():
         own.many([subset(k) for k in range(4)])
     assert 1 <= own.n_evaluations < 4
     assert len(judge.asked) == own.n_evaluations
-    # what is known costs no time and is still told
+    # what is known costs no time and is still reported
     assert own.recall(subset(0)).value == pytest.approx(0.1)
     with pytest.raises(TimeUp):  # though a search that goes on asking for it must end
         own.one(subset(0))
@@ -239,7 +239,7 @@ def test_an_estimator_that_fails_on_some_subsets():
 
 
 class Greedy(Counting):
-    """A judge that needs a share of the memory, and remembers which threads asked it."""
+    """A judge that needs a fraction of the memory, and remembers which threads asked it."""
 
     prefer = "processes"  # in which nothing of it could be remembered
 

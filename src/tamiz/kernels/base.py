@@ -46,7 +46,7 @@ class Kernel(ABC):
     A subclass lists the names of its constructor arguments in ``_parameters``, stores them
     unchanged under the same names and checks them in ``_check_parameters``. What it can do besides
     giving values it declares in the properties ``accepts_sparse``, ``any_width``, ``is_linear``,
-    ``pairwise_form`` and ``precomputed``; callers ask these and know no kernel by its class. All of
+    ``pairwise_form`` and ``precomputed``; callers ask these and test for no class. All of
     them say no unless a kernel says otherwise, and a subclass whose values differ from its parent's
     declares them anew.
     """
@@ -70,7 +70,7 @@ class Kernel(ABC):
         """K(x, x) for each checked sample."""
 
     def _resolve(self, X: Matrix, weight: Array | None = None) -> Kernel:
-        """The kernel with the words among its parameters replaced by numbers from ``X``."""
+        """The kernel with ``"scale"`` and ``"auto"`` replaced by numbers from ``X``."""
         return self
 
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
@@ -218,7 +218,7 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, p)
-            Training samples; words among the parameters are resolved on them.
+            Training samples, on which ``"scale"`` and ``"auto"`` are resolved.
         dtype : float64 or float32, default=float64
             Type of the kernel values that the result returns.
 
@@ -238,7 +238,7 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array of shape (n, p)
-            Samples; words among the parameters are resolved on them as they are, unscaled.
+            Samples, on which ``"scale"`` and ``"auto"`` are resolved before any scaling.
         scale : array of shape (p,), optional
             One factor for each feature (ones if None): the tracker starts at the Gram matrix of
             ``X * scale``. A factor of 0 means that the feature is removed.

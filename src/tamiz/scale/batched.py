@@ -302,7 +302,7 @@ class Batches:
                 if not named_like_id(name) and not survey.still_ascends(name):
                     del aside[name]
         if whole:
-            self._n_rows = survey.n_read - survey.n_gaps
+            self._n_rows = survey.n_read - survey.n_missing
         for part in self.parts:
             part.settle(whole)
         self._finish(plan, survey, given, aside)
@@ -428,10 +428,10 @@ class Batches:
                 DataWarning,
                 stacklevel=2,
             )
-        if survey.n_gaps and self.parts[0].guess_roles and not self.once:
+        if survey.n_missing and self.parts[0].guess_roles and not self.once:
             warnings.warn(
-                f"Left out for want of a value of the target {plan.target!r}: {survey.n_gaps} of "
-                f"{survey.n_read} rows.",
+                f"Left out for want of a value of the target {plan.target!r}: "
+                f"{survey.n_missing} of {survey.n_read} rows.",
                 DataWarning,
                 stacklevel=2,
             )

@@ -331,7 +331,7 @@ class Work:
         Of the pieces.
     rows : int or None
         Rows of a batch.
-    schema, columns, as_numbers, gaps_allowed, remedy
+    schema, columns, as_numbers, missing_allowed, remedy
         Of the :class:`Conformer`.
     make : callable
         From a batch to a statistic.
@@ -342,7 +342,7 @@ class Work:
     schema: Schema
     columns: list[str]
     as_numbers: set[str]
-    gaps_allowed: bool
+    missing_allowed: bool
     remedy: str
     make: Callable[[Any], Any]
 
@@ -366,7 +366,7 @@ class CountedPieces:
 def count_piece(work: Work, piece: Any, first_row: int, index: int) -> CountedPieces:
     """The statistic of a piece whose first row and first batch have these numbers."""
     conformer = Conformer(
-        work.schema, work.columns, work.as_numbers, work.gaps_allowed, work.remedy
+        work.schema, work.columns, work.as_numbers, work.missing_allowed, work.remedy
     )
     conformer.first_row, conformer.index = first_row, index
     total: Any = None

@@ -73,18 +73,18 @@ def test_value_is_that_of_a_general_optimiser(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_projection_is_the_nearest_point(seed):
     rng = np.random.default_rng(seed)
-    u, price = rng.standard_normal(5), rng.uniform(0.2, 3.0, 5)
+    u, penalty = rng.standard_normal(5), rng.uniform(0.2, 3.0, 5)
     if seed % 2:
         u[1] = u[3]
-        price[1] = price[3]
-    v = onto_simplex(u, price, 2.0)
+        penalty[1] = penalty[3]
+    v = onto_simplex(u, penalty, 2.0)
     assert (v >= 0).all()
-    assert price @ v == pytest.approx(2.0)
+    assert penalty @ v == pytest.approx(2.0)
     other = minimize(
         lambda z: np.sum((z - u) ** 2),
-        np.full(5, 2.0 / price.sum()),
+        np.full(5, 2.0 / penalty.sum()),
         bounds=[(0, None)] * 5,
-        constraints=[{"type": "eq", "fun": lambda z: price @ z - 2.0}],
+        constraints=[{"type": "eq", "fun": lambda z: penalty @ z - 2.0}],
         method="SLSQP",
         options={"ftol": 1e-14},
     )
@@ -187,7 +187,7 @@ def test_weights_count_samples():
     np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-3, atol=1e-5)
 
 
-def test_class_weights_are_prices():
+def test_class_weights_are_factors_of_C():
     data = sample(3, n=30)
     codes = data.labels.codes
     a = AdaptiveScaling(class_weight={0: 1.0, 1: 3.0}).fit(data.X, codes)
@@ -262,7 +262,7 @@ def test_the_model_is_that_of_the_moves():
     np.testing.assert_allclose(low, other.x, atol=1e-4)
 
 
-def test_machines_that_fail_are_told_of(monkeypatch):
+def test_machines_that_fail_are_reported(monkeypatch):
     check_failed_machines(AdaptiveScaling, monkeypatch)
 
 

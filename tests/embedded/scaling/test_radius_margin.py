@@ -180,7 +180,7 @@ def test_resumes_where_it_stopped(tmp_path, n):
     check_resuming(RadiusMarginScaling, X, y, tmp_path)
 
 
-def test_machines_that_fail_are_told_of(monkeypatch):
+def test_machines_that_fail_are_reported(monkeypatch):
     check_failed_machines(RadiusMarginScaling, monkeypatch)
 
 

@@ -51,7 +51,7 @@ _MIXED = 200  # rows of a batch from which on its class proportions say somethin
 
 @dataclass
 class Look:
-    """What a first pass tells: moments by class, a sample of rows, how well the rows are mixed."""
+    """What a first pass finds: moments by class, a sample of rows, how well the rows are mixed."""
 
     moments: ClassMoments
     sample: RowSample | None
@@ -237,7 +237,7 @@ def _checked_classes(name: str, schema: Any) -> np.ndarray:
     if schema.classes is None:
         what = "is numeric" if schema.task == "regression" else "is not there"
         raise ValueError(
-            f"{name} tells classes apart, but the target {what}; name the column of the "
+            f"{name} is a classifier, but the target {what}; name the column of the "
             'classes with target=, or open the batches with task="classification".'
         )
     if schema.categories:
@@ -272,7 +272,7 @@ class StreamedMachine(LinearDecision):
     classes_ : array
         Labels.
     objective_, duality_gap_ : arrays of shape (n_machines,)
-        ``1/2 ||w||^2 + C sum hinge`` and its distance to the minimum at most.
+        ``1/2 ||w||^2 + C sum hinge`` and an upper bound on its distance to the minimum.
     """
 
     def __init__(self, multiclass: str = "ovo"):
@@ -384,7 +384,7 @@ def pegasos_passes(
 
 
 def warn_if_sorted(stream: Stream) -> None:
-    """Say so if whole batches lack a class that others have: the order of the rows counts here."""
+    """Warn if whole batches lack a class that others have: the order of the rows counts here."""
     lacking = stream.lacking / stream.n_rows
     common = stream.counts / stream.n_rows >= 0.02
     if (lacking[common] > 0.2).any():
