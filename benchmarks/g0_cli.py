@@ -67,7 +67,7 @@ def program(*arguments: str, repeats: int = 3) -> tuple[float, float, str]:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-m", "tamiz.cli", *arguments],
+            [sys.executable, "-m", "tamiz", *arguments],
             capture_output=True,
             text=True,
             check=True,

@@ -94,7 +94,7 @@ def run(quick: bool, only: list[str] | None = None) -> list[dict]:
             for _ in range(2):
                 began = time.perf_counter()
                 done = subprocess.run(
-                    [sys.executable, "-m", "tamiz.cli", "select", source, "--json"],
+                    [sys.executable, "-m", "tamiz", "select", source, "--json"],
                     capture_output=True,
                     text=True,
                     check=False,

@@ -139,7 +139,7 @@ class Pruned(CARTClassifier):
 
 
 class PrunedPeer(DecisionTreeClassifier):
-    """The same for scikit-learn: the price of a leaf is chosen by cross-validation."""
+    """The same for scikit-learn: the penalty on a leaf is chosen by cross-validation."""
 
     def fit(self, X, y, sample_weight=None):
         """Try the prices of its own sequence, at most fifteen of them, and keep the best."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from tamiz import SVC, SVMRFE, compare, tune
 from tamiz.data import load
@@ -43,7 +44,7 @@ class Cauchy(Kernel):
         return 1 / (1 + self.gamma * ((X[:, None, :] - Z[None]) ** 2).sum(axis=2))
 
     def _diag(self, X):
-        return np.ones(len(X))
+        return np.ones(X.shape[0])
 
 
 class Extent(UnivariateFilter):
@@ -54,6 +55,21 @@ class Extent(UnivariateFilter):
     def _score(self, samples):
         codes, X = samples.labels.codes, samples.X
         means = [X[codes == c].mean(axis=0) for c in range(samples.n_classes)]
+        return Scored(np.ptp(means, axis=0) / np.ptp(X, axis=0), None, np.zeros(X.shape[1], bool))
+
+
+class WeightedExtent(Extent):
+    """The same of weighted means."""
+
+    _weighted = True
+
+    def _score(self, samples):
+        codes, X = samples.labels.codes, samples.X
+        weight = np.ones(len(X)) if samples.weight is None else samples.weight
+        means = [
+            np.average(X[codes == c], axis=0, weights=weight[codes == c])
+            for c in range(samples.n_classes)
+        ]
         return Scored(np.ptp(means, axis=0) / np.ptp(X, axis=0), None, np.zeros(X.shape[1], bool))
 
 
@@ -130,6 +146,23 @@ def test_own_kernel_ranks_features_in_an_elimination_as_the_built_in_one_does(da
     assert found[0].selection_.order.tolist() == found[1].selection_.order.tolist()
 
 
+def test_own_kernel_takes_sparse_samples_if_it_declares_so(data):
+    class Cosine(Cauchy):
+        accepts_sparse = True
+
+        def _gram(self, X, Z):
+            lengths = [sparse.linalg.norm(table, axis=1) for table in (X, X if Z is None else Z)]
+            return (X @ (X if Z is None else Z).T).toarray() / np.outer(*lengths)
+
+    X, y = data
+    table = sparse.csr_array(X)
+    kernel = Cosine() + 0.1 * Linear()
+    np.testing.assert_allclose(kernel(table)[0, 0], 1 + 0.1 * X[0] @ X[0])
+    assert SVC(kernel=kernel).fit(table, y).score(table, y) > 0.5
+    with pytest.raises(TypeError, match=r"'linear', 'poly', 'rbf', 'sigmoid'\)"):
+        (Cauchy() + Linear())(table)
+
+
 def test_own_filter_is_fitted_compared_and_reported(data):
     X, y = data
     y = X[:, 3] + 0.2 * X[:, 4] > 0
@@ -143,6 +176,23 @@ def test_own_filter_is_fitted_compared_and_reported(data):
     selection = Extent(2).fit(iris.X, iris.y).selection_
     assert "Extent" in str(selection)
     assert "extent" in render(Study(iris, {"extent": selection}))
+
+
+def test_own_filter_refuses_weights_unless_it_declares_that_it_uses_them(data):
+    X, y = data
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    with pytest.raises(ValueError, match=r"Extent does not use sample weights.*_weighted = True"):
+        Extent().fit(X, y, sample_weight=weight)
+    found = WeightedExtent().fit(X, y, sample_weight=weight)
+    copies = np.repeat(np.arange(len(y)), weight)
+    np.testing.assert_allclose(found.scores_, Extent().fit(X[copies], y[copies]).scores_)
+
+
+def test_weights_that_only_leave_samples_out_need_no_declaration(data):
+    X, y = data
+    kept = np.arange(len(y)) % 3 > 0
+    found = Extent().fit(X, y, sample_weight=kept)
+    np.testing.assert_array_equal(found.scores_, Extent().fit(X[kept], y[kept]).scores_)
 
 
 def test_own_search_returns_the_best_of_its_subsets(data):

@@ -73,7 +73,7 @@ def make_problem():
 
 
 def make_frame():
-    """A table with gaps and text."""
+    """A table with missing values and text."""
     X, y = make_problem()
     frame = pd.DataFrame(X, columns=[f"größe {j}" for j in range(6)])
     frame.iloc[3, 1] = np.nan
@@ -623,7 +623,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["m.tamiz"] and tamiz.load(path).C == 1.0
 
 
-def test_wrong_places_are_told(tmp_path):
+def test_wrong_places_are_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no such"):
         tamiz.save(SVC(), tmp_path / "absent" / "m.tamiz")
     with pytest.raises(IsADirectoryError, match=r"cannot write .*folder"):

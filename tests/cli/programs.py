@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from jsonschema import Draft202012Validator
 
-PROGRAM = [sys.executable, "-m", "tamiz.cli"]
+PROGRAM = [sys.executable, "-m", "tamiz"]
 
 
 def run(*arguments, cwd=None, timeout=240, **environment):

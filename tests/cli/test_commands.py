@@ -256,3 +256,10 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert done.stdout.strip() == "[]"
     for command in ("select", "rank", "compare", "tune", "fit", "predict", "reproduce"):
         assert run(command, "--help").returncode == 0
+
+
+def test_started_as_a_module_the_program_has_its_own_name():
+    assert PROGRAM[1:] == ["-m", "tamiz"]
+    assert "Usage: tamiz [OPTIONS] COMMAND" in run("--help").stdout
+    done = run("rank")
+    assert done.returncode == 2 and done.stderr.endswith("See: tamiz rank --help\n")

@@ -54,7 +54,7 @@ def test_the_columns_of_the_whole_table(path, rows, limits):
     assert len(set(numbers.tolist())) == table.n_rows == len(whole.y)
 
 
-def test_what_became_of_the_columns_is_told(path):
+def test_what_became_of_the_columns_is_reported(path):
     with pytest.warns(UserWarning, match="Left out"):
         table = Indicators(batches(path, "kind").survey())
     assert "'colour', 'shape', 'gaps', 'late' became 8 columns" in table.note

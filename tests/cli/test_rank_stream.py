@@ -103,7 +103,7 @@ def test_machines_standardise_a_stream_unless_told_not_to(folder, tmp_path):
 @pytest.mark.parametrize(
     ("method", "fills"), [("fisher", True), ("auc", True), ("rfe", True), ("relieff", False)]
 )
-def test_gaps_are_filled_as_in_memory(method, fills, name, folder):
+def test_missing_values_are_filled_as_in_memory(method, fills, name, folder):
     common = ("rank", folder / name, "-t", "kind", "-m", method, "--json")
     streamed, whole = (valid("rank", ask(*common, f"--{how}").stdout) for how in WAYS)
     names = [[feature["name"] for feature in one["features"]] for one in (streamed, whole)]
@@ -117,7 +117,7 @@ def test_gaps_are_filled_as_in_memory(method, fills, name, folder):
         assert [note for note in one["notes"] if "medians" in note] == [filled + how] * fills
 
 
-def test_gaps_are_filled_where_the_parameters_ask_for_all_values(folder):
+def test_missing_values_are_filled_where_the_parameters_ask_for_all_values(folder):
     common = ("rank", folder / "gaps.parquet", "-t", "kind", "-m", "qpfs", "--json", "--stream")
     for more, fills in (((), False), (("-p", "similarity=pearson"), True)):
         document = valid("rank", ask(*common, *more).stdout)
@@ -125,7 +125,7 @@ def test_gaps_are_filled_where_the_parameters_ask_for_all_values(folder):
         assert document["features"][0]["name"] == "b"
 
 
-def test_a_column_without_values_is_told(folder, tmp_path):
+def test_a_column_without_values_is_reported(folder, tmp_path):
     table = pd.read_parquet(folder / "gaps.parquet").assign(empty=np.nan)
     table.to_parquet(tmp_path / "empty.parquet")
     common = ("rank", tmp_path / "empty.parquet", "-t", "kind", "-m", "fisher", "--json")
@@ -184,8 +184,8 @@ def test_other_refusals(folder):
 
 
 @pytest.mark.parametrize("method", ["qpfs", "cfs"])
-def test_a_quantity_to_predict_needs_gaps_filled_both_ways(method, tmp_path):
-    """These count with classes, where a gap is a level, and correlate with quantities."""
+def test_a_numeric_target_needs_missing_values_filled_both_ways(method, tmp_path):
+    """Classes are counted, missing values as a level; with a numeric target they correlate."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))
     y = X[:, 2] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=120)
@@ -202,11 +202,11 @@ def test_a_quantity_to_predict_needs_gaps_filled_both_ways(method, tmp_path):
     assert first == second and first[0] == "c"
 
 
-# --------------------------------------------------------------------------- what the user is told
+# --------------------------------------------------------------------------- what the user sees
 
 
 @pytest.mark.parametrize("method", ["pearson", "cfs", "qpfs"])
-def test_many_whole_numbers_are_ranked_as_the_note_says(method, tmp_path):
+def test_many_integers_are_ranked_as_the_note_says(method, tmp_path):
     """They were ranked as classes in memory, below a note that called them numbers."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(2000, 3)), columns=list("abc"))
@@ -225,7 +225,7 @@ def test_many_whole_numbers_are_ranked_as_the_note_says(method, tmp_path):
     assert classes["params"]["task"] == "classification"
 
 
-def test_what_was_guessed_is_told_as_in_memory(tmp_path):
+def test_what_was_guessed_is_reported_as_in_memory(tmp_path):
     rng = np.random.default_rng(0)
     lines = ["a;a;b;wörd"]
     lines += [f"{u:.3f};{v:.3f};1;{'jä' if u > 0 else 'nö'}" for u, v in rng.normal(size=(60, 2))]
@@ -243,7 +243,7 @@ def test_what_was_guessed_is_told_as_in_memory(tmp_path):
             assert one.stderr.count(words) == 1, (words, one.stderr)
 
 
-def test_warnings_of_the_method_are_told_in_sentences(folder, tmp_path, recwarn):
+def test_warnings_of_the_method_are_reported_in_sentences(folder, tmp_path, recwarn):
     table = pd.read_parquet(folder / "numbers.parquet").assign(empty=np.nan)
     table.to_parquet(tmp_path / "t.parquet")
     done = ask("rank", tmp_path / "t.parquet", "-t", "kind", "-m", "mrmr", "--stream")

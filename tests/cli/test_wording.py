@@ -37,7 +37,7 @@ def test_arguments_become_options(text, said):
     assert as_options(text) == said
 
 
-def test_a_line_is_told_once_for_each_table(capsys):
+def test_a_line_is_reported_once_for_each_table(capsys):
     begin()
     tell_once("look at drop=.")
     tell_once("look at drop=.")
@@ -47,7 +47,7 @@ def test_a_line_is_told_once_for_each_table(capsys):
     assert capsys.readouterr().err == "tamiz: look at --drop.\n"
 
 
-def test_notes_of_a_table_are_told_unless_it_should_be_quiet(tmp_path, capsys):
+def test_notes_of_a_table_are_reported_unless_it_should_be_quiet(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("a;b;sold\n" + "1,5;2,5;yes\n2,5;2,5;no\n1,5;1,5;no\n" * 10)
     data = load(path)

@@ -71,7 +71,7 @@ def test_equal_numbers_of_a_frame_are_one_level():
     np.testing.assert_array_equal(found.X[:6, 0], [1, 1, 0, 3, 2, np.nan])
 
 
-def test_every_gap_of_an_array_of_objects():
+def test_every_missing_value_of_an_array_of_objects():
     gaps = [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("nan")]
     table = np.empty((30, 2), dtype=object)
     table[:, 0] = (["a", 1, "1"] * 10)[: 30 - len(gaps)] + gaps

@@ -25,7 +25,7 @@ def test_copies_are_made_as_long_as_they_fit(free_memory):
         dense_copy(sparse.csr_matrix((100_000, 100_000)), "Sell it.")
 
 
-def test_free_memory_is_the_least_of_what_is_told(monkeypatch, tmp_path):
+def test_free_memory_is_the_least_of_what_is_reported(monkeypatch, tmp_path):
     assert free_bytes() > 1 << 20
     (tmp_path / "limit").write_text("1000000")
     (tmp_path / "usage").write_text("700000")

@@ -30,7 +30,7 @@ BYTES = 1 << 28  # that one small file may take of memory
 
 
 def rows(n=60):
-    """A header and rows of numbers, words, gaps and a target."""
+    """A header and rows of numbers, words, missing values and a target."""
     rng = np.random.default_rng(7)
     yield ["code", "size", "colour", "note", "weight", "kind"]
     for i in range(n):
@@ -232,7 +232,7 @@ def damaged(raw, seed):
 def outcome(path, **options):
     """A data set, or the sentence; anything else is raised as it is."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what a user is told is a DataWarning, nothing else
+        warnings.simplefilter("error")  # what a user sees is a DataWarning, nothing else
         warnings.simplefilter("ignore", DataWarning)
         try:
             return load(path, **options)
@@ -341,7 +341,7 @@ def test_damage_before_packing(tmp_path):
 
 
 def test_parquet_by_polars(tmp_path, without):
-    """Where pyarrow is not installed. Damage that makes polars panic is told on standard error."""
+    """Where pyarrow is not installed. Damage that makes polars panic shows on standard error."""
     pytest.importorskip("polars")
     content = parquet_bytes()
     without("pyarrow")

@@ -93,7 +93,7 @@ def test_duplicates():
     X = RNG.normal(size=(500, 6))
     X[:, 3], X[:, 5] = X[:, 1], X[:, 1]
     X[7, 2] = np.nan
-    X[:, 4] = X[:, 2]  # with the gap in the same place
+    X[:, 4] = X[:, 2]  # with the missing value in the same place
     assert duplicates(X, list(range(6))) == {3: 1, 5: 1, 4: 2}
     assert duplicates(X, [0, 3, 5]) == {5: 3}
     X[499, 5] += 1e-9  # in the last row only
@@ -106,7 +106,7 @@ def test_zero_is_zero_whatever_its_sign():
     assert duplicates(X, [0, 1]) == {1: 0}
 
 
-def test_few_whole_numbers():
+def test_few_integers():
     X = np.column_stack(
         [RNG.integers(1, 5, 200), RNG.integers(0, 2, 200), RNG.normal(size=200),
          RNG.integers(0, 50, 200)]

@@ -91,7 +91,7 @@ def test_equal_sums_go_to_the_earlier_class(scheme, values, monkeypatch):
 
 @pytest.mark.parametrize(("n_classes", "scheme"), [(2, "ovo"), (3, "ovo"), (3, "ovr"), (4, "ovo")])
 def test_equal_values_beside_the_oracle(n_classes, scheme):
-    """With the same machines (their matrix holds whole numbers), every error is the oracle's."""
+    """With the same machines (their matrix holds integers), every error is the oracle's."""
 
     def same_machine(kernel, samples, signs, C):
         K = np.array([[kernel(x, z) for z in samples] for x in samples])

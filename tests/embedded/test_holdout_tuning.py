@@ -160,7 +160,7 @@ def test_interrupted_while_choosing(call, tmp_path, monkeypatch):
         part = HoldOutSVM(tune=GRID, random_state=0, checkpoint=path)
         with pytest.warns(ConvergenceWarning, match="no feature was removed yet") as caught:
             part.fit(X, TWO)
-    done = 2 * ((call - 1) // 10)  # ten folds, two prices
+    done = 2 * ((call - 1) // 10)  # ten folds, two values of C
     assert f"{done} candidates of tune were tried" in str(caught[0].message)
     assert part.tuning_ == whole.tuning_[:done]
     assert part.status_ == "interrupted" and part.support_.all()

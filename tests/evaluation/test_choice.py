@@ -246,14 +246,14 @@ def test_nested_errors_are_those_of_plain_loops(comparison, answer):
     assert found.sizes.tolist() == sizes
 
 
-@pytest.mark.parametrize("shares", [True, False])
+@pytest.mark.parametrize("rate", [True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_nested_errors_of_any_inner_errors(comparison, seed, shares):
+def test_nested_errors_of_any_inner_errors(comparison, seed, rate):
     rng = np.random.default_rng(seed)
-    contest = Contest.of(replace(comparison, shares=shares))
+    contest = Contest.of(replace(comparison, error_is_rate=rate))
     contest = replace(contest, inner=0.3 + 0.1 * rng.random(contest.inner.shape))
     tables = [table.tolist() for table in (contest.inner, contest.split_sizes, contest.errors)]
-    limit = max(POINTS, 1.01 / contest.comparison.n_samples) if shares else np.inf
+    limit = max(POINTS, 1.01 / contest.comparison.n_samples) if rate else np.inf
     for answer in (SMALLEST, MOST_ACCURATE):
         expected = naive.nested(*tables, contest.triples, limit, answer == SMALLEST)
         np.testing.assert_allclose(contest.nested(answer).errors, expected)

@@ -193,7 +193,7 @@ def test_the_test_part_changes_nothing_but_its_own_errors():
     assert not np.array_equal(before.errors[:, :, 1:], after.errors[:, :, 1:])
 
 
-def test_gaps_are_filled_and_features_scaled_by_the_training_part():
+def test_missing_values_are_filled_and_features_scaled_by_the_training_part():
     rng = np.random.default_rng(0)
     X, y = data(n=40, p=6)
     X[rng.random(X.shape) < 0.1] = np.nan

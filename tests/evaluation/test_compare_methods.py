@@ -134,8 +134,8 @@ def test_own_sizes_are_those_that_depend_on_the_data(tables):
 
 
 @pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs", "rrelieff"])
-def test_a_quantity_of_whole_numbers_is_no_class(name):
-    """Whoever is told that the target is a quantity ranks it as the same target with decimals."""
+def test_a_numeric_target_of_integers_is_no_class(name):
+    """With task="regression" integers are ranked as the same target with decimals."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 4))
     y = np.round(100 * X[:, 2] + 10 * rng.standard_normal(80)).astype(int)

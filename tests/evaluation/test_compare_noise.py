@@ -39,7 +39,7 @@ def test_the_apparent_error_is_far_below(runs, method):
         assert line.bias > 0.15
 
 
-def test_the_difference_is_told(runs):
+def test_the_difference_is_reported(runs):
     found = runs[0]
     told = str(found)
     worst = max((found.estimate(m) for m in ("fisher", "rfe")), key=lambda line: line.bias)

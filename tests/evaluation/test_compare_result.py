@@ -74,6 +74,16 @@ def test_plain_values(found):
     np.testing.assert_array_equal(again.errors, found.errors)
 
 
+def test_former_name_of_error_is_rate_is_understood(found):
+    with pytest.warns(FutureWarning, match="error_is_rate"):
+        assert found.shares is found.error_is_rate is True
+    state = dict(vars(found), shares=False)
+    del state["error_is_rate"]
+    old = object.__new__(type(found))
+    old.__setstate__(state)
+    assert not old.error_is_rate and "shares" not in vars(old)
+
+
 def test_stability_is_that_of_the_masks(found):
     masks = found.masks("fisher", 3)
     assert masks.shape == (8, 12) and (masks.sum(axis=1) == 3).all()

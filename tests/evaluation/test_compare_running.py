@@ -290,7 +290,7 @@ def test_a_metric_without_value_in_a_fold_is_left_out(judge):
     assert found.metric == "1 − roc_auc"
 
 
-def test_scores_that_may_be_negative_are_no_shares():
+def test_errors_that_may_exceed_one_are_not_shown_in_per_cent():
     X, y = data()
     wrong = 1 - y  # a judge that is always wrong has a correlation of -1: an error of 2
 
@@ -303,11 +303,11 @@ def test_scores_that_may_be_negative_are_no_shares():
     found = compare(X, y, {"f": Spy()}, Contrary(), scoring="matthews_corrcoef", **options)
     line = found.estimate("f")
     assert (line.error, line.low, line.high) == (2.0, 2.0, 2.0)
-    assert not found.shares and "%" not in str(found).splitlines()[4]
+    assert not found.error_is_rate and "%" not in str(found).splitlines()[4]
     for scoring in ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc_ovr", "recall"):
-        assert ErrorMetric(scoring, "classification").shares, scoring
+        assert ErrorMetric(scoring, "classification").error_is_rate, scoring
     for scoring in ("r2", "explained_variance", "neg_log_loss"):
-        assert not ErrorMetric(scoring, "regression").shares, scoring
+        assert not ErrorMetric(scoring, "regression").error_is_rate, scoring
 
 
 def test_warnings_of_selectors_come_once():

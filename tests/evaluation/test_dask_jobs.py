@@ -32,14 +32,14 @@ def test_comparison_is_the_same_and_its_journal_stays_with_the_caller(client, tm
 
 def test_interrupted_comparison_keeps_what_was_done(client, monkeypatch):
     X, y = data()
-    tell = Runner._tell
+    show_progress = Runner._show_progress
 
     def interrupted(self, unit):
-        tell(self, unit)
+        show_progress(self, unit)
         if len(self.records) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Runner, "_tell", interrupted)
+    monkeypatch.setattr(Runner, "_show_progress", interrupted)
     with on_dask():
         found = compare(X, y, ["relieff", "random"], n_jobs=-1, **SHORT)
     assert found.status == "interrupted" and np.isfinite(found.errors).any()
@@ -88,7 +88,7 @@ class Warns(DecisionTreeClassifier):
         return super().fit(X, y)
 
 
-def test_warnings_of_workers_are_told_here(client):
+def test_warnings_of_workers_are_reported_here(client):
     X, y = data()
     with on_dask(), pytest.warns(UserWarning, match="told on a worker"):
         compare(X, y, ["random"], **{**SHORT, "judges": {"tree": Warns()}})

@@ -71,7 +71,7 @@ def test_errors_of_answers_are_those_of_the_machine():
         metric = ErrorMetric(scoring, "classification")
         assert metric(machine, X, y, weight) == pytest.approx(error), scoring
         assert metric.of(answers, y, weight) == pytest.approx(error), scoring
-        assert metric.shares == (scoring != "neg_log_loss") and not metric.counted
+        assert metric.error_is_rate == (scoring != "neg_log_loss") and not metric.counted
 
 
 def test_a_score_that_is_not_defined_is_nan():
@@ -105,7 +105,7 @@ def test_of_constant_is_the_most_frequent_class(scoring):
 def test_of_constant_is_the_mean_of_numbers():
     y_train, y = np.array([1.0, 2.0, 6.0]), np.array([0.0, 5.0])
     metric = ErrorMetric(None, "regression")
-    assert metric.name == "root mean squared error" and metric.loss and not metric.shares
+    assert metric.name == "root mean squared error" and metric.loss and not metric.error_is_rate
     assert metric.of_constant(y_train, y) == pytest.approx(np.sqrt((9 + 4) / 2))
     X, target = make_regression(50, 3, noise=5.0, random_state=0)
     machine = LinearRegression().fit(X, target)
@@ -116,7 +116,7 @@ def test_of_constant_is_the_mean_of_numbers():
 def test_scorers_of_ones_own_and_words_that_mean_nothing():
     loss = make_scorer(lambda y, p: float(np.mean(y != p)), greater_is_better=False)
     metric = ErrorMetric(loss, "classification")
-    assert metric.loss and not metric.shares and not metric.counted
+    assert metric.loss and not metric.error_is_rate and not metric.counted
     assert metric.of(said(np.array([0, 1, 1])), np.array([0, 1, 0])) == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="'goodness' is no metric of scikit-learn"):
         ErrorMetric("goodness", "classification")

@@ -275,7 +275,7 @@ def test_pictures():
 
 
 @pytest.mark.parametrize("sampling", [Bootstrap(), Subsample(0.5), Folds(5)])
-def test_classes_keep_their_shares(sampling):
+def test_classes_keep_their_proportions(sampling):
     y = np.repeat(["a", "b"], [30, 10])
     table = ResampledTable(np.zeros((40, 2)), y)
     rows = sampling.draw(table, 12, np.random.default_rng(0))

@@ -171,7 +171,7 @@ def test_halving_chooses_from_the_last_rung():
         tune(X, y, SVC(), grid, cv=3, search="halving", sample_weight=np.ones(600))
 
 
-def test_a_best_cell_at_the_edge_is_told():
+def test_a_best_cell_at_the_edge_is_reported():
     with pytest.warns(UserWarning, match="C=1 is the greatest of the grid: try larger"):
         found = tune(*IRIS, SVC(gamma=0.01), {"C": [0.001, 0.01, 0.1, 1.0]}, cv=5)
     assert found.edges and found.edges[0] in str(found)
@@ -292,7 +292,7 @@ def test_bad_input_is_answered_with_a_sentence(change, sentence):
         tune(**{**arguments, **change})
 
 
-def test_small_classes_are_told():
+def test_small_classes_are_reported():
     X, y = IRIS[0][:60], IRIS[1][:60]
     y = np.where(np.arange(60) < 3, 2, y)
     with pytest.warns(UserWarning, match="class 2 has 3 samples, fewer than cv=5 folds"):
@@ -325,7 +325,7 @@ def test_failing_cells_are_named_and_left_out():
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_a_metric_that_is_not_defined_is_told(fast):
+def test_a_metric_that_is_not_defined_is_reported(fast):
     X, y = IRIS[0][:100], IRIS[1][:100]
     everyone, zeros = np.arange(100), np.arange(0, 50, 2)
     cv = [(np.setdiff1d(everyone, zeros), zeros), (everyone[::2], everyone[1::2])]

@@ -42,7 +42,7 @@ def test_a_feature_known_in_few_samples_does_not_come_first(method):
     selector = method(3, bins=None, missing="ignore").fit(X, y)
     assert selector.order_[0] == 3
     known = naive.over_pairs(naive.mutual_information, X[:6, 1].tolist(), y[:6].tolist(), "ignore")
-    assert known > 0.3  # without its share of the samples it would
+    assert known > 0.3  # without its fraction of the samples it would
 
 
 @pytest.mark.parametrize("method", [MRMR, JMI, CMIM])

@@ -48,7 +48,7 @@ def numbers(data_dir):
 
 @pytest.fixture(scope="module")
 def discrete():
-    """Levels with gaps, of which some come late; three classes."""
+    """Levels with missing values, of which some come late; three classes."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 500)
     X = rng.integers(0, 5, (500, 6)).astype(float)
@@ -199,7 +199,7 @@ def test_batches_in_which_a_column_of_words_has_none():
     for start in range(0, 90, 10):
         ours.partial_fit(frame[start : start + 10], y[start : start + 10])
     np.testing.assert_array_equal(ours.scores_, whole(MaxRel(bins=None), frame, y).scores_)
-    # numbers after nothing but gaps
+    # numbers after nothing but missing values
     gaps = pd.DataFrame({"a": pd.Series([None] * 4, dtype=str)})
     with pytest.warns(UserWarning, match="no relevant feature"):
         ours = MaxRel(bins=None).partial_fit(gaps, y[:4])
@@ -220,7 +220,7 @@ def test_one_row_of_a_numeric_target_is_no_ranking(numbers):
     np.testing.assert_allclose(ours.scores_, whole(PearsonScore(), X, y).scores_, rtol=1e-10)
 
 
-def test_whole_numbers_first_and_then_others(numbers):
+def test_integers_first_and_then_others(numbers):
     X = numbers[0][:40]
     ours = PearsonScore().partial_fit(X, np.arange(40) % 4)
     with pytest.raises(
@@ -259,7 +259,7 @@ def test_a_kept_filter_goes_on_where_it_was(selector, way, discrete, tmp_path):
     assert not hasattr(clone(other), "_so_far")
 
 
-def test_words_and_quantities_can_be_saved(tmp_path):
+def test_words_and_numeric_targets_can_be_saved(tmp_path):
     rng = np.random.default_rng(0)
     y, words = np.arange(60) % 2, rng.choice(["red", "blue", "green"], 60)
     frame = pd.DataFrame({"a": words, "b": rng.integers(0, 3, 60)})

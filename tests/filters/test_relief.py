@@ -1,4 +1,4 @@
-"""The Relief family: worked example, naive loops, priors, gaps, epistasis, threads."""
+"""The Relief family: worked example, naive loops, priors, missing values, epistasis, threads."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def test_bad_input():
         RReliefF().fit(X, ["a", "b", "c"])
 
 
-# -------------------------------------------------------------------------------- tables and gaps
+# --------------------------------------------------------------------- tables and missing values
 
 
 def test_frames_of_both_kinds_with_text_and_missing_values():

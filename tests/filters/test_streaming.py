@@ -152,7 +152,7 @@ def test_numeric_target(selector, spam):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_whole_numbers_as_target_where_the_task_is_said(task, spam):
+def test_integers_as_target_where_the_task_is_said(task, spam):
     X, _ = spam
     y = np.random.default_rng(1).integers(0, 30, len(X)) + (X[:, 3] > 0)
     for selector in (PearsonScore(task=task), CFS(task=task, correlation="pearson")):

@@ -110,7 +110,7 @@ def test_nominal_columns_where_numbers_are_needed():
 
 
 def test_codes_of_levels_are_never_correlated():
-    """CFS counts where the target holds classes; with a quantity it needs numbers."""
+    """CFS counts where the target holds classes; with a numeric target it needs numbers."""
     words = frames()
     for part in words:
         part["b"] = np.where(part["b"] > 0, "red", "blue")
@@ -251,7 +251,7 @@ def test_task_is_guessed_as_fit_does(selector, n_levels, kind):
             warnings.simplefilter("always")
             try:
                 fit(*rows)
-            except ValueError as error:  # QPFS() counts, and has no use for a quantity
+            except ValueError as error:  # QPFS() counts, and has no use for a numeric target
                 told.append((["needs classes" in str(error) or str(error)], 0.0))
                 continue
         said = [
@@ -272,6 +272,13 @@ def test_integers_of_a_file_that_are_taken_as_numbers():
         said = PearsonScore(task="regression").fit_stream(frame, target="age")
         PearsonScore(task="classification").fit_stream(frame, target="age")
     np.testing.assert_array_equal(found.scores_, said.scores_)
+
+
+def test_a_count_of_levels_that_was_not_finished_is_not_shown_as_exact():
+    frame = pd.DataFrame({"a": RNG.standard_normal(36_003), "age": np.arange(36_003) // 3})
+    table = batches(frame, target="age", batch_rows=31_000)  # the first has 10,334 levels
+    with pytest.warns(UserWarning, match="'age' holds more than 10,000 different integers, which"):
+        PearsonScore().fit_stream(table)
 
 
 def test_a_table_without_a_target():

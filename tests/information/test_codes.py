@@ -95,7 +95,7 @@ def test_conditional_information(n):
 
 
 @pytest.mark.parametrize("n", [3, 10, 200])
-def test_conditional_information_with_gaps(n):
+def test_conditional_information_with_missing_values(n):
     X, y = table(n, 3, gaps=0.3)
     X[:, 4] = np.nan
     codes = encode(X, bins=None, missing="ignore")
@@ -105,7 +105,7 @@ def test_conditional_information_with_gaps(n):
 
 
 @pytest.mark.parametrize("n", [5, 100, 1000])
-def test_what_gaps_tell_and_what_values_tell_add_up(n):
+def test_information_of_missing_values_and_of_values_adds_up(n):
     X, y = table(n, 7, gaps=0.3)
     values = encode(X, bins=None, missing="ignore").relevance(y)
     both = encode(X, bins=None, missing="code").relevance(y)

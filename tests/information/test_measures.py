@@ -45,7 +45,7 @@ def test_against_the_formulas(n, levels):
     )
 
 
-def test_gaps_are_a_value():
+def test_missing_is_a_value_of_its_own():
     x = np.array([1.0, np.nan, 1.0, np.nan])
     assert information.mutual_information(x, ["a", None, "a", None]) == pytest.approx(math.log(2))
 

@@ -188,7 +188,7 @@ class _WidthTwo(Kernel):
 
 def test_a_new_kernel_declares_no_capability():
     kernel = _WidthTwo()
-    assert not (kernel.any_width or kernel.is_linear or kernel.precomputed)
+    assert not (kernel.any_width or kernel.is_linear or kernel.precomputed or kernel.accepts_sparse)
     assert kernel.pairwise_form is None
 
 

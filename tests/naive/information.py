@@ -62,7 +62,7 @@ def over_pairs(measure, x, z, missing):
 
 
 def conditional_over_gaps(x, z, given):
-    """I(x; z | given) over the samples that have x, times their share; gaps of given: a level."""
+    """I(x; z | given) over samples that have x, times their fraction; missing given: a level."""
     rows = [i for i in range(len(x)) if not is_missing(x[i])]
     if not rows:
         return 0.0

@@ -51,7 +51,7 @@ def neighbours(rows, x, k, nominal, weight, scale, power=1):
 
 
 def vote(near, y, ties="nearest", reject=None, weights="uniform"):
-    """The winner, and the share of the votes of each class."""
+    """The winner, and the fraction of the votes of each class."""
     votes: Counter = Counter()
     zero = any(d == 0 for d, _ in near)
     for d, i in near:

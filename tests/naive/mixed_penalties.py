@@ -19,7 +19,7 @@ def hinge_sum(X, y, C, w, b):
 
 
 def l1l2_objective(X, y, C, nu, w, b):
-    """Losses, half the squared norm, and the price of every absolute weight."""
+    """Losses, half the squared norm, and the penalty on every absolute weight."""
     value = hinge_sum(X, y, C, w, b)
     for j in range(len(w)):
         value += 0.5 * w[j] ** 2 + nu[j] * abs(w[j])
@@ -38,7 +38,7 @@ def l1l2_by_general_solver(X, y, C, nu):
     """Weights, intercept and minimum of the primal, as a quadratic program in (u, v, b, slack).
 
     ``w = u - v`` with both parts non-negative, so that ``|w| = u + v`` at the minimum; a weight
-    without a price is a free ``u`` alone.
+    without a penalty is a free ``u`` alone.
     """
     import cvxopt
 
@@ -66,8 +66,8 @@ def l0l2_by_linearisation(X, y, C, nu, a, w, steps):
     """Objective after each of so many steps from the weights ``w``."""
     values = []
     for _ in range(steps):
-        prices = np.array([nu * a * math.exp(-a * abs(w_j)) for w_j in w])
-        w, b, _ = l1l2_by_general_solver(X, y, C, prices)
+        penalties = np.array([nu * a * math.exp(-a * abs(w_j)) for w_j in w])
+        w, b, _ = l1l2_by_general_solver(X, y, C, penalties)
         values.append(l0l2_objective(X, y, C, nu, a, w, b))
     return values, w
 

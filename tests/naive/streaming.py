@@ -53,20 +53,20 @@ def slow_sums(make, X, codes):
     duals = np.zeros((2, 2, X.shape[1] + 1))
     for x, code in zip(X, codes, strict=True):
         row = np.append((x - make.units.shift) / make.units.scale, 1.0)
-        y, price = make.tasks.signs[0][code], make.tasks.prices[0][code]
+        y, penalty = make.tasks.signs[0][code], make.tasks.penalties[0][code]
         mu = make.after[0, 0]
         ends = 1 - y * ((point + make.lengths[0][:, None] * direction) @ row)
         m, mb = make.before[0]
-        total["losses"] += price * (ends + np.sqrt(ends**2 + m**2)) / 2
-        total["hinges"] += price * np.maximum(ends, 0)
+        total["losses"] += penalty * (ends + np.sqrt(ends**2 + m**2)) / 2
+        total["hinges"] += penalty * np.maximum(ends, 0)
         z0, z = 1 - y * (point @ row), ends[0]
         a0 = (1 + z0 / np.sqrt(z0**2 + m**2)) / 2
         a0 -= mb**2 / 2 / (z0**2 + mb**2) ** 1.5 * y * (direction @ row)
         a = (1 + z / np.sqrt(z**2 + mu**2)) / 2
         side = 0 if y > 0 else 1
-        duals[0, side] += price * np.clip(a0, 0, 1) * row
-        duals[1, side] += price * a * row
-        total["rest"] += price * (max(z, 0) - a * z)
+        duals[0, side] += penalty * np.clip(a0, 0, 1) * row
+        duals[1, side] += penalty * a * row
+        total["rest"] += penalty * (max(z, 0) - a * z)
         bend = make.after[0, 1]
-        total["curvature"] += price * bend**2 / 2 / (z**2 + bend**2) ** 1.5 * np.outer(row, row)
+        total["curvature"] += penalty * bend**2 / 2 / (z**2 + bend**2) ** 1.5 * np.outer(row, row)
     return total, duals

@@ -150,7 +150,7 @@ def test_groups_stay_together():
         choose_k(X, y, [1], 5, groups=groups[::5])
 
 
-def test_lists_with_gaps_and_any_sparse_matrix(noisy):
+def test_lists_with_missing_values_and_any_sparse_matrix(noisy):
     X, y = noisy
     rows = [[*row, "u" if k % 2 else None] for k, row in enumerate(X.tolist())]
     options = {"metric": "mixed", "categorical_features": [4]}

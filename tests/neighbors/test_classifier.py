@@ -37,7 +37,7 @@ REJECT = {"nearest": None, "frequent": None, "abstain": "?"}
 
 
 def mixed_table(rng, n, gaps):
-    """Coarse numbers (for ties), symbols, and gaps: rows of Python values."""
+    """Coarse numbers (for ties), symbols, and missing values: rows of Python values."""
     rows = []
     for _ in range(n):
         row = [float(rng.integers(4)), round(float(rng.normal()), 1),
@@ -371,7 +371,7 @@ import json, warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from tamiz.neighbors import KNNClassifier
-# (a check of scikit-learn 1.6 fails by itself for estimators of categories that refuse gaps)
+# (a check of scikit-learn 1.6 fails by itself for estimators of categories without missing values)
 models = [KNNClassifier(missing="error"), KNNClassifier(metric="mixed", ties="frequent")]
 found = [[a["check_name"], a["status"], repr(a["exception"])]
          for m in models for a in check_estimator(m, on_fail=None)]

@@ -139,7 +139,7 @@ def test_signs_are_removed_without_a_copy():
     )
 
 
-def test_repetition_is_told_to_the_solver():
+def test_repetition_is_passed_to_the_solver():
     K = DenseQ(S)
     assert RepeatedQ(K, 2).repeated() == (K, 2)
     assert K.repeated() == (K, 1)

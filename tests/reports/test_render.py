@@ -363,7 +363,7 @@ def test_no_error_seen_is_not_no_error():
     assert f"{100 * (1 - 0.05 ** (1 / n)):.1f}%" in said
 
 
-def test_columns_set_aside_and_warnings_are_told(page):
+def test_columns_set_aside_and_warnings_are_reported(page):
     said = page.one("data").text
     assert "row id" in said and "an identifier" in said
     assert "mean area" in said  # the column with missing values

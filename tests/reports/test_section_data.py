@@ -1,4 +1,4 @@
-"""The table: indicators are told from the columns of the file."""
+"""The table: indicators are distinguished from the columns of the file."""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ def test_a_small_form():
     found = reproduce("P8", repeats=6, random_state=1)
     again = reproduce("P8", repeats=6, random_state=1)
     assert found.rows == again.rows and found.repeats["resampled"] == 6
-    shares = {line.what: line for line in found.rows if line.group == "share of the resamples"}
-    assert shares["first test: sex"].mean == 1.0
-    assert all(line.inside is None for line in shares.values())  # nothing is published
+    group = "fraction of the resamples"
+    fractions = {line.what: line for line in found.rows if line.group == group}
+    assert fractions["first test: sex"].mean == 1.0
+    assert all(line.inside is None for line in fractions.values())  # nothing is published
     depth = {line.what: line.mean for line in found.rows if line.group == "mean depth"}
     assert depth["pruned tree"] < depth["full tree"]
 

@@ -37,7 +37,7 @@ def pool(monkeypatch):
 
 
 class Pieces:
-    """Four tiles: one fails once ``wanted`` have begun; those of other threads wait to be told."""
+    """Four tiles: one fails once ``wanted`` have begun; other threads wait to be stopped."""
 
     def __init__(self, wanted, error, failing=0):
         self.wanted, self.error, self.failing = wanted, error, failing

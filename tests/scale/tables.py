@@ -68,7 +68,7 @@ def assert_same_as(table, data) -> None:
 
 
 def mixed(n: int = 600, seed: int = 0) -> pd.DataFrame:
-    """Numbers with gaps, whole numbers, words with gaps, a label with gaps."""
+    """Numbers, integers, words and a label; missing values in all but the integers."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

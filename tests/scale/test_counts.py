@@ -17,7 +17,7 @@ def test_missing_values_are_a_level_or_left_out():
     assert counts.n_samples == 4
 
 
-def test_a_column_without_gaps_has_its_last_bin_from_the_rest():
+def test_a_column_without_missing_values_has_its_last_bin_from_the_rest():
     counts = LevelCounts.of(np.array([[0.0], [1.0], [2.0]]), None, Cuts.of([[0.5, 1.5]], False))
     assert counts.counts.tolist() == [[1, 1]]
     assert counts.table(0, missing="ignore").tolist() == [[1], [1], [1]]

@@ -45,7 +45,7 @@ def median_of(x):
 
 
 def check(table, X):
-    """Columns with gaps are filled with medians, and no others."""
+    """Columns with missing values are filled with medians, and no others."""
     gappy = np.flatnonzero(np.isnan(X).any(axis=0))
     assert list(table.fill_values) == [f"x{j}" for j in gappy]
     for j in gappy:
@@ -119,7 +119,7 @@ def test_two_middle_values_far_apart_take_no_passes_of_their_own(monkeypatch):
     X = np.r_[np.linspace(1, 2, 500), np.linspace(1e200, 2e200, 500), np.nan][:, None]
     table = batches((X, np.arange(len(X)) % 2)).filled()
     check(table, X)
-    assert table.n_passes == 3  # gaps, the ends of all values, the ends of the middle parts
+    assert table.n_passes == 3  # missing values, ends of all values, ends of the middle parts
 
 
 def begin_with(monkeypatch, low, high, inside):
@@ -153,7 +153,7 @@ def test_batches_of_one_row_are_kept_together():
     """However many there are: neither memory nor work for each grows with their number."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 3))
-    X[500:700], X[700:900, 1] = 9.0, np.nan  # beyond the intervals, and gaps
+    X[500:700], X[700:900, 1] = 9.0, np.nan  # beyond the intervals, and missing values
     ends = [np.full(3, key_of(end), dtype=np.uint64) for end in (-1.0, 1.0)]
     look = _medians.CountIntervals(
         np.arange(3), *ends, np.empty(0, dtype=np.uint64), np.empty(0), 3, 2
@@ -171,7 +171,7 @@ def test_batches_of_one_row_are_kept_together():
 @pytest.fixture
 def path(tmp_path):
     X, y = gappy_normal(3000, 5)
-    X[:, [0, 3]] = np.random.default_rng(1).normal(size=(3000, 2))  # no gaps there
+    X[:, [0, 3]] = np.random.default_rng(1).normal(size=(3000, 2))  # no missing values there
     frame = pd.DataFrame(X, columns=list("abcde")).assign(kind=y)
     frame.loc[::50, "kind"] = np.nan
     frame.to_parquet(tmp_path / "table.parquet", row_group_size=400)
@@ -180,7 +180,7 @@ def path(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Left out")
-def test_later_passes_read_columns_with_gaps_only(path, monkeypatch):
+def test_later_passes_read_columns_with_missing_values_only(path, monkeypatch):
     little_room(monkeypatch, 50, 64, 500)
     table = batches(path, "kind").survey()
     with watched(table.parts[0], "tables") as passes:
@@ -282,7 +282,7 @@ def test_a_table_whose_values_change_between_passes_ends(monkeypatch):
 # --------------------------------------------------------------------------- kinds of columns
 
 
-def test_nominal_columns_keep_their_gaps(tmp_path):
+def test_nominal_columns_keep_their_missing_values(tmp_path):
     mixed().to_csv(tmp_path / "mixed.csv", index=False)
     with pytest.warns(DataWarning, match="Left out"):
         table = batches(tmp_path / "mixed.csv", "label").survey()

@@ -1,4 +1,4 @@
-"""Rows that are handed over: generators, functions, lists; each fault told by its batch."""
+"""Rows that are passed: generators, functions, lists; each fault reported with its batch."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ WORDS = FRAME.assign(b="u")
         ((X, Y), "text", r"item 1 is str"),
     ],
 )
-def test_a_bad_batch_is_told_and_not_counted(first, second, words):
+def test_a_bad_batch_is_reported_and_not_counted(first, second, words):
     Count.made = []
     with pytest.raises(DataError, match=words):
         sweep(batches(iter([first, second])), Count)

@@ -53,7 +53,7 @@ def test_what_is_no_file_is_not_large(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0, -1, "half", True, float("nan")])
-def test_shares_that_are_none(share):
+def test_fractions_that_are_refused(share):
     with pytest.raises(DataError, match="share="):
         is_large("iris", share=share)
 

@@ -31,7 +31,7 @@ def expected(found, rows, i, j, cuts):
     )
     return table[
         : table.shape[0] - (not cuts.gaps[i]), : table.shape[1] - (not cuts.gaps[j])
-    ]  # without gaps there is no row or column for them
+    ]  # without missing values there is no row or column for them
 
 
 @settings(max_examples=25)
@@ -46,7 +46,7 @@ def test_every_cell_of_every_class(n, levels, told, seed):
     gaps = rng.random(len(levels)) < 0.4
     X, y, cuts, found = setting(rng, n, levels, gaps if told else np.zeros(len(levels), bool))
     if not told:
-        cuts = Cuts.of([cuts.column(j) for j in range(len(levels))])  # gaps might come
+        cuts = Cuts.of([cuts.column(j) for j in range(len(levels))])  # missing values might come
     parts = blocks(X, y, rng)
     total = merge_anyhow([PairCounts.of(b.X, b.y, cuts, 3) for b in parts], rng)
     chosen = np.unique(rng.integers(0, len(levels), 3))

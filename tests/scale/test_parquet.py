@@ -78,7 +78,7 @@ def test_a_column_of_nulls_stays(library, path):
     assert np.isnan(together(table).X[:, 1]).all()
 
 
-def test_dates_are_told_and_left_out(library, path):
+def test_dates_are_reported_and_left_out(library, path):
     day = datetime.date(2020, 1, 1)
     moments = {
         "day": pa.array([day] * N),

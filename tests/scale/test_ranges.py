@@ -1,4 +1,4 @@
-"""Ranges: ends, gaps, and moments against exact fractions, over any cut of the rows."""
+"""Ranges: ends, missing values, and moments against exact fractions, over any cut of the rows."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_parts_equal_the_whole_to_the_last_digits(n, shift, gaps, whole, seed):
         assert abs(got.deviation()[j] - deviation) <= 4e-15 * deviation + rounding
 
 
-def test_sums_of_whole_numbers_have_no_error():
+def test_sums_of_integers_have_no_error():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (5000, 2)).astype(float) + 10.0**9
     one, many = Ranges.of(X), in_parts(X, rng)

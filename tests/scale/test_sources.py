@@ -148,7 +148,7 @@ def test_sparse_pairs_stay_sparse():
     assert abs(together(table).X - X).nnz == 0
 
 
-def test_identifiers_and_dates_are_told_and_left_out(tmp_path):
+def test_identifiers_and_dates_are_reported_and_left_out(tmp_path):
     frame = mixed(100)
     frame.insert(0, "row", np.arange(100) * 3)
     frame.insert(1, "when", pd.date_range("2020-01-01", periods=100).astype(str))

@@ -16,7 +16,7 @@ from tests.naive.streaming import blocks, sweeper
 
 
 def table(rng, n, p, levels, gaps, kind="mixed"):
-    """Columns with 1 to ``levels`` levels, some related to each other, some with gaps."""
+    """Columns with 1 to ``levels`` levels, some related to each other, some with missing values."""
     hidden = rng.integers(0, 4, n)
     X = np.empty((n, p))
     for j in range(p):

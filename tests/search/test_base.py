@@ -1,4 +1,4 @@
-"""The frame of all searches: gaps, weights, groups, time, ties, and what happens at the end."""
+"""The frame of all searches: missing values, weights, groups, time, ties, how they end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_gaps():
     return gaps
 
 
-def test_gaps_are_for_the_pipeline_to_fill():
+def test_missing_values_are_for_the_pipeline_to_fill():
     judge = make_pipeline(SimpleImputer(), LogisticRegression())
     search = ForwardSelection(judge, n_features_to_select=2).fit(with_gaps(), Y)
     assert sorted(search.order_[:2]) == [1, 3]
@@ -111,7 +111,7 @@ def test_a_failure_of_the_last_fit_does_not_cost_the_search():
         search.predict(X)
 
 
-def test_failures_are_told_again_after_a_resume(tmp_path):
+def test_failures_are_reported_again_after_a_resume(tmp_path):
     def fails(part, y):
         if part.shape[1] == 2:
             raise ValueError("pairs are forbidden")

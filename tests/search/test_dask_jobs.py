@@ -36,7 +36,7 @@ def values(search):
     "search",
     [
         ForwardSelection(GaussianNB(), n_features_to_select=3),  # joblib would use processes
-        ForwardSelection(n_features_to_select=2, cv=3),  # a judge that is told of neighbours
+        ForwardSelection(n_features_to_select=2, cv=3),  # a judge that is given neighbours
         ExhaustiveSearch(criterion="cfs", n_features_to_select=2),  # a judge without an estimator
     ],
     ids=["any estimator", "neighbours", "merit"],
@@ -84,7 +84,7 @@ def test_table_travels_once_and_jobs_are_small(client):
     ):
         search.fit(X, y)
     assert len(sent) == 1 and sent[0].options["broadcast"]
-    assert len(made) == 1 and 0 < made[0].args[0].largest_parcel < 10_000
+    assert len(made) == 1 and 0 < made[0].args[0].largest_batch < 10_000
 
 
 def twice(shared, number):
@@ -99,7 +99,7 @@ def test_what_is_shared_may_be_a_list_or_a_dictionary(client):
     assert list(runner.results(twice, Shared([1]), [])) == []
 
 
-def test_client_that_joblib_is_told(client):
+def test_client_that_joblib_is_given(client):
     with Client(client.scheduler.address, set_as_default=False) as other:
         with parallel_config(backend="dask", client=other):
             runner = find_runner(-1)

@@ -113,7 +113,7 @@ def test_an_interruption_keeps_the_table():
     assert found.evaluations_.features(3) == ["x3"]
 
 
-def test_failures_are_gaps():
+def test_failures_are_missing_values():
     def fails(part, y):
         if part.shape[1] == 2:
             raise ValueError("pairs are forbidden")

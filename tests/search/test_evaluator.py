@@ -92,7 +92,7 @@ def test_the_empty_subset_is_the_worst_and_asks_nobody():
     assert judge.asked == [] and own.n_evaluations == 1
 
 
-def test_the_neighbour_is_told_before_and_forgotten_after():
+def test_the_neighbour_is_given_before_and_forgotten_after():
     judge = Counting()
     own = evaluator(judge)
     own.many([subset(0, 1)], near=subset(0))
@@ -126,7 +126,7 @@ def test_time_budget_ends_after_an_evaluation():
         own.many([subset(k) for k in range(4)])
     assert 1 <= own.n_evaluations < 4
     assert len(judge.asked) == own.n_evaluations
-    # what is known costs no time and is still told
+    # what is known costs no time and is still reported
     assert own.recall(subset(0)).value == pytest.approx(0.1)
     with pytest.raises(TimeUp):  # though a search that goes on asking for it must end
         own.one(subset(0))
@@ -239,7 +239,7 @@ def test_an_estimator_that_fails_on_some_subsets():
 
 
 class Greedy(Counting):
-    """A judge that needs a share of the memory, and remembers which threads asked it."""
+    """A judge that needs a fraction of the memory, and remembers which threads asked it."""
 
     prefer = "processes"  # in which nothing of it could be remembered
 
@@ -247,7 +247,7 @@ class Greedy(Counting):
         super().__init__(pause=0.01)
         self.share, self.threads = share, set()
 
-    def share_of_memory(self, n_features):
+    def memory_fraction(self, n_features):
         return self.share
 
     def score(self, features, splits=slice(None)):
@@ -269,7 +269,7 @@ def test_large_subsets_are_judged_by_fewer_threads(share, most):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_share_of_memory_grows_with_the_subset(kind):
+def test_the_memory_fraction_grows_with_the_subset(kind):
     X = np.zeros((2000, 5000))  # 80 MB, of which no page is touched
     if kind == "sparse":
         entries = np.zeros(6_000_000), np.zeros(6_000_000, dtype=np.int32)
@@ -277,9 +277,9 @@ def test_the_share_of_memory_grows_with_the_subset(kind):
     y = np.arange(2000) % 2
     judge = CrossValidation(GaussianNB(), X, y, make_splits(3, X, y, True, 0), None)
     # three copies of two thirds of the rows, beside one table's worth
-    assert judge.share_of_memory(2500) == pytest.approx(1.0, rel=1e-3)
-    assert judge.share_of_memory(5) == pytest.approx(0.002, rel=1e-3)
+    assert judge.memory_fraction(2500) == pytest.approx(1.0, rel=1e-3)
+    assert judge.memory_fraction(5) == pytest.approx(0.002, rel=1e-3)
     small = CrossValidation(
         GaussianNB(), X[:60], y[:60], make_splits(3, X[:60], y[:60], True, 0), None
     )
-    assert small.share_of_memory(5000) < 0.05
+    assert small.memory_fraction(5000) < 0.05

@@ -138,7 +138,7 @@ def test_one_standard_error_takes_the_smallest_subset_close_to_the_best():
 # ------------------------------------------------------------------------------ foretelling
 
 
-def test_the_number_of_subsets_and_the_time_are_told():
+def test_the_number_of_subsets_and_the_time_are_reported():
     table = Table(8, 0)
     found = table.fit(ExhaustiveSearch)
     notes = found.selection_.notes

@@ -90,7 +90,7 @@ def test_seeded_estimators_are_functions_of_the_subset():
     np.testing.assert_array_equal(judge.score(S), first)
 
 
-def test_a_metric_that_is_not_a_number_is_told():
+def test_a_metric_that_is_not_a_number_is_reported():
     X, y = make()
     splits = make_splits(3, X, y, True, 0)
     judge = CrossValidation(SVC(), X, y, splits, lambda machine, X, y: np.nan)
@@ -98,7 +98,7 @@ def test_a_metric_that_is_not_a_number_is_told():
         judge.score(np.array([0]))
 
 
-def test_no_metric_at_all_is_told():
+def test_no_metric_at_all_is_reported():
     with pytest.raises(ValueError, match="scoring names no metric"):
         make_scorer(SVC(), [])
 

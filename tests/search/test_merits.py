@@ -98,13 +98,13 @@ def test_a_function_is_a_criterion():
         (lambda X, y: X[0], "must return one number"),
     ],
 )
-def test_what_cannot_be_a_criterion_is_told(criterion, sentence):
+def test_what_cannot_be_a_criterion_is_reported(criterion, sentence):
     X, y = make()
     with pytest.raises(ValueError, match=sentence):
         merit_for(criterion, X, y).score(np.array([0, 1]))
 
 
-def test_a_class_of_one_sample_is_told():
+def test_a_class_of_one_sample_is_reported():
     X, y = make(classes=2)
     y[:] = 0
     y[3] = 1

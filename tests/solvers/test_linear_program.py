@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from tamiz.runtime.progress import Progress
 from tamiz.solvers import l1_programs as programs
 from tamiz.solvers import linear_program
-from tamiz.solvers.l1_programs import entry_price, least_norm
+from tamiz.solvers.l1_programs import entry_penalty, least_norm
 from tamiz.solvers.linear_program import (
     METHODS,
     HingeProgram,
@@ -186,26 +186,26 @@ def test_without_a_penalty_the_shortest_of_the_minimisers(kind, n, p):
 
 @pytest.mark.parametrize("kind", ["normal", "whole numbers", "copies", "units"])
 @pytest.mark.parametrize(("n", "p"), [(2, 1), (9, 4), (60, 7), (25, 60)])
-def test_the_first_weight_appears_at_the_entry_price(kind, n, p):
+def test_the_first_weight_appears_at_the_entry_penalty(kind, n, p):
     program = case(kind, n, p, 7 * n + p, own=True)
-    price = entry_price(*program)
+    penalty = entry_penalty(*program)
     lighter = 2 * min(program.C[program.y > 0].sum(), program.C[program.y < 0].sum())
-    if price == np.inf:  # the lighter class lies amid the heavier one: no plane helps
+    if penalty == np.inf:  # the lighter class lies amid the heavier one: no plane helps
         assert naive.least_objective(*program._replace(C=1e3 * program.C)) == pytest.approx(
             1e3 * lighter, rel=1e-9
         )
         return
-    below = program._replace(C=program.C * price * (1 - 1e-4))
-    above = program._replace(C=program.C * price * 1.01)
-    assert naive.least_objective(*below) == pytest.approx(lighter * price * (1 - 1e-4), rel=1e-9)
-    assert naive.least_objective(*above) < lighter * price * 1.01 * (1 - 1e-10)
+    below = program._replace(C=program.C * penalty * (1 - 1e-4))
+    above = program._replace(C=program.C * penalty * 1.01)
+    assert naive.least_objective(*below) == pytest.approx(lighter * penalty * (1 - 1e-4), rel=1e-9)
+    assert naive.least_objective(*above) < lighter * penalty * 1.01 * (1 - 1e-10)
     assert not solve_hinge_program(below, tol=1e-8).w.any()
     assert solve_hinge_program(above, tol=1e-10).w.any()
 
 
 def test_nothing_enters_if_nothing_varies():
     y = np.array([1.0, 1.0, -1.0])
-    assert entry_price(np.ones((3, 2)), y, np.ones(3), np.ones(2)) == np.inf
+    assert entry_penalty(np.ones((3, 2)), y, np.ones(3), np.ones(2)) == np.inf
 
 
 def test_limits_and_interruption_keep_what_was_reached():
@@ -223,7 +223,7 @@ def test_limits_and_interruption_keep_what_was_reached():
 @pytest.mark.parametrize(("n", "p"), [(150, 40), (600, 10), (1500, 30)])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_small_program_grows_to_the_whole_one(seed, n, p):
-    """From the solution at another price, features and samples have to join."""
+    """From the solution at another C, features and samples have to join."""
     program = case("normal", n, p, seed, scale=0.5)
     noise = np.random.default_rng(seed).normal(size=n)
     y = np.where(program.X[:, 0] - program.X[:, 1] + 0.5 * noise > 0, 1.0, -1.0)

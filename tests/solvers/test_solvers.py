@@ -274,7 +274,7 @@ def test_interruption_leaves_a_consistent_point():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_coarse_entries_never_pass_for_converged(solver):
-    """With a price this high float32 cannot reach the tolerance; the result must say so."""
+    """With a C this high float32 cannot reach the tolerance; the result must say so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
     signs = np.where(X[:, 0] + 0.8 * rng.normal(size=500) > 0, 1.0, -1.0)

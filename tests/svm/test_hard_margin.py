@@ -23,7 +23,7 @@ def separable(seed, n=80, p=5, gap=0.3):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_equals_a_soft_margin_of_enormous_price(seed):
+def test_equals_a_soft_margin_of_enormous_C(seed):
     X, y = separable(seed)
     ours = HardMarginSVC(tol=1e-8).fit(X, y)
     peer = PeerSVC(kernel="linear", C=1e9, tol=1e-9).fit(X, y)

@@ -118,7 +118,7 @@ def test_sparse_equals_dense(kind, shape):
     )
 
 
-def test_several_classes_are_told_one_from_the_rest():
+def test_several_classes_are_separated_one_versus_rest():
     X, y = load_digits(n_class=5, return_X_y=True)
     X, y = StandardScaler().fit_transform(X), np.array(list("abcde"))[y]
     machine = LinearMachine(0.01).fit(X, y)

@@ -103,7 +103,7 @@ def test_default_number_of_passes(max_iter, n, passes):
     assert default_passes(max_iter, n) == passes
 
 
-def test_sorted_rows_are_told():
+def test_sorted_rows_are_reported():
     X, y = mixture(1200)
     order = np.argsort(y, kind="stable")
     with pytest.warns(UserWarning, match=r"batches without the class.*sorted.*Shuffle"):

@@ -61,7 +61,7 @@ def quietly(machine, X, y):
 @given(seed=st.integers(0, 500), intercept=st.booleans(), as_sparse=st.booleans())
 def test_weights_mistakes_and_passes_equal_the_naive_ones(seed, intercept, as_sparse):
     rng = np.random.default_rng(seed)
-    X = rng.integers(-3, 4, (8, 2)).astype(float)  # whole numbers: sums are exact, ties occur
+    X = rng.integers(-3, 4, (8, 2)).astype(float)  # integers: sums are exact, ties occur
     signs = rng.choice([-1.0, 1.0], 8)
     rows = np.c_[X, np.full(8, float(intercept))].tolist()
     beta, mistakes, epochs, separated = naive.perceptron(rows, signs, 25)
@@ -152,7 +152,7 @@ def test_cycling_is_proved_exactly_when_no_hyperplane_exists(seed):
     y = rng.integers(0, 2, 6)
     y[:2] = 0, 1
     machine = quietly(PerceptronClassifier(max_iter=2_000), X, y)
-    # In the plane, whole numbers this small either separate or cycle long before the limit.
+    # In the plane, integers this small either separate or cycle long before the limit.
     assert machine.status_ in ("separated", "cycles")
     signed = np.where(y == 1, 1.0, -1.0)[:, None] * np.c_[X, np.ones(6)]
     separator = linprog(np.zeros(3), A_ub=-signed, b_ub=-np.ones(6), bounds=(None, None))

@@ -146,7 +146,7 @@ def test_one_class_and_ball_agree_for_a_radial_kernel():
 
 @pytest.mark.parametrize("nu", [0.01, 0.1])
 @pytest.mark.parametrize("Machine", [SVDD, OneClassSVM])
-def test_the_promised_share_holds_at_the_default_tolerance(Machine, nu):
+def test_the_promised_fraction_holds_at_the_default_tolerance(Machine, nu):
     X = np.random.default_rng(0).normal(size=(2000, 2))
     machine = Machine(nu=nu, gamma=0.5).fit(X)
     assert (machine.predict(X) == -1).mean() <= nu + 1e-9

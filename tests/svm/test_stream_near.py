@@ -38,7 +38,7 @@ def test_rows_kept_and_summed_up_are_those_of_the_definition_and_lie_below(dense
     whole = make.of(table, y)
     parts = make.of(table[:30], y[:30]).merge(make.of(table[30:], y[30:], 30))
     Z = np.column_stack([(X - make.units.shift) / make.units.scale, np.ones(len(y))])
-    signs, prices = make.tasks.signs[:, y], make.tasks.prices[:, y]
+    signs, penalties = make.tasks.signs[:, y], make.tasks.penalties[:, y]
     z = 1 - signs * ((make.point + 0.7 * make.direction) @ Z.T)
     near = ((np.abs(z) < make.width[:, None]) & (signs != 0)).any(axis=0)
     assert 0 < near.sum() < len(y)
@@ -47,18 +47,18 @@ def test_rows_kept_and_summed_up_are_those_of_the_definition_and_lie_below(dense
         np.testing.assert_array_equal(kept, X[near])
         np.testing.assert_array_equal(np.concatenate([p.codes for p in found.parts]), y[near])
         for k in range(2):
-            alpha = prices[k] * (z[k] > 0) * ~near
+            alpha = penalties[k] * (z[k] > 0) * ~near
             for side, sign in enumerate((1, -1)):
                 np.testing.assert_allclose(
                     found.far[k, side], (alpha * (signs[k] == sign)) @ Z, atol=1e-11
                 )
             ends = make.point[k] + make.lengths[:, None] * make.direction[k]
-            losses = np.maximum(0, 1 - signs[k] * (ends @ Z.T)) @ (prices[k] * (signs[k] != 0))
+            losses = np.maximum(0, 1 - signs[k] * (ends @ Z.T)) @ (penalties[k] * (signs[k] != 0))
             np.testing.assert_allclose(found.hinges[k], losses, rtol=1e-12)
     # with the rows far away summed up, the losses are never above the true ones
     rng = np.random.default_rng(4)
     for k, w in enumerate(3 * rng.standard_normal((2, 4))):
-        true = prices[k] * (signs[k] != 0) * np.maximum(0, 1 - signs[k] * (Z @ w))
+        true = penalties[k] * (signs[k] != 0) * np.maximum(0, 1 - signs[k] * (Z @ w))
         level, u = whole.far[k, :, -1].sum(), whole.far[k, 0] - whole.far[k, 1]
         assert true[near].sum() + level - u @ w <= true.sum() + 1e-9
 

@@ -30,7 +30,7 @@ def test_the_sums_of_a_pass_are_those_of_the_formulas_and_add_up(dense):
         lengths=np.array([[0.6, 0.0, 1.5]]),
         before=np.array([[0.3, 0.5]]),
         after=np.array([[0.1, 0.3]]),
-        share=np.array([np.inf]),
+        rate=np.array([np.inf]),
     )
     table = X if dense else sparse.csr_matrix(X)
     whole = make.of(table, y)
@@ -45,12 +45,12 @@ def test_the_sums_of_a_pass_are_those_of_the_formulas_and_add_up(dense):
         np.testing.assert_allclose(lower, np.tril(slow["curvature"]), rtol=1e-11, atol=1e-12)
 
 
-def test_a_share_of_the_rows_gives_the_curvature_on_average():
+def test_a_sample_of_the_rows_gives_the_curvature_on_average():
     X, y = noisy(20_000, 3)
     rows = rows_of(X, y, 1.0)
     question = newton._question(rows, [MachineRun(np.ones(3), np.zeros(4))], [0])
     whole = question.of(X, y)
-    question.share = np.array([4000 / whole.bend[0]])
+    question.rate = np.array([4000 / whole.bend[0]])
     some = question.of(X, y)
     assert not np.array_equal(some.curvature, whole.curvature)
     size = np.abs(whole.curvature[0]).max()

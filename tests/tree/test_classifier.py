@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @pytest.fixture(scope="module")
 def people():
-    """A table of words, ordered words and numbers with gaps."""
+    """A table of words, ordered words and numbers with missing values."""
     rng = np.random.default_rng(0)
     n = 150
     frame = pd.DataFrame(
@@ -244,7 +244,7 @@ def test_a_sparse_matrix_gives_the_tree_of_its_dense_copy():
 
 
 @pytest.mark.parametrize("name", ["hmeq", "heart_cleveland"])
-def test_gaps_are_not_worse_than_with_scikit_learn(data_dir, name):
+def test_errors_with_missing_values_are_not_worse_than_with_scikit_learn(data_dir, name):
     """Ours has no chance in it; the peer's tree depends on its seed, so that several are asked."""
     from sklearn.tree import DecisionTreeClassifier
 

@@ -148,7 +148,7 @@ def test_a_leaf_alone_and_a_sample_alone_are_one():
     assert "Decision tree with 1 leaf<" in text and "1 sample," in text
 
 
-def test_bars_show_the_shares_of_the_classes():
+def test_bars_show_the_class_fractions():
     tree = random_tree(np.random.default_rng(2), 6)
     root = ET.fromstring(drawing.svg(tree, WORDING))
     groups = [g for g in root.iter(f"{SVG}g")]

@@ -23,7 +23,7 @@ def table(seed, n=60, p=4, n_classes=3, n_levels=None):
 
 
 def mixed(seed, n=70, gaps=0.0, n_classes=3):
-    """Two numeric and two nominal features (3 and 5 categories), with gaps."""
+    """Two numeric and two nominal features (3 and 5 categories), with missing values."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     y[:n_classes] = np.arange(n_classes)
@@ -68,7 +68,7 @@ def test_every_numeric_split_is_the_best(criterion, levels):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("missing", ["auto", "surrogate", "direction"])
-def test_every_split_of_mixed_features_with_gaps_is_the_best(criterion, missing):
+def test_every_split_of_mixed_features_with_missing_values_is_the_best(criterion, missing):
     X, y = mixed(2, gaps=0.15)
     model = CARTClassifier(criterion, categorical_features=[1, 3], missing=missing).fit(X, y)
     check_splits_are_best(
@@ -118,13 +118,13 @@ def test_the_unit_of_the_weights_does_not_matter(scale, options):
         np.testing.assert_allclose(scaled.weight, plain.weight * scale, rtol=1e-6)
 
 
-def test_shares_of_the_samples_are_not_rounded_up():
+def test_fractions_of_the_samples_are_not_rounded_up():
     X, y = np.arange(100.0)[:, None], np.arange(100) >= 7  # 0.07 * 100 is a little above 7
     tree = CARTClassifier(min_samples_leaf=0.07).fit(X, y).tree_
     assert tree.n_samples.tolist() == [100, 7, 93]
 
 
-def test_regression_splits_are_best_with_categories_and_gaps():
+def test_regression_splits_are_best_with_categories_and_missing_values():
     rng = np.random.default_rng(6)
     X, k = mixed(6, gaps=0.1)
     t = k + rng.standard_normal(len(k)) + 1e3

@@ -84,7 +84,7 @@ def test_a_large_tree_is_nested_and_its_columns_are_those_of_its_trees(measure):
         nodes = set(pruned.original.tolist())
         assert before is None or nodes < before
         before = nodes
-    # the price at which the next tree takes over is where both cost the same
+    # the alpha at which the next tree takes over is where both cost the same
     size = path.mean_depths if measure == "mean_depth" else path.leaves
     rate = np.diff(path.training_errors) / -np.diff(size)
     np.testing.assert_allclose(rate, path.alphas[1:], rtol=1e-9)
@@ -107,7 +107,7 @@ def test_a_chain_is_as_quick_as_a_bush():
     left[inner], right[inner] = inner + 1, inner + 2
     parent[left[inner]] = parent[right[inner]] = inner
     error = np.zeros(2 * n - 1)
-    error[inner] = np.linspace(0.5, 0.0, len(inner)) ** 2  # convex: each link at its own price
+    error[inner] = np.linspace(0.5, 0.0, len(inner)) ** 2  # convex: each link at its own alpha
     links = weakest_links(left, right, parent, error, np.ones(2 * n - 1))
     assert len(links.alphas) == n - 1 and links.last[0] == n - 2  # the last gains nothing
 
@@ -123,7 +123,7 @@ def test_squared_error_per_leaf_is_scikit_learns_path(seed):
     model = DecisionTreeRegressor(random_state=seed).fit(X, y)
     path = pruning_path(from_sklearn(model, X, y), "leaves")
     theirs = model.cost_complexity_pruning_path(X, y)
-    # they cut one link at a time: of equal prices the last has all
+    # they cut one link at a time: of equal alphas the last has all
     alphas, impurities = theirs.ccp_alphas, theirs.impurities
     last = np.append(np.diff(alphas) > 1e-9 * alphas[1:], True)
     np.testing.assert_allclose(path.alphas, alphas[last], rtol=1e-7, atol=1e-9)

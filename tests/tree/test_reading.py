@@ -31,7 +31,7 @@ def model():
 
 
 def mixed(seed=0, n=300, gaps=0.2):
-    """A table with numbers, names and ordered levels, and gaps in all."""
+    """A table with numbers, names and ordered levels, and missing values in all."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({
         "size": rng.normal(size=n).round(2),
@@ -154,9 +154,9 @@ def test_class_weights_count_with_and_without_folds(given):
     cv = model.prune_path_
     balance = {k: 1 / weights[labels == k].sum() for k in (0, 1)} if given == "balanced" else given
     factor = w * np.array([balance.get(k, 1.0) for k in y.tolist()])
-    prices = np.append(np.sqrt(cv.alphas[:-1] * cv.alphas[1:]), 1e9)
-    for k, price in enumerate(prices):  # the fold's tree is the whole tree
-        wrong = cv.tree(cv.at(price)).prediction[cv.tree(cv.at(price)).apply(other)] != y
+    alphas = np.append(np.sqrt(cv.alphas[:-1] * cv.alphas[1:]), 1e9)
+    for k, alpha in enumerate(alphas):  # the fold's tree is the whole tree
+        wrong = cv.tree(cv.at(alpha)).prediction[cv.tree(cv.at(alpha)).apply(other)] != y
         assert cv.errors[k] == pytest.approx(np.average(wrong, weights=factor), abs=1e-12)
 
 
@@ -232,7 +232,7 @@ def test_cross_validation_is_breimans(model, measure):
     assert path.errors[path.chosen] == path.errors.min()
 
 
-def test_cross_validation_of_tables_with_gaps_costs_and_rare_classes():
+def test_cross_validation_of_tables_with_missing_values_costs_and_rare_classes():
     frame, y = mixed(n=120)
     y[y == "perhaps"] = "no"
     y[0] = "rare"  # one sample: a fold lacks it
@@ -323,7 +323,7 @@ def test_bad_input_is_answered_in_sentences_and_changes_nothing(model, call, sen
 
 @pytest.mark.parametrize("missing", ["auto", "surrogate", "direction"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_source_predicts_the_same_with_gaps_levels_and_sets(seed, missing):
+def test_the_source_predicts_the_same_with_missing_values_levels_and_sets(seed, missing):
     frame, y = mixed(seed)
     model = CARTClassifier(missing=missing, n_surrogates=3).fit(frame, y)
     space: dict = {}

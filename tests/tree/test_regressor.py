@@ -57,7 +57,7 @@ def test_a_constant_target_is_one_leaf_without_rounding():
     assert set(full.predict(np.arange(9.0)[:, None])) == {0.1, 0.7, 0.3}
 
 
-def test_categories_and_gaps_and_files(tmp_path):
+def test_categories_and_missing_values_and_files(tmp_path):
     rng = np.random.default_rng(1)
     kind = rng.choice(["x", "y", "z"], 120)
     x = rng.standard_normal(120)

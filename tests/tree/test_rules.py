@@ -88,7 +88,8 @@ def test_missing_values_are_named_where_they_go():
     outer = NominalSplit(1, frozenset([0, 1]), frozenset([2]), missing=0)
     inner = NominalSplit(1, frozenset([0]), frozenset([1]), missing=1)
     nominal = tree_of([outer, inner, None, None, None], [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
-    assert rules_of(nominal, WORDING)[0].conditions == ("city = Lima",)  # gaps went elsewhere
+    # missing values went elsewhere
+    assert rules_of(nominal, WORDING)[0].conditions == ("city = Lima",)
     known = tree_of([NumericSplit(0, np.inf, missing=0), None, None], [1, -1, -1], [2, -1, -1])
     assert [rule.conditions for rule in rules_of(known, WORDING)] == [
         ("age is known",), ("age is missing",),
@@ -194,7 +195,7 @@ def test_tree_in_letters():
     assert tree_text(tree, WORDING, 0) == "all: no 50.0 %, n = 6 ..."
 
 
-def test_shares_are_never_rounded_to_all_or_nothing():
+def test_fractions_are_never_rounded_to_all_or_nothing():
     assert [percent(s) for s in (0, 1e-5, 0.5, 0.99999, 1)] == [
         "0.0 %", "<0.1 %", "50.0 %", ">99.9 %", "100.0 %",
     ]  # fmt: skip
@@ -238,7 +239,7 @@ def test_the_source_predicts_what_the_tree_predicts(seed):
         assert predict(cells) == said
 
 
-def test_all_kinds_of_gaps_are_missing_in_the_source():
+def test_all_kinds_of_missing_values_are_missing_in_the_source():
     import pandas as pd
 
     splits = [NumericSplit(0, 5.0, missing=1), None, None]

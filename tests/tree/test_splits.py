@@ -10,7 +10,7 @@ CATEGORIES = {1: np.array(["red", "green", "blue"], dtype=object), 2: np.array([
 X = np.array([[1.0, 0, 0], [2.0, 1, 1], [3.0, 2, 2], [np.nan, np.nan, np.nan], [2.5, -1, 1]])
 
 
-def test_a_number_at_the_threshold_goes_left_and_a_gap_where_the_split_says():
+def test_a_number_at_the_threshold_goes_left_and_a_missing_value_where_the_split_says():
     assert NumericSplit(0, 2.0).sends_left(X).tolist() == [1, 1, 0, -1, 0]
     assert NumericSplit(0, 2.0, 1).sends_left(X).tolist() == [1, 1, 0, 1, 0]
     assert NumericSplit(0, np.inf, 0).sends_left(X).tolist() == [1, 1, 1, 0, 1]

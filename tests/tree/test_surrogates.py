@@ -85,7 +85,7 @@ def test_a_copy_of_the_split_feature_stands_in_for_it_when_a_value_is_missing():
     assert (alone.predict(gaps) == larger).all()
 
 
-def test_surrogates_recover_what_gaps_hide():
+def test_surrogates_recover_what_missing_values_hide():
     rng = np.random.default_rng(5)
     z = rng.standard_normal(600)
     X = z[:, None] + 0.3 * rng.standard_normal((600, 4))
@@ -101,7 +101,7 @@ def test_surrogates_recover_what_gaps_hide():
     assert tree.score(X[test], t[test]) > 0.7
 
 
-def test_auto_is_for_training_data_with_gaps():
+def test_auto_is_for_training_data_with_missing_values():
     X, y = mixed(6)
     assert not any(CARTClassifier(categorical_features=[1, 3]).fit(X, y).tree_.surrogates)
     X[0, 0] = np.nan

@@ -32,7 +32,7 @@ def from_sklearn(fitted, X, y):
 
 
 def random_tree(rng, n_splits, n_classes=2, n=40, n_features=4, nominal=()):
-    """A tree whose samples are dealt at random: all of its errors are shares of ``n``."""
+    """A tree whose samples are dealt at random: all of its errors are fractions of ``n``."""
     left, right = [-1], [-1]
     counts = [rng.multinomial(n, np.ones(n_classes) / n_classes)]
     splits = [None]

@@ -1,4 +1,4 @@
-"""Text where numbers belong: which cell is named, and who is told of the string kernel."""
+"""Text where numbers belong: which cell is named, and who is pointed to the string kernel."""
 
 from __future__ import annotations
 

@@ -58,11 +58,11 @@ def wants_stream(asked: bool | None, data: str, method: Method, rows: int | None
     if rows is not None:
         raise UsageProblem("--rows reads the first rows only, and --stream all; use one of them.")
     if not hasattr(method.cls, "fit_stream"):
-        why = "" if asked else f" {data} is large beside the memory that is free, and"
+        why = "" if asked else f" {data} is large compared with the free memory, and"
         raise UsageProblem(
             f"{why[1:]}{' ' if why else ''}{method.name} needs all rows in memory. Methods that "
             f"read a file in batches: {', '.join(streaming_methods())}. "
-            "--no-stream reads it as a whole all the same."
+            "--no-stream reads it as a whole anyway."
         )
     return True
 

@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None) -> int:
     """Run the program; its exit code."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, prog_name="tamiz", standalone_mode=False)
         flush()
     except KeyboardInterrupt:
         return _interrupted()

@@ -13,13 +13,13 @@ from tamiz.data.column import Column, RawTable, plain_number
 from tamiz.data.dataset import Dataset, check_encoding, count_missing
 from tamiz.data.errors import DataError, listed
 from tamiz.data.findings import (
-    Told,
+    Remarks,
     find_leaks,
-    tell_aside,
-    tell_doubtful,
-    tell_leaks,
-    tell_skew,
-    tell_transposed,
+    report_aside,
+    report_doubtful,
+    report_leaks,
+    report_skew,
+    report_transposed,
 )
 from tamiz.data.plan import (
     ASIDE,
@@ -78,8 +78,8 @@ def build(
     ``trusted`` data sets are curated: all their columns are kept, and nothing is warned of.
     ``keep`` names columns that are no leaks, whatever they look like.
     """
-    told = Told([*table.notes], [one.text for one in table.warnings])
-    told.found += table.warnings
+    remarks = Remarks([*table.notes], [one.text for one in table.warnings])
+    remarks.found += table.warnings
     by_name = {column.name: column for column in table.columns}
     given = _given_roles(roles, table)
     leaks = "keep" if encode is None else leaks  # cells as they are, all of them
@@ -89,7 +89,7 @@ def build(
     }
     target = _Target()
     if plan.target is not None:
-        target = _take_target(table, by_name.pop(plan.target), task, plan, told, trusted)
+        target = _take_target(table, by_name.pop(plan.target), task, plan, remarks, trusted)
     rows = target.rows
     beside = {
         key: _beside(key, _column(table, by_name, feature), rows, table.source)
@@ -100,14 +100,14 @@ def build(
     names = list(plan.features)
     if sparse.issparse(X):
         judged = {feature: given.get(feature, "numeric") for feature in names}
-        _note_sparse(X, judged, names, told)
+        _note_sparse(X, judged, names, remarks)
         aside = {feature: ASIDE[role] for feature, role in judged.items() if role == "ignore"}
     else:
-        judged = _guess(X, names, texts, given, told, trusted)
+        judged = _guess(X, names, texts, given, remarks, trusted)
         if not trusted:
-            tell_doubtful(X, names, judged, given, told)
+            report_doubtful(X, names, judged, given, remarks)
             if plan.guessed and target.task == "regression" and judged[names[0]] in ("id", "text"):
-                tell_transposed(table, plan, names, texts, target.y, told)
+                report_transposed(table, plan, names, texts, target.y, remarks)
         aside = {
             feature: ASIDE[role]
             for feature, role in judged.items()
@@ -117,7 +117,7 @@ def build(
             codes = target.codes()
             away = find_leaks(X, names, codes, target.task, judged, cleared, plan.target)
             judged.update(dict.fromkeys(away, "leak"))
-            tell_leaks(away, leaks == "drop", told)
+            report_leaks(away, leaks == "drop", remarks)
             if leaks == "drop":
                 aside |= {f: f"a suspected leak: gives the target {how}" for f, how in away.items()}
     if encode is None:
@@ -127,7 +127,7 @@ def build(
     elif aside:
         kept = _not_aside(names, aside, judged, table.source)
         X, names = X[:, kept], [names[j] for j in kept]
-        tell_aside([f for f in aside if f not in given and judged[f] != "leak"], judged, told)
+        report_aside([f for f in aside if f not in given and judged[f] != "leak"], judged, remarks)
     coded = encode is not None or sparse.issparse(X)
     levels = {f: texts[f].levels for f in names if f in texts} if coded else {}
     data = Dataset(
@@ -145,10 +145,12 @@ def build(
         levels=levels,
         aside=aside,
         extras={**_extras(table, rows), **beside},
-        notes=told.notes + told.alarms,
-        warnings=told.found,
+        notes=remarks.notes + remarks.alarms,
+        warnings=remarks.found,
     )
-    return (data.encode("onehot") if encode == "onehot" else data), [] if trusted else told.alarms
+    return (
+        data.encode("onehot") if encode == "onehot" else data
+    ), [] if trusted else remarks.alarms
 
 
 def _extras(table: RawTable, rows: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -233,7 +235,7 @@ def _guess(
     names: list[str],
     texts: dict[str, Column],
     given: dict[str, str],
-    told: Told,
+    remarks: Remarks,
     trusted: bool,
 ) -> dict[str, str]:
     roles = numeric_roles(X, names)
@@ -255,15 +257,15 @@ def _guess(
     if copies:
         more = f" and {len(copies) - 5} more" if len(copies) > 5 else ""
         shown = ", ".join(list(copies.values())[:5])
-        told.note("duplicate", copies, f"Columns that repeat another: {shown}{more}.")
+        remarks.note("duplicate", copies, f"Columns that repeat another: {shown}{more}.")
     constant = [names[j] for j in range(len(names)) if roles[j] == "constant"]
     if constant:
-        told.note("constant", constant, f"Constant columns: {listed(constant)}.")
+        remarks.note("constant", constant, f"Constant columns: {listed(constant)}.")
     if not trusted and len(names) <= 1000:
         plain = [j for j in range(len(names)) if roles[j] == "numeric" and names[j] not in given]
         few = [names[j] for j in few_valued(X, plain)]
         if few:
-            told.note(
+            remarks.note(
                 "codes",
                 few,
                 f"Few integers, taken as numbers: {listed(few)}; if they are codes, say "
@@ -294,14 +296,14 @@ def _not_aside(
     return kept
 
 
-def _note_sparse(X: Any, roles: dict[str, str], names: list[str], told: Told) -> None:
+def _note_sparse(X: Any, roles: dict[str, str], names: list[str], remarks: Remarks) -> None:
     stored = np.bincount(X.indices, minlength=X.shape[1])
     empty = np.flatnonzero(stored == 0)
     for j in empty:
         roles[names[j]] = "constant"
     if len(empty):
         columns = [names[j] for j in empty]
-        told.note("constant", columns, f"{len(empty)} columns are zero throughout.")
+        remarks.note("constant", columns, f"{len(empty)} columns are zero throughout.")
 
 
 # --------------------------------------------------------------------------- groups and weights
@@ -357,7 +359,12 @@ class _Target:
 
 
 def _take_target(
-    table: RawTable, column: Column, task: str | None, plan: ColumnPlan, told: Told, trusted: bool
+    table: RawTable,
+    column: Column,
+    task: str | None,
+    plan: ColumnPlan,
+    remarks: Remarks,
+    trusted: bool,
 ) -> _Target:
     """The target of the rows that have one."""
     missing = column.missing()
@@ -370,7 +377,7 @@ def _take_target(
     if missing.any():
         rows = np.flatnonzero(~missing)
         column = column.take(rows)
-        told.warn(
+        remarks.warn(
             "rows_dropped",
             [column.name],
             f"Left out for want of a value of the target {plan.target!r}: {int(missing.sum())} of "
@@ -378,9 +385,9 @@ def _take_target(
         )
     if not trusted:
         refuse_absurd(table, column, task, plan.part)
-    y, names, task = read_target(column, task, table.source, told.notes)
+    y, names, task = read_target(column, task, table.source, remarks.notes)
     if names is not None:
-        tell_skew(y, names, plan.target, told)
+        report_skew(y, names, plan.target, remarks)
     return _Target(y, names, task, rows)
 
 

@@ -179,13 +179,13 @@ class RawTable:
 
 
 def numbered(shown: str, renamed: Sequence[str], what: str = "columns") -> list[Finding]:
-    """What to say of names that returned; nothing if none did."""
+    """A note on duplicated names; empty if there are none."""
     text = f"{shown} has {what} of the same name, which were numbered: {listed(renamed)}."
     return [Finding("names", tuple(renamed), text)] if renamed else []
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names with ``_2``, ``_3`` ... added where one returns, and those that did."""
+    """The names, duplicates with ``_2``, ``_3`` ... appended, and the duplicates."""
     seen: dict[str, int] = {}
     taken = set(names)
     result, renamed = [], []
@@ -247,8 +247,8 @@ def is_mixed(cells: Sequence[Any]) -> bool:
 def confused(alone: Collection[str], mixed: Collection[str]) -> str | None:
     """A level of batches of text ``alone`` that means another thing in ``mixed`` batches, if any.
 
-    What is quoted, and what truth values are called, depends on the cells beside them. Of truth
-    values that are called by their names in one batch and numbers in the next, it is the name.
+    What is quoted, and what truth values are called, depends on the cells beside them. Truth
+    values that are names in one batch and numbers in the next are reported by name.
     """
     for level in alone:
         quoted = _quoted(level)

@@ -6,7 +6,7 @@ code for programs.
 Features that give the target away.
 
 A column that alone gives the class of (nearly) every sample is either the answer under another
-name, or something known only afterwards. Three kinds are told apart:
+name, or something known only afterwards. Three kinds are distinguished:
 
 - A column of few values, each of which goes with one class, leaves no doubt.
 - A column of many values may separate the classes because the problem is easy. It is reported if
@@ -228,12 +228,12 @@ def _by_number(X: np.ndarray, y: np.ndarray, called: np.ndarray) -> dict[int, st
     next_best = float(rest[~np.isin(others, list(exact))].min(initial=1.0))
     if len(exact) > max(1, p // 10):
         exact = {j: left for j, left in exact.items() if called[j]}
-    told = {
+    reported = {
         j: f"squared correlation {1 - left:.5f}"
         for j, left in exact.items()
         if called[j] or next_best >= TIMES * max(left, 0.001)
     }
-    return dict(sorted({**sure, **told}.items()))
+    return dict(sorted({**sure, **reported}.items()))
 
 
 def _unexplained(column: np.ndarray, y: np.ndarray) -> float:
@@ -279,7 +279,7 @@ _MADE_UP = re.compile(r"(x|f|v|var|feature|feat|col|column|attr|attribute|unname
 
 
 @dataclass
-class Told:
+class Remarks:
     """What is said of a table: notes, warnings, and both with codes."""
 
     notes: list[str]
@@ -295,13 +295,15 @@ class Told:
         self.found.append(Finding(code, tuple(columns), text))
 
 
-def tell_skew(y: np.ndarray, target_names: list[str], target: str | None, told: Told) -> None:
+def report_skew(
+    y: np.ndarray, target_names: list[str], target: str | None, remarks: Remarks
+) -> None:
     """A class that has far fewer rows than its part."""
     counts = np.unique(y, return_counts=True)[1]
     rarest = int(counts.argmin())
     part = counts[rarest] / len(y)
     if len(counts) > 1 and part < min(RARE, 4 * RARE / len(counts)):
-        told.found.append(
+        remarks.found.append(
             Finding(
                 "skew",
                 (target or "target",),
@@ -311,14 +313,14 @@ def tell_skew(y: np.ndarray, target_names: list[str], target: str | None, told: 
         )
 
 
-def tell_doubtful(
-    X: np.ndarray, names: list[str], roles: dict[str, str], given: dict[str, str], told: Told
+def report_doubtful(
+    X: np.ndarray, names: list[str], roles: dict[str, str], given: dict[str, str], remarks: Remarks
 ) -> None:
     """Features that may be identifiers."""
     plain = [j for j, f in enumerate(names) if roles[f] == "numeric" and f not in given]
     doubtful = [names[j] for j in perhaps_identifiers(X, names, plain)]
     if doubtful:
-        told.warn(
+        remarks.warn(
             "id",
             doubtful,
             f"Perhaps identifiers, but used as features: {listed(doubtful)} (the name says so, "
@@ -326,20 +328,20 @@ def tell_doubtful(
         )
 
 
-def tell_transposed(
+def report_transposed(
     table: RawTable,
     plan: ColumnPlan,
     names: list[str],
     texts: dict[str, Column],
     y: Any,
-    told: Told,
+    remarks: Remarks,
 ) -> None:
     """A table whose columns are called like samples, the last of which was taken as the target."""
     samples = [*names[1:], str(plan.target)]
     if set(texts).intersection(names) != {names[0]} or len(np.unique(y)) < 0.5 * len(y):
         return
     if names[0] == table.names[0] and len(y) > len(samples) and looks_transposed(samples):
-        told.warn(
+        remarks.warn(
             "transposed",
             samples,
             f"{table.source} seems to hold samples in columns ({listed(samples, 3)}) and features "
@@ -396,7 +398,7 @@ def find_leaks(
     return away
 
 
-def tell_leaks(away: dict[str, str], dropped: bool, told: Told) -> None:
+def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:
     if not away:
         return
     shown = ", ".join(f"{name!r} ({how})" for name, how in list(away.items())[:5])
@@ -411,10 +413,10 @@ def tell_leaks(away: dict[str, str], dropped: bool, told: Told) -> None:
             f"Each of these features alone gives the target: {shown}. Check that they are known "
             "before the target is; if not, leave them out with drop=."
         )
-    told.warn("leak", away, text)
+    remarks.warn("leak", away, text)
 
 
-def tell_aside(unasked: list[str], roles: dict[str, str], told: Told) -> None:
+def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks) -> None:
     """Columns that were set aside unasked: one warning, and a finding for each reason."""
     by_role: dict[str, list[str]] = {}
     for feature in unasked:
@@ -422,11 +424,11 @@ def tell_aside(unasked: list[str], roles: dict[str, str], told: Told) -> None:
     if not by_role:
         return
     reasons = {role: f"{listed(those)} ({ASIDE[role]})" for role, those in by_role.items()}
-    told.alarms.append(
+    remarks.alarms.append(
         f"Not used as features: {', '.join(reasons.values())}. Keep one with "
         f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'."
     )
-    told.found += [
+    remarks.found += [
         Finding(role, tuple(those), f"Not used as features: {reasons[role]}.")
         for role, those in by_role.items()
     ]

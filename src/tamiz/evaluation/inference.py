@@ -112,11 +112,11 @@ def corrected_interval(
     n_train: np.ndarray,
     n_test: np.ndarray,
     confidence: float,
-    shares: bool,
+    error_is_rate: bool,
 ) -> MeanInterval:
     """The mean of ``errors`` with its corrected interval; splits without a value are left out.
 
-    ``shares`` says that errors lie between 0 and 1, and so do the ends of the interval.
+    ``error_is_rate`` says that errors lie between 0 and 1, and so do the ends of the interval.
     """
     there = np.isfinite(errors)
     n_splits = int(there.sum())
@@ -129,7 +129,7 @@ def corrected_interval(
     error = float(errors[there].std(ddof=1)) * np.sqrt(factor)
     half = float(stats.t.isf((1.0 - confidence) / 2.0, n_splits - 1)) * error
     low, high = mean - half, mean + half
-    if shares:
+    if error_is_rate:
         low, high = max(0.0, low), min(1.0, high)
     return MeanInterval(mean, low, high, n_splits)
 

@@ -485,7 +485,7 @@ def find_method(name: str) -> Method:
 
 
 def method_of(selector: Any) -> Method | None:
-    """The method that an object of the library is, None if it is none."""
+    """The method of an object of the library; None if it is no such object."""
     kind = type(selector)
     known = next((m for m in METHODS.values() if m.own is kind), None)
     if known is not None:

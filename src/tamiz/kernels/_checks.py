@@ -73,8 +73,7 @@ def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> M
     if sparse.issparse(X):
         if not accept_sparse:
             raise TypeError(
-                f"{name} is sparse, but {owner} works on dense samples only; "
-                f"pass {name}.toarray() or use Linear, Polynomial, RBF or Sigmoid."
+                f"{name} is sparse, but {owner} needs dense samples here; pass {name}.toarray()."
             )
         matrix = sparse.csr_matrix(X, dtype=np.float64)
         if not matrix.has_canonical_format:  # sorted indices make products exactly symmetric

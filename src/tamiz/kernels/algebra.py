@@ -109,8 +109,8 @@ class Composite(Kernel):
         return any(part.needs_scale for part in self.parts)
 
     @property
-    def _accepts_sparse(self) -> bool:
-        return all(part._accepts_sparse for part in self.parts)
+    def accepts_sparse(self) -> bool:
+        return all(part.accepts_sparse for part in self.parts)
 
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         return self.combine(*(_own(part._gram(X, Z), X) for part in self.parts))

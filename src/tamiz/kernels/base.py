@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
 
@@ -44,9 +45,10 @@ class Kernel(ABC):
 
     A subclass lists the names of its constructor arguments in ``_parameters``, stores them
     unchanged under the same names and checks them in ``_check_parameters``. What it can do besides
-    giving values it declares in the properties ``any_width``, ``pairwise_form``, ``is_linear`` and
-    ``precomputed``; callers ask these and know no kernel by its class. All of them say no unless a
-    kernel says otherwise, and a subclass whose values differ from its parent's declares them anew.
+    giving values it declares in the properties ``accepts_sparse``, ``any_width``, ``is_linear``,
+    ``pairwise_form`` and ``precomputed``; callers ask these and test for no class. All of
+    them say no unless a kernel says otherwise, and a subclass whose values differ from its parent's
+    declares them anew.
     """
 
     _parameters: ClassVar[tuple[str, ...]] = ()
@@ -68,7 +70,7 @@ class Kernel(ABC):
         """K(x, x) for each checked sample."""
 
     def _resolve(self, X: Matrix, weight: Array | None = None) -> Kernel:
-        """The kernel with the words among its parameters replaced by numbers from ``X``."""
+        """The kernel with ``"scale"`` and ``"auto"`` replaced by numbers from ``X``."""
         return self
 
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
@@ -89,19 +91,28 @@ class Kernel(ABC):
 
     def _samples(self, X: Any, name: str = "X") -> Any:
         """Check samples and convert them to what ``_gram`` works on."""
-        return as_samples(X, name, repr(self), accept_sparse=self._accepts_sparse)
+        if sparse.issparse(X) and not self.accepts_sparse:
+            from tamiz.kernels.mapped import KERNEL_NAMES, as_kernel
+
+            able = [repr(word) for word in KERNEL_NAMES if as_kernel(word).accepts_sparse]
+            raise TypeError(
+                f"{name} is sparse, but {self!r} takes dense samples only; pass {name}.toarray(), "
+                f"or use a kernel that accepts sparse samples ({', '.join(able)})."
+            )
+        return as_samples(X, name, repr(self), accept_sparse=True)
 
     def _error_scale(self, X: Matrix, diag: Array) -> float:
         """Size of the numbers whose rounding decides the error of an entry."""
         return float(np.abs(diag).max(initial=0.0))
 
     @property
-    def _accepts_sparse(self) -> bool:
+    def _pending(self) -> bool:
+        """Whether a parameter still waits for training samples."""
         return False
 
     @property
-    def _pending(self) -> bool:
-        """Whether a parameter still waits for training samples."""
+    def accepts_sparse(self) -> bool:
+        """Whether samples may be sparse; ``_gram`` and ``_diag`` get these as CSR matrices."""
         return False
 
     @property
@@ -207,9 +218,9 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n, p)
-            Training samples; words among the parameters are resolved on them.
+            Training samples, on which ``"scale"`` and ``"auto"`` are resolved.
         dtype : float64 or float32, default=float64
-            Type of the kernel values that the result hands out.
+            Type of the kernel values that the result returns.
 
         Returns
         -------
@@ -227,7 +238,7 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array of shape (n, p)
-            Samples; words among the parameters are resolved on them as they are, unscaled.
+            Samples, on which ``"scale"`` and ``"auto"`` are resolved before any scaling.
         scale : array of shape (p,), optional
             One factor for each feature (ones if None): the tracker starts at the Gram matrix of
             ``X * scale``. A factor of 0 means that the feature is removed.

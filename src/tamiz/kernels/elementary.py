@@ -39,7 +39,7 @@ class _NumericKernel(Kernel):
     gamma: Any
 
     @property
-    def _accepts_sparse(self) -> bool:
+    def accepts_sparse(self) -> bool:
         return True
 
     @property

@@ -40,7 +40,7 @@ class Prepared(ABC):
     n : int
         Number of training samples.
     dtype : numpy dtype
-        Type of the values handed out (the diagonal is always float64).
+        Type of the values returned (the diagonal is always float64).
     entry_error : float
         Estimate of the absolute error of an entry.
     """

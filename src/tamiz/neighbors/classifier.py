@@ -153,7 +153,7 @@ def _winner(total, came, rule):
     return NOBODY if rule.abstain and tied > 1 else best
 
 
-#: What to do if y is a quantity.
+#: What to do if y is a numeric target.
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
 

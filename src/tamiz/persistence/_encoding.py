@@ -466,9 +466,9 @@ class Decoder:
     def _object(self, key: Any, state: Any, items: Any = None) -> Any:
         cls = self._known.class_of(key)
         if is_enum(cls) or is_named_tuple(cls) or not isinstance(state, dict):
-            raise ModelFileError(f"it does not say properly what the {key} in it holds.")
+            raise _malformed(key)
         if (items is not None) != issubclass(cls, dict):
-            raise ModelFileError(f"it does not say properly what the {key} in it holds.")
+            raise _malformed(key)
         made: Any = dict.__new__(cls) if issubclass(cls, dict) else object.__new__(cls)
         if items is not None:
             dict.update(made, self._value(items))
@@ -487,7 +487,7 @@ class Decoder:
         cls: Any = self._known.class_of(key)
         values = self._values_of(codes)
         if not is_named_tuple(cls) or len(values) != len(cls._fields):
-            raise ModelFileError(f"it does not say properly what the {key} in it holds.")
+            raise _malformed(key)
         return tuple.__new__(cls, values)
 
     def _enum(self, key: Any, name: Any) -> Any:
@@ -495,6 +495,10 @@ class Decoder:
         if not is_enum(cls) or name not in cls.__members__:
             raise ModelFileError(f"{key} has no member {name!r:.60}.")
         return cls.__members__[name]
+
+
+def _malformed(key: Any) -> ModelFileError:
+    return ModelFileError(f"the contents of a {key} in it are malformed.")
 
 
 def _key(value: Any) -> Any:

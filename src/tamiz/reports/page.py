@@ -222,7 +222,7 @@ class Page:
     @property
     def in_percent(self) -> bool:
         """Whether errors are fractions, and so written in per cent."""
-        return self.found is None or bool(self.found.shares)
+        return self.found is None or bool(self.found.error_is_rate)
 
     def error(self, value: float | None, signed: bool = False) -> str:
         """An error, in per cent where it is a fraction."""

@@ -250,8 +250,8 @@ def _ranking_rows(found: list[Found]) -> list[Row]:
     rows.append(row("CFS", chosen, group="number of features", published=1, decimals=0,
                     why=_WHY["CFS"]))  # fmt: skip
     has = [float(6 in values["cfs"]) for values in found]
-    rows.append(claim("CFS selects f6, share of the splits", has, "always", min(has) == 1,
-                      group="share"))  # fmt: skip
+    rows.append(claim("CFS selects f6, fraction of the splits", has, "always", min(has) == 1,
+                      group="fraction"))  # fmt: skip
     rows.append(row("Relief, m = 10: f6 first, of five runs", column(found, "relief"),
                     group="number of runs", published=5, decimals=0))  # fmt: skip
     for feature, sign in enumerate(SIGNS, start=1):
@@ -264,7 +264,7 @@ def _ranking_rows(found: list[Found]) -> list[Row]:
 
 _GROUPS = [
     *(f"place in the order of {name}" for name in ORDERS),
-    "fit to the training part", "number of features", "share", "number of runs",
+    "fit to the training part", "number of features", "fraction", "number of runs",
     "sign of the weights of the l1 machine",
 ]  # fmt: skip
 

@@ -110,8 +110,8 @@ _CRMA_WHY = {
     "linear": "from C = 0.5 on the training tissues are separated and C changes nothing: those "
     "machines reach 77.6 to 90.7 %, the printed value among them; ours takes C = 0.1 where it is "
     "better",
-    "deviation": "a share of 80 % of the six tissues of a fold has a deviation of 16 points: the "
-    "printed one can hardly be taken over ten folds",
+    "deviation": "a success rate of 80 % on the six tissues of a fold has a deviation of 16 "
+    "points: the printed one can hardly be taken over ten folds",
 }
 
 RECIPE = Recipe(
@@ -122,7 +122,7 @@ RECIPE = Recipe(
     "of the printed grids: C from 0.1 to 1,000, degree 2 to 9 of (x'z + 1)^d, width 0.1 to 100 of "
     "exp(-|x - z|^2 / 2 rho^2). Mean and deviation over the folds of the best cell.",
     data="WBC is breast_cancer (569 x 30), CRMA is colon (62 x 2,000), both scaled to [0, 1] (for "
-    "CRMA the source tells none; one of four tried)",
+    "CRMA the source names none; one of four tried)",
     parts=(
         Kernels("WBC", ("breast_cancer",), unit, _WBC_WHY),
         Kernels("CRMA", ("colon",), unit, _CRMA_WHY),

@@ -155,7 +155,7 @@ class Rankings(Experiment):
 
 
 def _complete(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows without gaps."""
+    """The rows without missing values."""
     whole = ~np.isnan(X).any(axis=1)
     return X[whole], y[whole]
 
@@ -169,13 +169,13 @@ def _balanced(X: np.ndarray, y: np.ndarray, most: int, seed: int) -> tuple[Any, 
     return X[chosen], y[chosen]
 
 
-_TUNED = "the source tunes its machines first, and does not tell to what"
+_TUNED = "the source tunes its machines first, and does not say to what"
 _WBC_WHY = {
     "Fisher": f"unexplained: 0.7 to 0.8 points above ours; {_TUNED}",
     "FSV": "unexplained: ours is better by more than two points; the parameter of the source is "
-    "not told",
+    "not reported",
     "RFE": "unexplained: ours is better by 1.4 to 2 points; here the kernel of the ranking is the "
-    "one that is tested, the source does not tell its own",
+    "one that is tested, the source does not name its own",
     "HO-SVM": f"unexplained: 0.5 to 1 point above ours; {_TUNED}",
     "stop": "errors of 120 held-out samples decide, so that the stop varies from split to split",
 }
@@ -187,7 +187,7 @@ _CRMA_WHY = {
     "RFE": "unexplained: ranked on all tissues ours comes to 90 %, honestly to 83 %, so that "
     "selection bias would explain a half of the difference",
     "HO-SVM": "unexplained: here 19 held-out tissues cannot tell 2,000 genes apart, nearly all are "
-    "tied and chance decides; what else the source did is not told",
+    "tied and chance decides; what else the source did is not reported",
     "stop": "with ties at nearly every step the strict rule goes on to the last genes",
 }
 
@@ -199,10 +199,10 @@ RECIPE = Recipe(
     "samples, those for testing included, and inside the training part of every split. A radial "
     "machine (C = 10; width 1 on features in [0, 1], 1 / (p variance) on logarithms) is trained "
     "with the best n features and tested on the rest. For the private sets of the source two "
-    "public credit sets stand in, at 9 of 24 and 4 of 10 features: the share that was kept there. "
-    "The printed accuracies are means, so that the interval is that of a mean of 100 such splits, "
-    "not of single ones. The source first tunes its machines and does not print the outcome; here "
-    "the parameters are the same on every split.",
+    "public credit sets stand in, at 9 of 24 and 4 of 10 features: the fraction that was kept "
+    "there. The printed accuracies are means, so that the interval is that of a mean of 100 such "
+    "splits, not of single ones. The source first tunes its machines and does not print the "
+    "outcome; here the parameters are the same on every split.",
     data="WBC is breast_cancer (569 x 30, [0, 1]), CRMA is colon (62 x 2,000, logarithms, "
     "standardised); stand-ins german_numeric (balanced, 300 + 300) and hmeq (numeric "
     "columns, complete rows, balanced, 300 + 300), [0, 1]",

@@ -136,12 +136,12 @@ class Maps(Experiment):
                         why=_FOLDS))  # fmt: skip
         i, j = self.cells.place(*BEST)
         best = maps[:, i, j]
-        share = (best <= least + 1.5 / 1098).astype(float)
+        fraction = (best <= least + 1.5 / 1098).astype(float)
         rows.append(
             claim(
                 "C = 10, gamma = 0.001 best, or one digit worse",
-                share.tolist(), "best cell", bool(share.mean() >= 0.5),
-                group="share of the repeats",
+                fraction.tolist(), "best cell", bool(fraction.mean() >= 0.5),
+                group="fraction of the repeats",
             )
         )  # fmt: skip
         return rows

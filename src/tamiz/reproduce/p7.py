@@ -22,8 +22,8 @@ from tamiz.reproduce.base import (
 #: Numbers of neighbours in the second figure of the source.
 MOST = 200
 TEST = 0.3
-#: What the text tells of: few neighbours, the good ones, those from which nothing much happens, and
-#: those from which it grows worse.
+#: What the text describes: few neighbours, the good ones, those from which nothing much happens,
+#: and those from which it grows worse.
 FEW, BELOW, GOOD, LATER, MANY = (1, 5), (1, 14), (18, 26), (27, 50), (70, 200)
 #: An important change of the error. One patient more in a fold of the source is 0.013.
 IMPORTANT = 0.01
@@ -102,10 +102,11 @@ RECIPE = Recipe(
     source="Section 2.3 of course notes on k-NN, trees and support vector machines; two figures "
     "and what is said of them.",
     protocol="A random 30 % of the patients put aside to test; ten stratified folds of the others; "
-    "errors for k = 1 to 200, Euclidean distance. The source tells neither how large its test part "
-    "is nor whether the measurements were scaled: both are tried, as they stand and as z-scores. "
-    "Its statements are judged by differences of errors averaged over ranges of k; unimportant is "
-    "a change of less than one point.",
-    data="pima, 768 patients, 8 measurements, 268 ill; zeros that stand for gaps are left as zeros",
+    "errors for k = 1 to 200, Euclidean distance. The source reports neither how large its test "
+    "part is nor whether the measurements were scaled: both are tried, as they stand and as "
+    "z-scores. Its statements are judged by differences of errors averaged over ranges of k; "
+    "unimportant is a change of less than one point.",
+    data="pima, 768 patients, 8 measurements, 268 ill; zeros that stand for missing values are "
+    "left as zeros",
     parts=(Curves("as they stand", "none"), Curves("z-scores", "zscore")),
 )

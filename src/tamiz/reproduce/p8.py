@@ -21,13 +21,13 @@ from tamiz.reproduce.base import (
 )
 from tamiz.tree import CARTClassifier
 
-#: Printed: people and survivors, and the share of the larger class in %.
+#: Printed: people and survivors, and the fraction of the larger class in %.
 COUNTS: dict[str, tuple[int, int, float]] = {
     "all": (2201, 711, 67.7),
     "women": (470, 344, 73.2),
     "men": (1731, 367, 78.8),
 }
-#: Told in words: the tests of the tree, as far down as the text goes.
+#: Described in words: the tests of the tree, as far down as the text goes.
 TESTS = {"first test": "sex", "test of the men": "age", "test of the women": "class"}
 
 _RESAMPLED = (
@@ -104,8 +104,8 @@ class Everyone(Experiment):
         groups = {"all": women | is_["male"], "women": women, "men": is_["male"]}
         found: Found = {}
         for who, mask in groups.items():
-            share = float(survived[mask].mean())
-            found[who] = [int(mask.sum()), int(survived[mask].sum()), 100 * max(share, 1 - share)]
+            alive = float(survived[mask].mean())
+            found[who] = [int(mask.sum()), int(survived[mask].sum()), 100 * max(alive, 1 - alive)]
         parts = {
             "boys": is_["male"] & is_["child"], "grown men": is_["male"] & is_["adult"],
             "women of the first class": women & is_["first"],
@@ -163,8 +163,8 @@ class Resamples(Experiment):
 
     def rows(self, found: list[Found], quick: bool) -> list[Row]:
         return [
-            claim(f"{which}: {name}", column(found, which), "not told", None,
-                  group="share of the resamples", note=_RESAMPLED)
+            claim(f"{which}: {name}", column(found, which), "not reported", None,
+                  group="fraction of the resamples", note=_RESAMPLED)
             for which, name in TESTS.items()
         ]  # fmt: skip
 

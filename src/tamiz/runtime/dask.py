@@ -20,13 +20,13 @@ from typing import Any
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Runner, Shared
 
-#: A parcel, the jobs sent to a worker in one message, should take at least this many seconds.
+#: A batch, the jobs sent to a worker in one message, should take at least this many seconds.
 _WORTH_A_MESSAGE = 0.2
-#: How often a parcel is sent again when what it needs was lost with all workers that held it.
+#: How often a batch is sent again when what it needs was lost with all workers that held it.
 _ATTEMPTS = 5
 #: Seconds to wait for a worker when none is left.
 _PATIENCE = 60.0
-#: Seconds between two checks of the workers and the parcels.
+#: Seconds between two checks of the workers and the batches.
 _LOOK = 2.0
 
 
@@ -44,7 +44,7 @@ class Box:
         self.value = value
 
 
-class Parcel:
+class JobBatch:
     """Jobs sent to a worker in one message."""
 
     def __init__(self, jobs: list[tuple[Any, ...]]):
@@ -74,7 +74,7 @@ class DaskRunner(Runner):
 
     Attributes
     ----------
-    largest_parcel : int
+    largest_batch : int
         Bytes of the largest message with jobs.
     """
 
@@ -86,7 +86,7 @@ class DaskRunner(Runner):
         self._threads = max(1, backend.effective_n_jobs(-1))  # waits for the first worker
         self._counted = time.monotonic()
         self._seconds: float | None = None  # of a job, as far as known
-        self.largest_parcel = 0
+        self.largest_batch = 0
 
     @property
     def n_workers(self) -> int:  # type: ignore[override]
@@ -109,18 +109,18 @@ class DaskRunner(Runner):
     ) -> Generator[Any, None, None]:
         waiting = iter(jobs)
         left = len(jobs) if isinstance(jobs, list) else None
-        window: deque[Parcel] = deque()
+        window: deque[JobBatch] = deque()
         ahead = 1 if no_more_than_needed else 2
         try:
             while True:
-                open_places = ahead * self.n_workers - sum(not parcel.done for parcel in window)
+                open_places = ahead * self.n_workers - sum(not batch.done for batch in window)
                 for _ in range(open_places):
                     size = 1 if no_more_than_needed else self._size(left)
                     some = list(islice(waiting, size))
                     if not some:
                         break
                     left = None if left is None else left - len(some)
-                    window.append(Parcel(some))
+                    window.append(JobBatch(some))
                     self._send(window[-1], function, shared)
                 if not window:
                     return
@@ -132,38 +132,38 @@ class DaskRunner(Runner):
                         raise content[1]
                     continue
                 self._wait(window)
-                for parcel in window:
-                    if parcel.lost:
-                        self._send(parcel, function, shared)
+                for batch in window:
+                    if batch.lost:
+                        self._send(batch, function, shared)
         finally:
             if window:  # the caller has enough, or was interrupted
-                self.client.cancel([parcel.future for parcel in window])
+                self.client.cancel([batch.future for batch in window])
 
     def _size(self, left: int | None) -> int:
-        """Number of jobs in a parcel: worth a message, but few enough to keep all workers busy."""
+        """Number of jobs in a batch: worth a message, but few enough to keep all workers busy."""
         if self._seconds is None:
             return 1
         size = max(1, int(_WORTH_A_MESSAGE / max(self._seconds, 1e-6)))
         return size if left is None else max(1, min(size, left // (2 * self.n_workers)))
 
-    def _send(self, parcel: Parcel, function: Callable[..., Any], shared: Shared) -> None:
+    def _send(self, batch: JobBatch, function: Callable[..., Any], shared: Shared) -> None:
         from distributed.protocol.pickle import dumps
 
-        parcel.attempts += 1
-        if parcel.attempts > _ATTEMPTS:
+        batch.attempts += 1
+        if batch.attempts > _ATTEMPTS:
             raise RuntimeError(
                 f"The Dask cluster lost a job {_ATTEMPTS} times, with all workers that held its "
                 "data. Look at the workers' logs: they may be short of memory, or the connection "
                 "to the scheduler may be gone."
             )
-        if parcel.handle is not None and shared.there.get(self.client) is parcel.handle:
+        if batch.handle is not None and shared.there.get(self.client) is batch.handle:
             del shared.there[self.client]  # the shared object was lost with the workers
-        parcel.handle = self._handle(shared, again=parcel.attempts > 1)
+        batch.handle = self._handle(shared, again=batch.attempts > 1)
         # as bytes: Dask looks for graphs in lists and tuples, and would take a job for one
-        message = dumps((function, parcel.jobs))
-        self.largest_parcel = max(self.largest_parcel, len(message))
+        message = dumps((function, batch.jobs))
+        self.largest_batch = max(self.largest_batch, len(message))
         name = f"tamiz-{getattr(function, '__name__', 'job').strip('_')}"
-        parcel.future = self.client.submit(do, parcel.handle, message, key=_key(name), pure=False)
+        batch.future = self.client.submit(do, batch.handle, message, key=_key(name), pure=False)
 
     def _handle(self, shared: Shared, again: bool) -> Any:
         """The handle to the shared object that jobs carry.
@@ -200,27 +200,27 @@ class DaskRunner(Runner):
                 "this again (with a checkpoint, what was done is kept)."
             ) from error
 
-    def _wait(self, window: deque[Parcel]) -> None:
-        """Wait until a parcel is finished, or the next check is due."""
+    def _wait(self, window: deque[JobBatch]) -> None:
+        """Wait until a batch is finished, or the next check is due."""
         from distributed import TimeoutError as DaskTimeoutError
         from distributed import wait
 
         try:
             with self.client.as_current():
                 wait(
-                    [parcel.future for parcel in window if not parcel.done],
+                    [batch.future for batch in window if not batch.done],
                     timeout=_LOOK,
                     return_when="FIRST_COMPLETED",
                 )
         except (TimeoutError, DaskTimeoutError, CancelledError):
-            return  # the status of each parcel says whether it is lost
+            return  # the status of each batch says whether it is lost
 
-    def _content(self, parcel: Parcel) -> tuple[list[Any], Exception | None] | None:
-        """Results of a parcel, and the failure that ended them; None if lost with a worker."""
+    def _content(self, batch: JobBatch) -> tuple[list[Any], Exception | None] | None:
+        """Results of a batch, and the failure that ended them; None if lost with a worker."""
         from distributed import KilledWorker
 
         try:
-            found, error, seconds = parcel.future.result()
+            found, error, seconds = batch.future.result()
         except CancelledError:
             return None
         except KilledWorker as killed:

@@ -42,7 +42,7 @@ class Conformer(Place):
         All columns of the first table, features or not.
     as_numbers : set of str
         Columns of text that the user wants to be numbers.
-    gaps_allowed : bool
+    missing_allowed : bool
         Whether rows without a value of the target are left out rather than refused.
     remedy : str
         What to do about a level or a class that was not seen before.
@@ -53,14 +53,14 @@ class Conformer(Place):
         schema: Schema,
         columns: list[str],
         as_numbers: set[str],
-        gaps_allowed: bool,
+        missing_allowed: bool,
         remedy: str,
     ):
         super().__init__()
         self.schema = schema
         self.columns = set(columns)
         self.as_numbers = as_numbers
-        self.gaps_allowed = gaps_allowed
+        self.missing_allowed = missing_allowed
         self.remedy = remedy
         self.n_rows = 0
         self._checked: list[str] | None = None
@@ -77,15 +77,15 @@ class Conformer(Place):
         y = None
         if self.schema.target is not None:
             column = next(c for c in table.columns if c.name == self.schema.target)
-            gaps = column.missing()
-            if gaps.any():
-                if not self.gaps_allowed:
+            missing = column.missing()
+            if missing.any():
+                if not self.missing_allowed:
                     self._complain(
                         table,
-                        f"y is missing in row {first + int(gaps.argmax())}; fill the gap or leave "
+                        f"y is missing in row {first + int(missing.argmax())}; fill it in or leave "
                         "the row out.",
                     )
-                rows = np.flatnonzero(~gaps)
+                rows = np.flatnonzero(~missing)
                 table = table.take(rows)
                 column = column.take(rows)
             y = self._target(column, table)

@@ -117,7 +117,7 @@ class NumberLevels:
         """Whether these values of a target are labels or numbers."""
         task = "regression" if self.full else task_of(self.values, self.n_there)
         what = f"{shown}: the target {self.name!r}"
-        words = taken_as_numbers(what, self.values, self.n_there)
+        words = taken_as_numbers(what, self.values, self.n_there, self.most if self.full else None)
         if task == "regression" and words:
             warnings.warn(words, DataWarning, stacklevel=2)
         return task
@@ -166,7 +166,7 @@ class Survey:
         self.numbers = {name: NumberLevels(name, MOST_LEVELS) for name in numbers}
         self.text_target: TextLevels | None = None
         self.number_target: NumberLevels | None = None
-        self.n_read = self.n_gaps = 0
+        self.n_read = self.n_missing = 0
         self._watched: dict[str, Ascending] = {}
 
     def watch(self, names: list[str]) -> None:
@@ -194,7 +194,7 @@ class Survey:
             elif name in table.matrix_names:
                 values = table.matrix[:, table.matrix_names.index(name)]
             else:
-                continue  # told when the batch is made
+                continue  # reported when the batch is made
             if values is not None:
                 levels.update(values if rows is None else values[rows])
 
@@ -207,7 +207,7 @@ class Survey:
     def join(self, other: Survey) -> None:
         """Take in what another survey saw in the rows that follow."""
         self.n_read += other.n_read
-        self.n_gaps += other.n_gaps
+        self.n_missing += other.n_missing
         for name, text in other.texts.items():
             self.texts.setdefault(name, TextLevels(name)).join(text)
         for name, number in other.numbers.items():
@@ -225,9 +225,9 @@ class Survey:
 
     def _update_target(self, column: Column) -> np.ndarray | None:
         """Take in the target; return the rows that have one (None: all)."""
-        gaps = column.missing()
-        rows = np.flatnonzero(~gaps) if gaps.any() else None
-        self.n_gaps += int(gaps.sum())
+        missing = column.missing()
+        rows = np.flatnonzero(~missing) if missing.any() else None
+        self.n_missing += int(missing.sum())
         if column.codes is not None:
             self.text_target = self.text_target or TextLevels(column.name)
             used = Column(column.name, None, column.codes, column.levels)  # no class without rows

@@ -302,7 +302,7 @@ class Batches:
                 if not named_like_id(name) and not survey.still_ascends(name):
                     del aside[name]
         if whole:
-            self._n_rows = survey.n_read - survey.n_gaps
+            self._n_rows = survey.n_read - survey.n_missing
         for part in self.parts:
             part.settle(whole)
         self._finish(plan, survey, given, aside)
@@ -355,17 +355,17 @@ class Batches:
         self, plan: ColumnPlan, survey: Survey, given: dict[str, str], aside: dict[str, str]
     ) -> None:
         first = self.parts[0]
-        told = set(given)
+        named = set(given)
         for name, levels in survey.texts.items():
             if name in aside or name in self._as_numbers or name not in plan.features:
                 continue
             role = levels.role()
-            if levels.full and (name in told or not first.guess_roles):
+            if levels.full and (name in named or not first.guess_roles):
                 raise DataError(
                     f"{first.shown}: column {name!r} has at least {len(levels.place):,} "
                     "levels, too many for a nominal feature; leave it out with drop=."
                 )
-            if role in ASIDE and first.guess_roles and name not in told:
+            if role in ASIDE and first.guess_roles and name not in named:
                 aside[name] = ASIDE[role]
         names = [name for name in plan.features if name not in aside]
         if not names:
@@ -390,7 +390,7 @@ class Batches:
         self._schema = Schema(
             names, categories, classes, task, plan.target, first.named, aside, first.sparse
         )
-        self._tell(plan, survey, aside, told)
+        self._warn(plan, survey, aside, named)
 
     def _settle_target(
         self, plan: ColumnPlan, survey: Survey
@@ -411,12 +411,12 @@ class Batches:
             return self.task, None
         return survey.judge_target(self.task, self.parts[0].shown)
 
-    def _tell(
-        self, plan: ColumnPlan, survey: Survey, aside: dict[str, str], told: set[str]
+    def _warn(
+        self, plan: ColumnPlan, survey: Survey, aside: dict[str, str], named: set[str]
     ) -> None:
         for found in self.parts[0].findings():
             warnings.warn(found.text, DataWarning, stacklevel=2)
-        unasked = [name for name in aside if name not in told]
+        unasked = [name for name in aside if name not in named]
         if unasked:
             by_reason: dict[str, list[str]] = {}
             for name in unasked:
@@ -428,10 +428,10 @@ class Batches:
                 DataWarning,
                 stacklevel=2,
             )
-        if survey.n_gaps and self.parts[0].guess_roles and not self.once:
+        if survey.n_missing and self.parts[0].guess_roles and not self.once:
             warnings.warn(
-                f"Left out for want of a value of the target {plan.target!r}: {survey.n_gaps} of "
-                f"{survey.n_read} rows.",
+                f"Left out for want of a value of the target {plan.target!r}: "
+                f"{survey.n_missing} of {survey.n_read} rows.",
                 DataWarning,
                 stacklevel=2,
             )

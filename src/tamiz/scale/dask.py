@@ -81,7 +81,7 @@ class DaskExecutor:
         table: Batches,
         make: Callable[[Any], Any],
         line: Progress | None = None,
-        told: Callable[[int, int | None, float], str] | None = None,
+        describe: Callable[[int, int | None, float], str] | None = None,
     ) -> Any:
         """The merged statistic of all batches."""
         table.survey()
@@ -107,7 +107,7 @@ class DaskExecutor:
             (piece, *numbers)
             for piece, *numbers in zip(pieces, first_rows, first_batches, strict=True)
         ]
-        counted = self._run(_count, work, jobs, line, told, sum(sizes))
+        counted = self._run(_count, work, jobs, line, describe, sum(sizes))
         table._check_count(counted)
         return counted.statistic
 
@@ -144,7 +144,7 @@ class DaskExecutor:
         common: Any,
         jobs: list[tuple[Any, ...]],
         line: Progress | None = None,
-        told: Callable[[int, int | None, float], str] | None = None,
+        describe: Callable[[int, int | None, float], str] | None = None,
         n_rows: int | None = None,
     ) -> Any:
         """``function(common, *job)`` of all jobs, merged as a tree."""
@@ -167,8 +167,8 @@ class DaskExecutor:
         started = time.perf_counter()
 
         def look() -> None:
-            if line is not None and told is not None and done:
-                line.update(told(sum(done.values()), n_rows, time.perf_counter() - started))
+            if line is not None and describe is not None and done:
+                line.update(describe(sum(done.values()), n_rows, time.perf_counter() - started))
 
         try:
             return computed(nodes[0], self.client, topic, done, look)
@@ -331,7 +331,7 @@ class Work:
         Of the pieces.
     rows : int or None
         Rows of a batch.
-    schema, columns, as_numbers, gaps_allowed, remedy
+    schema, columns, as_numbers, missing_allowed, remedy
         Of the :class:`Conformer`.
     make : callable
         From a batch to a statistic.
@@ -342,7 +342,7 @@ class Work:
     schema: Schema
     columns: list[str]
     as_numbers: set[str]
-    gaps_allowed: bool
+    missing_allowed: bool
     remedy: str
     make: Callable[[Any], Any]
 
@@ -366,7 +366,7 @@ class CountedPieces:
 def count_piece(work: Work, piece: Any, first_row: int, index: int) -> CountedPieces:
     """The statistic of a piece whose first row and first batch have these numbers."""
     conformer = Conformer(
-        work.schema, work.columns, work.as_numbers, work.gaps_allowed, work.remedy
+        work.schema, work.columns, work.as_numbers, work.missing_allowed, work.remedy
     )
     conformer.first_row, conformer.index = first_row, index
     total: Any = None
@@ -440,7 +440,7 @@ def _count(
     work: Work, piece: Any, first_row: int, first_batch: int, topic: str, number: int
 ) -> Any:
     found = count_piece(work, piece, first_row, first_batch)
-    _tell(topic, number, found.n_rows)
+    _report_progress(topic, number, found.n_rows)
     return found
 
 
@@ -454,7 +454,7 @@ def _measure(common: tuple[PieceReader, int | None], piece: Any, topic: str, num
     return Surveyed(Survey(None, [], []), measure_piece(*common, piece))
 
 
-def _tell(topic: str, number: int, n_rows: int) -> None:
+def _report_progress(topic: str, number: int, n_rows: int) -> None:
     if topic in _listeners:
         _listeners[topic](number, n_rows)
         return

@@ -139,11 +139,11 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
     room = _SAMPLE_BYTES // (8 * len(numeric))
     size = min(_SAMPLE_ROWS, room) if room >= _LEAST_SAMPLE else 0
     found: KnownCounts = passes.go(numeric, lambda places: CountKnown(places, size, table.n_rows))
-    n_rows, gaps = found.n_rows, found.n_rows - found.n_known
-    gappy = np.flatnonzero(gaps)
-    empty = gappy[found.n_known[gappy] == 0]
+    n_rows, missing = found.n_rows, found.n_rows - found.n_known
+    incomplete = np.flatnonzero(missing)
+    empty = incomplete[found.n_known[incomplete] == 0]
     values = dict.fromkeys(empty.tolist(), 0.0)
-    some = [k for k in gappy.tolist() if k not in values]
+    some = [k for k in incomplete.tolist() if k not in values]
     sample = None if found.sample is None else found.sample.values
     if sample is not None and len(sample) == n_rows:  # all rows are in it
         for k in some:
@@ -171,7 +171,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
             stacklevel=3,
         )
     named = {schema.names[numeric[k]]: values[k] for k in sorted(values)}
-    return Filled(table, named, int(gaps.sum()), passes.n_passes)
+    return Filled(table, named, int(missing.sum()), passes.n_passes)
 
 
 def whole_value(known: np.ndarray, strategy: str) -> float:
@@ -286,12 +286,12 @@ class Means:
     @classmethod
     def of(cls, X: np.ndarray) -> Means:
         """Those of a block, whose sums may be beyond float64."""
-        gaps = np.isnan(X)
-        count = len(X) - np.count_nonzero(gaps, axis=0)
-        least = np.where(gaps, np.inf, X).min(axis=0, initial=np.inf)
-        most = np.where(gaps, -np.inf, X).max(axis=0, initial=-np.inf)
+        missing = np.isnan(X)
+        count = len(X) - np.count_nonzero(missing, axis=0)
+        least = np.where(missing, np.inf, X).min(axis=0, initial=np.inf)
+        most = np.where(missing, -np.inf, X).max(axis=0, initial=-np.inf)
         n = np.maximum(count, 1)
-        zeros = np.where(gaps, 0.0, X)
+        zeros = np.where(missing, 0.0, X)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = zeros.sum(axis=0) / n
         far = ~np.isfinite(mean)
@@ -335,11 +335,11 @@ def fill_batch(batch: Batch, values: np.ndarray) -> Batch:
     """The batch with ``values`` for missing ones, where they are numbers; itself if it has none."""
     X = batch.X
     if sparse.issparse(X):
-        gaps = np.isnan(X.data)
-        if not gaps.any():
+        missing = np.isnan(X.data)
+        if not missing.any():
             return batch
         X = X.copy()
-        X.data[gaps] = values[X.indices[gaps]]
+        X.data[missing] = values[X.indices[missing]]
         return replace(batch, X=X)
     filled = np.empty_like(X)
     least = max(1, 2**17 // max(1, X.shape[1]))
@@ -389,6 +389,6 @@ class _Behind:
     def __init__(self, executor: Any, table: Batches, values: np.ndarray):
         self._executor, self._table, self._values = executor, table, values
 
-    def sweep(self, table: Batches, make: Any, line: Any = None, told: Any = None) -> Any:
+    def sweep(self, table: Batches, make: Any, line: Any = None, describe: Any = None) -> Any:
         """The merged statistic of all batches."""
-        return self._executor.sweep(self._table, _Then(make, self._values), line, told)
+        return self._executor.sweep(self._table, _Then(make, self._values), line, describe)

@@ -51,7 +51,7 @@ def sweep(
         Called with a :class:`Batch`; gives an object with ``merge(other)``, which returns the
         statistic of both.
     executor : object, optional
-        Does the work elsewhere: its ``sweep(batches, make, line, told)`` is called instead. By
+        Does the work elsewhere: its ``sweep(batches, make, line, describe)`` is called instead. By
         default that of the table, if it has one: see :meth:`Batches.on`.
     progress : Progress, bool or int, default=0
         A progress line, or how talkative to be: 1 shows one on terminals after two seconds, 2

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Subsets that take more than this of the memory for copies are judged by threads: their fits are
 #: long enough to share the interpreter, and processes would need the table a second time.
-_LARGE_SHARE = 0.25
+_LARGE_FRACTION = 0.25
 
 
 class Evaluation(NamedTuple):
@@ -282,13 +282,13 @@ class Evaluator:
 
     def _here(self, todo: list[tuple[bytes, np.ndarray]]) -> Iterator[Any]:
         """On this machine, with no more workers than its memory has room for."""
-        share = self.judge.share_of_memory(max(len(features) for _, features in todo))
+        fraction = self.judge.memory_fraction(max(len(features) for _, features in todo))
         workers = self.runner.n_workers
-        if share > 0.0:
-            workers = min(workers, max(1, int(1.0 / share)))
+        if fraction > 0.0:
+            workers = min(workers, max(1, int(1.0 / fraction)))
         if workers == 1:
             return self._in_turn(todo)
-        prefer = "threads" if share > _LARGE_SHARE else self.judge.prefer
+        prefer = "threads" if fraction > _LARGE_FRACTION else self.judge.prefer
         return self._together(todo, workers, prefer, None)
 
     def _together(

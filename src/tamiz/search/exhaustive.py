@@ -18,7 +18,7 @@ from tamiz.validation import Units
 
 #: Sizes at which one subset is timed to foretell the time of all.
 _TIMED_SIZES = 5
-#: Subsets handed to the evaluator at a time, for each worker.
+#: Subsets passed to the evaluator at a time, for each worker.
 _BATCH = 32
 
 

@@ -56,7 +56,7 @@ class Judge(ABC):
     def score(self, features: np.ndarray, splits: slice = slice(None)) -> np.ndarray:
         """Scores of a subset, (metrics, splits); ``features`` are ascending positions."""
 
-    def share_of_memory(self, n_features: int) -> float:
+    def memory_fraction(self, n_features: int) -> float:
         """What judging a subset of so many features takes of the memory set aside for copies.
 
         That is as much as the table itself, or 256 MiB for tables below 64 MiB.
@@ -104,7 +104,7 @@ class CrossValidation(Judge):
         results = [self._one(features, *split) for split in self.splits[splits]]
         return np.array(results, dtype=np.float64).T
 
-    def share_of_memory(self, n_features: int) -> float:
+    def memory_fraction(self, n_features: int) -> float:
         n, p = self.X.shape
         table = 8 * n * p  # a frame may hold anything
         if issparse(self.X):

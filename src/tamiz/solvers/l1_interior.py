@@ -107,7 +107,7 @@ def interior_point(
     max_iter : int
         Limit on Newton steps.
     progress : Progress
-        Where to tell of it.
+        Where progress is shown.
     """
     columns = ActiveFeatures(X, y)
     return _Path(columns, C, c, program, tol, near).follow(max_iter, progress)

@@ -115,8 +115,8 @@ def vertex(program: Any, start: Any, *, max_iter: int, progress: Progress) -> Ve
     features = (start.w != 0) | ((c > 0) & (np.abs(start.g) >= 0.97 * c))
     unit = np.where(c > 0, c, abs(X).T @ C)  # what |g_j| - c_j is measured by
     # on the margin, or so near it that a small change of the weights may carry them across
-    share = np.clip(start.alpha / C, 0.0, 1.0)
-    between = (share > 1e-4) & (share < 1.0 - 1e-4)
+    fraction = np.clip(start.alpha / C, 0.0, 1.0)
+    between = (fraction > 1e-4) & (fraction < 1.0 - 1e-4)
     n_rows = min(n, 2 * int(between.sum()) + 2 * int(features.sum()) + 20)
     samples = between.copy()
     samples[np.argpartition(np.abs(margins - 1.0), n_rows - 1)[:n_rows]] = True
@@ -218,8 +218,8 @@ def least_norm(
     """
     X, y, C, c = program
     n, p = X.shape
-    share = alpha / C
-    beyond, inside = share <= _RULE, share >= 1.0 - _RULE
+    fraction = alpha / C
+    beyond, inside = fraction <= _RULE, fraction >= 1.0 - _RULE
     margins = y * (X @ w + b)
     features = w != 0
     samples = ~(beyond | inside)
@@ -269,13 +269,13 @@ class Gathered(NamedTuple):
     C: np.ndarray
     c: np.ndarray
     place: np.ndarray  # row of each sample; -1 if its loss costs nothing
-    share: np.ndarray  # its part in the penalty of that row
+    fraction: np.ndarray  # its part in the penalty of that row
     scale: np.ndarray | None  # s_j; None if all are one
     middle: np.ndarray | None  # m_j; None if all are zero
 
     def spread(self, found: Any) -> Any:
         """Give each sample its part of the multiplier, and each feature its own unit."""
-        alpha = np.where(self.place >= 0, found.alpha[self.place] * self.share, 0.0)
+        alpha = np.where(self.place >= 0, found.alpha[self.place] * self.fraction, 0.0)
         w, g, b = found.w, found.g, found.b
         if self.scale is not None:
             w, g = w / self.scale, g * self.scale
@@ -292,7 +292,7 @@ def gather(X: Any, y: np.ndarray, C: np.ndarray, c: np.ndarray) -> Gathered:
     """
     rows = np.flatnonzero(C > 0)
     place = np.full(len(y), -1, dtype=np.intp)
-    share = np.ones(len(y))
+    fraction = np.ones(len(y))
     if len(rows) * X.shape[1] > _SORTED:
         place[rows] = np.arange(len(rows))
         if len(rows) < len(y):
@@ -302,17 +302,17 @@ def gather(X: Any, y: np.ndarray, C: np.ndarray, c: np.ndarray) -> Gathered:
         table = np.column_stack([y[rows], table + 0.0])  # no minus zeros
         _, first, to = np.unique(table, axis=0, return_index=True, return_inverse=True)
         place[rows] = to.ravel()
-        price = np.bincount(to.ravel(), weights=C[rows], minlength=len(first))
-        share = np.where(place >= 0, C / price[place], 0.0)
+        total = np.bincount(to.ravel(), weights=C[rows], minlength=len(first))
+        fraction = np.where(place >= 0, C / total[place], 0.0)
         kept = rows[first]
-        X, y, C = X[kept], y[kept], price
+        X, y, C = X[kept], y[kept], total
     middle, scale = units(X)
     if middle is not None:
         X = X - middle
     if scale is not None:
         X = divided(X, scale)
         c = c / scale
-    return Gathered(X, y, C, c, place, share, scale, middle)
+    return Gathered(X, y, C, c, place, fraction, scale, middle)
 
 
 def units(X: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -348,7 +348,7 @@ def _largest(data: np.ndarray, indices: np.ndarray, size: np.ndarray) -> None:
         size[indices[k]] = max(size[indices[k]], abs(data[k]))
 
 
-def entry_price(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> float:
+def entry_penalty(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> float:
     """Return the least factor on ``weight`` beyond which some weight is not zero; may be inf."""
     middle, scale = units(X)
     if middle is not None:  # both classes weigh the same in every sum here: it cancels
@@ -394,7 +394,7 @@ def _least_factor(X: Any, y: np.ndarray, weight: np.ndarray, c: np.ndarray) -> f
             bounds=bounds,
             method="highs",
         )
-        if answer.status != 0:  # take what is known: a bound from below on the price
+        if answer.status != 0:  # take what is known: a lower bound on C
             return _inverse(float(np.max(np.abs(g) / c)), rounding)
         level = float(answer.fun)
         g = rows.T @ answer.x[:-1] + fixed

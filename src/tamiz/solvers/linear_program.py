@@ -16,7 +16,7 @@ comes with a certificate: its distance to such a bound.
 
 Two methods. The *interior point* of :mod:`tamiz.solvers.l1_interior` takes some twenty Newton
 steps on systems as small as the solution is sparse. The *vertex* method of
-:mod:`tamiz.solvers.l1_programs` hands HiGHS a small program on the features and samples that matter
+:mod:`tamiz.solvers.l1_programs` gives HiGHS a small program on the features and samples that matter
 and lets it grow by those whose constraints the answer breaks [1]_; it ends in a vertex of the
 polyhedron of optimal solutions, with no more non-zero weights than samples on the margin.
 
@@ -113,7 +113,7 @@ def solve_hinge_program(
     start : ProgramResult, optional
         Solution of a similar problem; the features near their constraints there take part first.
     progress : Progress, optional
-        Where to tell of it.
+        Where progress is shown.
 
     Returns
     -------
@@ -329,8 +329,8 @@ def _has_choice(program: HingeProgram, result: ProgramResult) -> bool:
     """Whether more weights are non-zero than samples on the margin can determine."""
     kept = np.flatnonzero(result.w)
     margins = program.y * (_forward(program.X, result.w) + result.b)
-    share = result.alpha / program.C
-    between = (share > 1e-6) & (share < 1.0 - 1e-6)
+    fraction = result.alpha / program.C
+    between = (fraction > 1e-6) & (fraction < 1.0 - 1e-6)
     on_margin = np.flatnonzero(
         between | (np.abs(margins - 1.0) <= 1e-6 * max(1.0, np.abs(margins).max()))
     )

@@ -106,8 +106,8 @@ def radius_margin_bound(
             raise ValueError(
                 "squared_slack=True needs the penalty C of an SVC; HardMarginSVC has none."
             )
-        price = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
-        K = ShiftedQ(K, 1.0 / price)
+        penalty = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
+        K = ShiftedQ(K, 1.0 / penalty)
         signs = np.where(labels.codes == 1, 1.0, -1.0)
         result = solve(svc_problem(K, signs, np.inf), **options)
         assert result.gradient is not None

@@ -45,7 +45,7 @@ class HardMarginSVC(KernelClassifier):
 
     See Also
     --------
-    SVC : Admits slack at a price.
+    SVC : Soft margin; violations are penalised by C.
 
     References
     ----------

@@ -71,7 +71,7 @@ class KernelMachine(BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
     A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
-    quadratic term, solves, and hands the coefficients to :meth:`_store_expansion`;
+    quadratic term, solves, and passes the coefficients to :meth:`_store_expansion`;
     :meth:`_expansion` then evaluates the function at new samples.
     """
 
@@ -178,7 +178,7 @@ class KernelMachine(BaseEstimator):
         return K
 
     def _gram_of_texts(self, X: Any) -> QMatrix:
-        """Values of strings are dear: all of them at once, exact, where memory allows.
+        """Values of string kernels are expensive: all at once, exact, where memory allows.
 
         Entries in float32 would save no time, and would have to be computed again in float64
         where the solver doubts them.

@@ -128,7 +128,7 @@ class LinearDecision(ClassifierMixin, BaseEstimator):
         rest = "" if done == len(results) else f" {len(results) - done} machines were not begun."
         self._warn(
             f"interrupted in iteration {results[done - 1].iterations:,} of machine {done} of "
-            f"{len(results)}; what had been reached is kept.{rest}",
+            f"{len(results)}; the result so far is kept.{rest}",
             depth=1,
         )
 

@@ -122,13 +122,13 @@ class OneClassSVM(NoveltyMachine):
     """Outlier detection by the hyperplane farthest from the origin.
 
     Maximises ``rho - ½‖w‖² - Σ ξ_i / (nu n)`` (up to scale) subject to ``⟨w, φ(x_i)⟩ ≥ rho - ξ_i``.
-    At most a fraction ``nu`` of the samples falls outside, and at least a share ``nu`` are support
-    vectors.
+    At most a fraction ``nu`` of the samples falls outside, and at least a fraction ``nu`` are
+    support vectors.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Share of outliers admitted, in (0, 1].
+        Fraction of outliers admitted, in (0, 1].
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
     gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose
@@ -224,12 +224,12 @@ class SVDD(NoveltyMachine):
 
     Solves ``max Σ β_i K_ii - Σ β_i β_l K_il`` subject to ``Σ β = 1``, ``β ≥ 0``, whose value is the
     squared radius; with ``nu > 0`` every ``β_i`` is bounded by ``1 / (nu n)``, which lets at most a
-    share ``nu`` of the samples out of the ball.
+    fraction ``nu`` of the samples out of the ball.
 
     Parameters
     ----------
     nu : float, default=0.1
-        Share of samples that may lie outside, in [0, 1]; zero encloses all.
+        Fraction of samples that may lie outside, in [0, 1]; zero encloses all.
     kernel : str, Kernel or callable, default="rbf"
         As in :class:`SVC`.
     gamma, degree, coef0, solver, warm_start, cache_mb, max_iter, verbose

@@ -66,7 +66,7 @@ class PerceptronClassifier(LinearDecision):
     status_ : str
         "separated", "cycles" (proof: weights at the start of a pass came back), "limit"
         (max_iter passes made, neither separated nor proved to cycle) or "interrupted" (Ctrl-C:
-        what had been reached is kept). The worst of the machines.
+        the result so far is kept). The worst of the machines.
     bound_ : float, ndarray of shape (n_classes,) or None
         What :meth:`mistake_bound` last returned; None after ``fit``.
     n_features_in_ : int

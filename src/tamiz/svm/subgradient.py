@@ -76,7 +76,7 @@ class SubgradientClassifier(LinearDecision):
         Steps taken.
     status_ : str
         "limit" (max_iter steps made), "converged" (``bound_`` is at most ``tol``) or
-        "interrupted" (Ctrl-C: what had been reached is kept, and ``bound_`` is that of the steps
+        "interrupted" (Ctrl-C: the result so far is kept, and ``bound_`` is that of the steps
         made).
     n_features_in_ : int
         Number of features.

@@ -199,7 +199,7 @@ class SVC(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Price of slack. Larger values follow the training data more closely.
+        Penalty on violations of the margin. Larger values follow the training data more closely.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed", an object of :mod:`tamiz.kernels`, or a
         function ``f(X, Z)`` that returns the matrix of kernel values. With a kernel of strings,

@@ -31,7 +31,7 @@ class SVR(RegressorMixin, KernelMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of leaving the tube.
+        Penalty on residuals outside the tube.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target.
     loss : {"linear", "squared"}, default="linear"

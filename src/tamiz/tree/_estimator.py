@@ -296,7 +296,7 @@ class TreeEstimator(BaseEstimator):
         Returns
         -------
         PruningPath
-            Prices, sizes and training errors; the trees on demand.
+            Complexity penalties, sizes and training errors; the trees on demand.
         """
         return pruning_path(self.full_tree_, measure)
 
@@ -357,7 +357,7 @@ class TreeEstimator(BaseEstimator):
     ) -> Self:
         """Keep the sub-tree that does best in cross-validation.
 
-        A tree is grown in each fold with the same parameters, and pruned at the prices of the
+        A tree is grown in each fold with the same parameters, and pruned at the alphas of the
         sequence (the geometric mean of those between which each sub-tree is the best).
 
         Parameters
@@ -399,7 +399,7 @@ class TreeEstimator(BaseEstimator):
         Parameters
         ----------
         alpha : float
-            Price; 0 keeps the smallest sub-tree with the training error of the full tree.
+            Complexity penalty; 0 keeps the smallest sub-tree with the error of the full tree.
         measure : {"mean_depth", "leaves"}, default="mean_depth"
             What a tree is charged for.
 

@@ -48,7 +48,7 @@ INTERRUPTED = "Growth was interrupted; the tree is kept as far as it had grown."
 def grow_fast(
     samples: SortedSamples, levels: Levels, rules: Rules, limits: Limits, verbose: bool | int = 0
 ) -> Growth:
-    """Grow a tree on features without gaps and without nominal ones."""
+    """Grow a tree on features without missing values and without nominal ones."""
     n = samples.keys.shape[1]
     capacity = 2 * n - 1
     if np.isfinite(limits.max_leaves):

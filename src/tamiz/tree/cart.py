@@ -55,16 +55,16 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
     max_error : float, optional
         Growth stops as soon as the training error (mean cost) is at or below this.
     min_samples_split : int or float, default=2
-        Fewest samples of a leaf that is split; a float is a share of all samples.
+        Fewest samples of a leaf that is split; a float is a fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Fewest samples of a leaf; a float is a share of all samples.
+        Fewest samples of a leaf; a float is a fraction of all samples.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of all weight that a leaf must get. With ``costs``, weights are those that count
-        in the impurity.
+        Least fraction of all weight that a leaf must get. With ``costs``, weights are those that
+        count in the impurity.
     min_impurity_decrease : float, default=0.0
         Least decrease of the impurity of the whole tree, for each unit of weight, by a split.
     min_balance : float, default=0.0
-        Least share of the samples of a node that its smaller child must get, up to 0.5.
+        Least fraction of the samples of a node that its smaller child must get, up to 0.5.
     leaf_choice : {"impurity", "decrease"}, default="impurity"
         Which leaf is split next: that of largest impurity times weight, or that whose best split
         takes most off it (as scikit-learn does). It only matters with a limit on the size.
@@ -83,20 +83,21 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         Features whose categories have an order: a dict from feature to the categories from least
         to greatest. Ordered categories of pandas are found without it.
     max_exact_categories : int, default=10
-        With two classes, the best set of categories is one of the cuts along the order by the share
-        of a class, for any number of categories. With three classes or more, or if a side needs
-        more than one sample, all subsets of up to so many categories are tried (``2**(c-1)`` of
-        them; at most 20). Beyond, cuts along several orders: by the share of each class, and by the
-        first principal component of the class shares, which may miss the best.
+        With two classes, the best set of categories is one of the cuts along the order by the
+        fraction of a class, for any number of categories. With three classes or more, or if a side
+        needs more than one sample, all subsets of up to so many categories are tried
+        (``2**(c-1)`` of them; at most 20). Beyond, cuts along several orders: by the fraction of
+        each class, and by the first principal component of the class fractions, which may miss
+        the best.
     missing : {"auto", "surrogate", "direction"}, default="auto"
         What to do about missing values. "surrogate": splits are chosen on the known values, with
-        the gain weighted by the share known, and the rest is placed by surrogate splits.
+        the gain weighted by the fraction known, and the rest is placed by surrogate splits.
         "direction": all missing values go to the side where they fit better. "auto": at each split
         whichever gains more.
     n_surrogates : int or "auto", default="auto"
-        Most surrogate splits for each split; "auto" is 5 if the training data have gaps and
-        ``missing`` is not "direction", else 0. What neither a split nor its surrogates can place
-        goes with the larger part.
+        Most surrogate splits for each split; "auto" is 5 if the training data have missing values
+        and ``missing`` is not "direction", else 0. What neither a split nor its surrogates can
+        place goes with the larger part.
     n_restarts : int, default=5
         Starts of the search for oblique splits.
     random_state : int, RandomState or None, default=None
@@ -284,7 +285,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         return self.classes_[self.tree_.prediction[leaf]]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The share of each class in the leaf of each sample.
+        """The fraction of each class in the leaf of each sample.
 
         Parameters
         ----------
@@ -293,7 +294,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
 
         Returns
         -------
-        shares : array of shape (n_samples, n_classes)
+        fractions : array of shape (n_samples, n_classes)
         """
         leaf = self.apply(X)
         value = self.tree_.value

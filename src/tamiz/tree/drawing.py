@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tamiz.tree.rules import Wording, counted, one_line, percent, preorder, shares
+from tamiz.tree.rules import Wording, class_fractions, counted, one_line, percent, preorder
 
 if TYPE_CHECKING:
     from tamiz.tree.rules import Wording
@@ -82,12 +82,12 @@ def _svg_box(drawing: Drawing, box: Box) -> list[str]:
             f"{_text(line)}</text>"
         )
     x, y, room = box.x + _PAD, box.y + h - _PAD - _BAR + 4, w - 2 * _PAD
-    for share, colour in box.bar:
+    for fraction, colour in box.bar:
         out.append(
-            f'<rect x="{x:.2f}" y="{y:.1f}" width="{share * room:.2f}" height="{_BAR:.0f}" '
+            f'<rect x="{x:.2f}" y="{y:.1f}" width="{fraction * room:.2f}" height="{_BAR:.0f}" '
             f'fill="{colour}"/>'
         )
-        x += share * room
+        x += fraction * room
     out.append(
         f'<rect x="{box.x + _PAD:.1f}" y="{y:.1f}" width="{room:.1f}" height="{_BAR:.0f}" '
         f'fill="none" stroke="{LINE}" stroke-width="0.5"/></g>'
@@ -156,9 +156,9 @@ def plot(
             ax.text(box.x + w / 2, y, _plain(line), size=size * 0.94, ha="center", va="center",
                     weight=bold, color=INK)  # fmt: skip
         x, y, room = box.x + _PAD, box.y + h - _PAD - _BAR + 4, w - 2 * _PAD
-        for share, colour in box.bar:
-            ax.add_patch(Rectangle((x, y), share * room, _BAR, fc=colour, ec="none"))
-            x += share * room
+        for fraction, colour in box.bar:
+            ax.add_patch(Rectangle((x, y), fraction * room, _BAR, fc=colour, ec="none"))
+            x += fraction * room
         ax.add_patch(Rectangle((box.x + _PAD, y), room, _BAR, fc="none", ec=LINE, lw=0.4 * scale))
     return ax
 
@@ -187,7 +187,7 @@ def check_depth(max_depth: Any) -> int | None:
         return None
     whole = isinstance(max_depth, Integral) and not isinstance(max_depth, bool)
     if not whole or max_depth < 0:
-        raise ValueError(f"max_depth={max_depth!r} is not a depth; use a whole number from 0.")
+        raise ValueError(f"max_depth={max_depth!r} is not a depth; use an integer from 0.")
     return int(max_depth)
 
 
@@ -232,7 +232,7 @@ class Box(NamedTuple):
     x: float
     y: float
     lines: tuple[str, ...]
-    bar: tuple[tuple[float, str], ...]  # shares and colours
+    bar: tuple[tuple[float, str], ...]  # fractions and colours
     fill: str
     edge: str
     leaf: bool
@@ -370,7 +370,7 @@ def _places(tree: Tree, nodes: list[int], ends: set[int]) -> dict[int, float]:
 def _lines(tree: Tree, wording: Wording, t: int, end: bool) -> list[str]:
     rest = f", n = {tree.n_samples[t]}"
     if wording.classes is not None:
-        rest = f" {percent(float(shares(tree, t)[int(tree.prediction[t])]))}{rest}"
+        rest = f" {percent(float(class_fractions(tree, t)[int(tree.prediction[t])]))}{rest}"
     bold = bool(tree.left[t] < 0)
     room = (_WIDEST - width_of(rest, bold)) / (_BOLD if bold else 1.0)
     lines = [_condition(tree, wording, t), cut(wording.prediction(tree, t), room) + rest]
@@ -444,7 +444,7 @@ def _title(tree: Tree, wording: Wording, t: int) -> str:
     held = percent(float(tree.weight[t] / tree.weight[0]))
     lines.append(f"{counted(int(tree.n_samples[t]), 'sample')}, {held} of all")
     if wording.classes is not None:
-        found = shares(tree, t)
+        found = class_fractions(tree, t)
         most = [k for k in np.argsort(-found, kind="stable")[:_MOST_CLASSES] if found[k] > 0]
         lines += [f"{one_line(str(wording.classes[k]))}: {percent(float(found[k]))}" for k in most]
     else:
@@ -456,7 +456,7 @@ def _title(tree: Tree, wording: Wording, t: int) -> str:
 
 
 class _Classes:
-    """Boxes in a pale tint of the class predicted; bars of the shares of the classes."""
+    """Boxes in a pale tint of the class predicted; bars of the class fractions."""
 
     def __init__(self, tree: Tree, wording: Wording):
         self.tree = tree
@@ -471,7 +471,7 @@ class _Classes:
         return self.colours[int(self.tree.prediction[t])]
 
     def bar(self, t: int) -> tuple[tuple[float, str], ...]:
-        found = shares(self.tree, t)
+        found = class_fractions(self.tree, t)
         return tuple((float(s), c) for s, c in zip(found, self.colours, strict=True) if s > 0)
 
     def legend(self) -> tuple[tuple[str, str], ...]:
@@ -488,17 +488,17 @@ class _Numbers:
     def __init__(self, tree: Tree):
         self.tree = tree
         low, high = float(tree.prediction.min()), float(tree.prediction.max())
-        self.share = (tree.prediction - low) / (high - low if high > low else 1.0)
+        self.fraction = (tree.prediction - low) / (high - low if high > low else 1.0)
 
     def fill(self, t: int) -> str:
-        return tint(PALETTE[0], 0.05 + 0.30 * float(self.share[t]))
+        return tint(PALETTE[0], 0.05 + 0.30 * float(self.fraction[t]))
 
     def edge(self, t: int) -> str:
         return PALETTE[0]
 
     def bar(self, t: int) -> tuple[tuple[float, str], ...]:
-        share = float(self.share[t])
-        return ((share, PALETTE[0]), (1.0 - share, "#ffffff"))
+        fraction = float(self.fraction[t])
+        return ((fraction, PALETTE[0]), (1.0 - fraction, "#ffffff"))
 
     def legend(self) -> tuple[tuple[str, str], ...]:
         return ()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 10  # leaves of a class from which on they are many
 _MOST = 8  # nodes named in a sentence
-_MOST_STRUCTURES = 10  # replicated structures that are told one by one
+_MOST_STRUCTURES = 10  # replicated structures that are reported one by one
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def find(
     few : int
         A leaf with fewer samples is small.
     balance : float
-        A test is lopsided if it sends a smaller share of its samples to one side.
+        A test is lopsided if it sends a smaller fraction of its samples to one side.
     repeats : int
         Tests of one feature on one way from which on it is repeated.
     tests : int
@@ -91,9 +91,9 @@ def _check(few: Any, balance: Any, repeats: Any, tests: Any) -> None:
         good = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not good or value < least:
             raise ValueError(f"{name}={value!r} is not a number of {_WHAT[name]} from {least} on.")
-    share = isinstance(balance, (int, float, np.number)) and not isinstance(balance, bool)
-    if not share or not 0 <= balance <= 0.5:
-        raise ValueError(f"balance={balance!r} is not a share; use a number from 0 to 0.5.")
+    number = isinstance(balance, (int, float, np.number)) and not isinstance(balance, bool)
+    if not number or not 0 <= balance <= 0.5:
+        raise ValueError(f"balance={balance!r} is not a fraction; use a number from 0 to 0.5.")
 
 
 _WHAT = {"few": "samples", "repeats": "tests", "tests": "tests"}
@@ -161,8 +161,8 @@ def _scattered(tree: Tree, wording: Wording) -> Iterator[Finding]:
         yield Finding(
             "fragmentation",
             f"{len(idle)} test{'s' * (not one)} end{'s' * one} in two leaves of the same class: "
-            f"{'it changes' if one else 'they change'} the shares but no prediction. Pruning "
-            "removes them without a change of the training error.",
+            f"{'it changes' if one else 'they change'} the class fractions but no prediction. "
+            "Pruning removes them without a change of the training error.",
             _ints(idle),
         )
 
@@ -222,12 +222,12 @@ def _replicated(tree: Tree, wording: Wording, tests: int) -> Iterator[Finding]:
         if size[t] >= tests:
             groups.setdefault(structure[t], []).append(t)
     groups = {key: members for key, members in groups.items() if len(members) > 1}
-    told: list[list[int]] = []
+    repeated: list[list[int]] = []
     for members in sorted(groups.values(), key=lambda m: (-size[m[0]] * len(m), m[0])):
         above = {structure[tree.parent[t]] if t else -1 for t in members}
         if len(above) > 1 or next(iter(above)) not in groups:  # else a part of a larger one
-            told.append(members)
-    for members in told[:_MOST_STRUCTURES]:
+            repeated.append(members)
+    for members in repeated[:_MOST_STRUCTURES]:
         same = len({exact[t] for t in members}) == 1
         asked = {j for t in preorder(tree, top=members[0]) for j in _asks(tree, t)}
         names = [wording.feature(j) for j in sorted(asked)]
@@ -239,12 +239,12 @@ def _replicated(tree: Tree, wording: Wording, tests: int) -> Iterator[Finding]:
             "these.",
             tuple(members),
         )
-    rest = sorted(t for members in told[_MOST_STRUCTURES:] for t in members)
+    rest = sorted(t for members in repeated[_MOST_STRUCTURES:] for t in members)
     if rest:
         yield Finding(
             "replication",
-            f"{len(told) - _MOST_STRUCTURES} more structures of features, each of them smaller, "
-            "stand in several places.",
+            f"{len(repeated) - _MOST_STRUCTURES} more structures of features, each of them "
+            "smaller, stand in several places.",
             tuple(rest),
         )
 

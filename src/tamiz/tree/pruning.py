@@ -100,18 +100,18 @@ def check_rule(rule: Any) -> str:
 
 @dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
 class PruningPath:
-    """The sub-trees that are best for some price of size, from the largest to the root alone.
+    """The sub-trees that are best for some penalty ``alpha``, from the largest to the root alone.
 
-    Tree ``k`` is the smallest of those with least ``error + alpha * size`` for all prices from
-    ``alphas[k]`` up to ``alphas[k + 1]``. Each is inside the one before it. Tree 0, for the price
-    0, is the smallest with the training error of the full tree.
+    Tree ``k`` is the smallest of those with least ``error + alpha * size`` for all alphas from
+    ``alphas[k]`` up to ``alphas[k + 1]``. Each is inside the one before it. Tree 0, for
+    alpha = 0, is the smallest with the training error of the full tree.
 
     Attributes
     ----------
     measure : {"mean_depth", "leaves"}
         What a tree is charged for.
     alphas : array of shape (n_trees,)
-        Prices, growing from 0.
+        Complexity penalties, growing from 0.
     leaves : array of shape (n_trees,)
         Numbers of leaves.
     mean_depths : array of shape (n_trees,)
@@ -186,12 +186,12 @@ class PruningPath:
         return self.full.with_leaves(self.last <= k % len(self))
 
     def at(self, alpha: float) -> int:
-        """Position of the tree that is best at the price ``alpha``.
+        """Position of the tree that is best at the complexity penalty ``alpha``.
 
         Parameters
         ----------
         alpha : float
-            Price of a unit of size, not negative.
+            Penalty for each unit of size, not negative.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class PruningPath:
         """
         number = isinstance(alpha, (int, float, np.number)) and not isinstance(alpha, bool)
         if not number or not alpha >= 0:
-            raise ValueError(f"alpha={alpha!r} is not a price; use a number from 0.")
+            raise ValueError(f"alpha={alpha!r} is not a penalty; use a number from 0 on.")
         return int(np.searchsorted(self.alphas, alpha, side="right")) - 1
 
     def measured(self, losses: Losses, data: str, rule: str) -> PruningPath:
@@ -303,7 +303,7 @@ def pruning_path(tree: Tree, measure: str = "mean_depth") -> PruningPath:
     Returns
     -------
     PruningPath
-        Prices, sizes and training errors; the trees on demand.
+        Complexity penalties, sizes and training errors; the trees on demand.
 
     References
     ----------
@@ -381,8 +381,8 @@ def growth_curve(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.arange(1, len(inner) + 2), depth, np.maximum(error, 0.0)
 
 
-#: Errors that differ by less, as a share of the error of the root, are the same: sums of shares
-#: such as 1/3 are not exact.
+#: Errors that differ by less, as a fraction of the error of the root, are the same: sums of
+#: fractions such as 1/3 are not exact.
 TOLERANCE = 1e-12
 
 
@@ -392,7 +392,7 @@ class Links(NamedTuple):
     Attributes
     ----------
     alphas : array of shape (n_trees,)
-        The price from which on each tree of the sequence is the cheapest, growing from 0.
+        The alpha from which on each tree of the sequence is the best, growing from 0.
     last : array of shape (n_nodes,)
         The first tree of the sequence in which the node is not divided: 0 for leaves.
     """
@@ -425,21 +425,23 @@ def weakest_links(
     alpha[gain[cut] <= slack] = 0.0
     order = np.argsort(alpha, kind="stable")
     cut, alpha = cut[order], alpha[order]
-    alphas, step = _together(alpha, load[cut], slack)
+    alphas, step = _joined_ties(alpha, load[cut], slack)
     last = np.full(len(left), len(alphas), dtype=np.int64)
     last[cut] = step
     return Links(alphas, _with_those_above(left, parent.astype(np.int64), last))
 
 
-def _together(alpha: np.ndarray, load: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
-    """Prices of the sequence, and the step at which each link is cut; ties go together."""
+def _joined_ties(
+    alpha: np.ndarray, load: np.ndarray, slack: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Alphas of the sequence, and the step at which each link is cut; ties go together."""
     alphas, step, start = [0.0], np.zeros(len(alpha), dtype=np.int64), 0.0
-    for k, (price, size) in enumerate(zip(alpha.tolist(), load.tolist(), strict=True)):
-        if price > 0.0 and (price - start) * size > slack:
-            alphas.append(price)
-            start = price
-        elif price > 0.0:
-            alphas[-1] = price  # at the largest of those tied all of them are cut
+    for k, (value, size) in enumerate(zip(alpha.tolist(), load.tolist(), strict=True)):
+        if value > 0.0 and (value - start) * size > slack:
+            alphas.append(value)
+            start = value
+        elif value > 0.0:
+            alphas[-1] = value  # at the largest of those tied all of them are cut
         step[k] = len(alphas) - 1
     return np.array(alphas), step
 
@@ -448,7 +450,7 @@ def _together(alpha: np.ndarray, load: np.ndarray, slack: float) -> tuple[np.nda
 def _own_links(left, right, error, size, slack):
     """For each test: error added and size saved when its branch goes; -1 if one above goes first.
 
-    ``gain[t] / load[t]`` is the price at which the branch of ``t`` is cut.
+    ``gain[t] / load[t]`` is the alpha at which the branch of ``t`` is cut.
     """
     n = len(left)
     gain, load, alpha = np.full(n, -1.0), np.zeros(n), np.zeros(n)

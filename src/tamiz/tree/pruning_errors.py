@@ -110,14 +110,14 @@ def cross_validated_losses(
     """Losses by Breiman's cross-validation.
 
     The trees of the folds have sequences of their own. Tree ``k`` of the whole is the best for all
-    prices between ``alpha_k`` and ``alpha_k+1``. Their geometric mean stands for it: the tree of a
-    fold is pruned at that price, and judged by the rows that it did not see.
+    alphas between ``alpha_k`` and ``alpha_k+1``. Their geometric mean stands for it: the tree of a
+    fold is pruned at that alpha, and judged by the rows that it did not see.
     """
     n = len(estimator._read(X))  # the checks of X
     target = _target(y, n)
     weight = check_sample_weight(sample_weight, n)
     judged = weight * class_factors(estimator, target, weight)
-    prices = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
+    alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
     model = clone(estimator)
     if path.full.kind == "classification":
         model.set_params(costs=_by_label(estimator))
@@ -132,7 +132,7 @@ def cross_validated_losses(
             fold = _grown(model, X, target, weight, train)
             own = pruning_path(fold.tree_, path.measure)
             table = fold._read(_safe_indexing(X, test))
-            chosen = np.searchsorted(own.alphas, prices, side="right") - 1
+            chosen = np.searchsorted(own.alphas, alphas, side="right") - 1
             part = _losses(fold, own, table, target[test], judged[test]).at(chosen)
             total = part if total is None else total.plus(part)
     if total is None:
@@ -289,15 +289,15 @@ def class_losses(
     weight : array of shape (n_rows,)
         Weights of the rows.
     costs : array of shape (n_classes, n_classes)
-        Price of predicting the second where the first is right.
+        Cost of predicting the second where the first is right.
     """
     n_classes = len(costs)
-    prices = np.vstack([costs, np.full((1, n_classes), costs.max())])  # the last: unknown class
+    known = np.vstack([costs, np.full((1, n_classes), costs.max())])  # the last: unknown class
     codes = np.where(codes < 0, n_classes, codes)
     mass = np.zeros((len(tree.left), n_classes + 1))
     np.add.at(mass, (leaf, codes), weight)
     _add_up(np.asarray(tree.parent, dtype=np.int64), mass)
-    chosen = prices[:, tree.prediction.astype(np.intp)].T
+    chosen = known[:, tree.prediction.astype(np.intp)].T
     each = np.column_stack([(mass * chosen).sum(axis=1), (mass * chosen**2).sum(axis=1)])
     return _along(tree, last, n_trees, each, weight)
 

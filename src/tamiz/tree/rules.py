@@ -69,8 +69,8 @@ class Wording(NamedTuple):
         return plain(value if self.classes is None else self.classes[int(value)])
 
 
-def shares(tree: Tree, node: int) -> np.ndarray:
-    """The share of each class in a node."""
+def class_fractions(tree: Tree, node: int) -> np.ndarray:
+    """The fraction of each class in a node."""
     mass = tree.value[node]
     total = mass.sum()
     return mass / total if total > 0 else np.full(len(mass), np.nan)
@@ -89,13 +89,13 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
-def percent(share: float) -> str:
-    """A share in percent, with as many digits as tell something."""
-    if 0 < share < 0.001:
+def percent(fraction: float) -> str:
+    """A fraction in per cent, with as many digits as are needed."""
+    if 0 < fraction < 0.001:
         return "<0.1 %"
-    if 0.999 < share < 1:
+    if 0.999 < fraction < 1:
         return ">99.9 %"
-    return f"{100 * share:.1f} %"
+    return f"{100 * fraction:.1f} %"
 
 
 def preorder(tree: Tree, deepest: int | None = None, top: int = 0) -> list[int]:
@@ -124,9 +124,9 @@ class Rule:
     n_samples : int
         Training samples in it.
     coverage : float
-        Its share of the weight of all training samples.
+        Its fraction of the weight of all training samples.
     shares : dict
-        The share of each class in it, the most frequent first; empty for regression.
+        The fraction of each class in it, the most frequent first; empty for regression.
     error : float
         Its own error: cost for each unit of weight, or mean square.
     """
@@ -163,7 +163,7 @@ def rules_of(tree: Tree, wording: Wording) -> list[Rule]:
             continue
         inside = {}
         if wording.classes is not None:
-            found = shares(tree, t)
+            found = class_fractions(tree, t)
             inside = {
                 wording.classes[k]: float(found[k]) for k in np.argsort(-found, kind="stable")
             }
@@ -206,7 +206,7 @@ def tree_text(tree: Tree, wording: Wording, max_depth: int | None) -> str:
         inset[t] = below
         said = f"{wording.condition(tree, t)}: {wording.prediction(tree, t)}"
         if wording.classes is not None:
-            said += f" {percent(float(shares(tree, t)[int(tree.prediction[t])]))}"
+            said += f" {percent(float(class_fractions(tree, t)[int(tree.prediction[t])]))}"
         said += f", n = {tree.n_samples[t]}"
         hidden = tree.left[t] >= 0 and max_depth is not None and tree.depth[t] >= max_depth
         lines.append(branch + said + (" ..." if hidden else ""))
@@ -363,7 +363,7 @@ def is_missing(value):
 _HELPERS = {
     "at_most": '''
 def at_most(value, limit, missing=None):
-    """Whether a number is at most the limit; None if it cannot be told."""
+    """Whether a number is at most the limit; None if that is unknown."""
     return missing if is_missing(value) else value <= limit
 ''',
     "among": '''
@@ -397,7 +397,7 @@ def opposite(answer):
 ''',
     "first": '''
 def first(*answers):
-    """The first answer that can be told: a test, then those that stand in for it."""
+    """The first known answer: of a test, then of those that stand in for it."""
     return next(answer for answer in answers if answer is not None)
 ''',
 }

@@ -245,7 +245,7 @@ class Surrogate(Split):
         Share of the weight that both can place which both send to the same side.
     association : float
         Breiman's predictive association: by how much the surrogate errs less than sending all
-        samples to the larger side, ``1 - (1 - agreement) / (1 - larger side's share)``.
+        samples to the larger side, ``1 - (1 - agreement) / (1 - larger side's fraction)``.
     """
 
     split: Split

@@ -134,12 +134,16 @@ def task_of(levels: np.ndarray, n: int) -> str:
     return "classification" if few else "regression"
 
 
-def taken_as_numbers(what: str, levels: np.ndarray, n: int) -> str:
-    """What to say of integers that could be labels and are taken as numbers; empty if nothing."""
+def taken_as_numbers(what: str, levels: np.ndarray, n: int, most: int | None = None) -> str:
+    """What to say of integers that could be labels and are taken as numbers; empty if nothing.
+
+    ``most``: levels were collected until there were more than that, so that not all are known.
+    """
     if not _are_plain_labels(levels) or n < 3 * len(levels):  # they hardly return
         return ""
+    count = f"{len(levels):,}" if most is None else f"more than {most:,}"
     return (
-        f"{what} holds {len(levels):,} different integers, which are taken as numbers. Say so with "
+        f"{what} holds {count} different integers, which are taken as numbers. Say so with "
         'task="regression", or use task="classification" if they are labels.'
     )
 

@@ -62,7 +62,7 @@ def test_ordinary_numbers_are_not_left_to_python():
 
 
 def test_halves_go_to_the_even_neighbour():
-    # whole numbers half-way between two float64 numbers, and their neighbours
+    # integers half-way between two float64 numbers, and their neighbours
     cells = []
     for k in range(1, 60):
         middle = 2**53 + 2 * k + 1

@@ -55,7 +55,7 @@ def test_header(text, header):
     assert guess(text).header is header
 
 
-def test_header_can_be_told():
+def test_header_can_be_given():
     assert guess("a,b\n1,2\n", header=False).names == ["x0", "x1"]
     assert guess("1,2\n3,4\n", header=True).names == ["1", "2"]
 

@@ -31,13 +31,13 @@ def clouds(seed=0, n=400, noise=50, spread=0.35, like_clouds=False):
 
 
 def sample(seed=0, n=24, p=4, C=1.3, classes=2):
-    """A small problem with prices that differ."""
+    """A small problem with penalties that differ."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
     codes = np.arange(n) % classes
     X[:, 0] += 0.8 * codes
-    price = C * rng.uniform(0.5, 2.0, n)
-    return Sample(X, Labels(np.arange(classes), codes.astype(np.intp)), np.ones(n), price)
+    penalty = C * rng.uniform(0.5, 2.0, n)
+    return Sample(X, Labels(np.arange(classes), codes.astype(np.intp)), np.ones(n), penalty)
 
 
 def differences(objective, sigma, h=1e-5):
@@ -83,7 +83,7 @@ def check_interrupted_at_once(make):
 
 
 def check_failed_machines(make, monkeypatch):
-    """Inner problems that end before their tolerance are counted and told of."""
+    """Inner problems that end before their tolerance are counted and reported."""
     X, y = clouds(0, n=40, noise=2)
     assert make().fit(X, y).selection_.notes["n_failed"] == 0
     solve, calls = machines.solve, [0]

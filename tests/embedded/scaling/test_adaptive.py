@@ -64,27 +64,27 @@ def test_value_is_that_of_a_general_optimiser(seed):
     signs = np.where(data.labels.codes == 1, 1.0, -1.0)
     v = np.array([0.9, 0.2, 0.5, 0.7])
     value = DualOptimum(RBF(gamma=1.0), data).at(v).value
-    assert value == pytest.approx(dual_optimum(gaussian(data.X, v), signs, data.price), rel=1e-6)
+    assert value == pytest.approx(dual_optimum(gaussian(data.X, v), signs, data.penalty), rel=1e-6)
     value = DualOptimum(Linear(), data).at(v).value
     K = inner_products(data.X, v)
-    assert value == pytest.approx(dual_optimum(K, signs, data.price), rel=1e-6)
+    assert value == pytest.approx(dual_optimum(K, signs, data.penalty), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_projection_is_the_nearest_point(seed):
     rng = np.random.default_rng(seed)
-    u, price = rng.standard_normal(5), rng.uniform(0.2, 3.0, 5)
+    u, penalty = rng.standard_normal(5), rng.uniform(0.2, 3.0, 5)
     if seed % 2:
         u[1] = u[3]
-        price[1] = price[3]
-    v = onto_simplex(u, price, 2.0)
+        penalty[1] = penalty[3]
+    v = onto_simplex(u, penalty, 2.0)
     assert (v >= 0).all()
-    assert price @ v == pytest.approx(2.0)
+    assert penalty @ v == pytest.approx(2.0)
     other = minimize(
         lambda z: np.sum((z - u) ** 2),
-        np.full(5, 2.0 / price.sum()),
+        np.full(5, 2.0 / penalty.sum()),
         bounds=[(0, None)] * 5,
-        constraints=[{"type": "eq", "fun": lambda z: price @ z - 2.0}],
+        constraints=[{"type": "eq", "fun": lambda z: penalty @ z - 2.0}],
         method="SLSQP",
         options={"ftol": 1e-14},
     )
@@ -187,7 +187,7 @@ def test_weights_count_samples():
     np.testing.assert_allclose(a.scale_, b.scale_, rtol=1e-3, atol=1e-5)
 
 
-def test_class_weights_are_prices():
+def test_class_weights_are_factors_of_C():
     data = sample(3, n=30)
     codes = data.labels.codes
     a = AdaptiveScaling(class_weight={0: 1.0, 1: 3.0}).fit(data.X, codes)
@@ -225,7 +225,7 @@ def test_no_further_step_at_the_end_of_the_first_descent(q, constraint):
     data = sample(4, n=50, p=6)
     selector = AdaptiveScaling(q=q, constraint=constraint, kernel="linear", C=0.3)
     selector.fit(data.X, data.labels.codes)
-    objective = DualOptimum(Linear(), data._replace(price=np.full(50, 0.3)))
+    objective = DualOptimum(Linear(), data._replace(penalty=np.full(50, 0.3)))
     sigma = selector.scale_
     used = sigma > 0
     slope = differences(objective, sigma[:]) / np.maximum(q * sigma ** (q - 1.0), 1e-300)
@@ -262,7 +262,7 @@ def test_the_model_is_that_of_the_moves():
     np.testing.assert_allclose(low, other.x, atol=1e-4)
 
 
-def test_machines_that_fail_are_told_of(monkeypatch):
+def test_machines_that_fail_are_reported(monkeypatch):
     check_failed_machines(AdaptiveScaling, monkeypatch)
 
 

@@ -157,7 +157,7 @@ def test_features_beyond_those_kept_have_no_width():
     np.testing.assert_array_equal(np.isinf(selector.widths_), selector.scale_ == 0)
 
 
-def test_machines_that_fail_are_told_of(monkeypatch):
+def test_machines_that_fail_are_reported(monkeypatch):
     check_failed_machines(KPSVM, monkeypatch)
 
 

@@ -53,10 +53,10 @@ def test_value_is_that_of_a_general_optimiser(seed):
     signs = np.where(data.labels.codes == 1, 1.0, -1.0)
     v = np.array([0.9, 0.2, 0.5, 0.7])
     value = RadiusMargin(RBF(gamma=1.0), data).at(v).value
-    assert value == pytest.approx(radius_margin(gaussian(data.X, v), signs, data.price), rel=1e-5)
+    assert value == pytest.approx(radius_margin(gaussian(data.X, v), signs, data.penalty), rel=1e-5)
     value = RadiusMargin(Linear(), data).at(v).value
     assert value == pytest.approx(
-        radius_margin(inner_products(data.X, v), signs, data.price), rel=1e-5
+        radius_margin(inner_products(data.X, v), signs, data.penalty), rel=1e-5
     )
 
 
@@ -78,7 +78,7 @@ def test_weights_count_samples():
     again = np.repeat(np.arange(15), weight)
     labels = data.labels._replace(codes=data.labels.codes[again])
     repeated = RadiusMargin(
-        RBF(gamma=0.4), Sample(data.X[again], labels, np.ones(len(again)), data.price[again])
+        RBF(gamma=0.4), Sample(data.X[again], labels, np.ones(len(again)), data.penalty[again])
     )
     a, b = weighted.at(sigma), repeated.at(sigma)
     assert a.value == pytest.approx(b.value, rel=1e-9)
@@ -180,7 +180,7 @@ def test_resumes_where_it_stopped(tmp_path, n):
     check_resuming(RadiusMarginScaling, X, y, tmp_path)
 
 
-def test_machines_that_fail_are_told_of(monkeypatch):
+def test_machines_that_fail_are_reported(monkeypatch):
     check_failed_machines(RadiusMarginScaling, monkeypatch)
 
 
@@ -197,7 +197,7 @@ def test_interrupted_at_once():
         ({"n_features_to_select": "many"}, ValueError, "n_features_to_select"),
         ({"kernel": "precomputed"}, ValueError, "'kernel' parameter"),
         ({"kernel": lambda A, B: A @ B.T}, TypeError, "no derivative by scaling factors"),
-        ({"class_weight": {1: 0.0}}, ValueError, "one class only"),
+        ({"class_weight": {1: 0.0}}, ValueError, "only one class"),
         ({"class_weight": {7: 1.0}}, ValueError, "class 7"),
         ({"resume": True}, ValueError, "checkpoint=path"),
         ({"tol": -1.0}, ValueError, "'tol' parameter"),

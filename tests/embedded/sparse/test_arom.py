@@ -103,7 +103,7 @@ def test_upper_bound_falls_with_every_bare_step():
     assert (np.diff(values) < 0).all()
 
 
-def test_hard_margin_by_a_large_price_is_that_of_the_scaled_features():
+def test_hard_margin_by_a_large_C_is_that_of_the_scaled_features():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(20, 60))
     y = (X[:, 3] > 0).astype(int)

@@ -92,8 +92,8 @@ def test_features_that_never_had_weight_come_by_nearness(cancer):
 
 
 @pytest.mark.parametrize("C", [1e4, 1e6])
-def test_large_prices_are_no_cause_for_alarm(cancer, C):
-    """Separable: the objective is the penalty alone, whatever the price."""
+def test_large_penalties_are_no_cause_for_alarm(cancer, C):
+    """Separable: the objective is the penalty alone, whatever C is."""
     X, y = cancer
     with warnings.catch_warnings():
         warnings.simplefilter("error")

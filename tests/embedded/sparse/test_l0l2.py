@@ -1,4 +1,4 @@
-"""L0L2SVM: each step against a general solver, the objective falls, and bad input is told."""
+"""L0L2SVM: each step against a general solver, the objective falls, and bad input is reported."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def test_every_step_is_that_of_a_general_solver(seed, start, monkeypatch):
     X, y, _, _ = random_problem(seed)
     rng = np.random.default_rng(seed)
     C, nu, a = (float(rng.choice(v)) for v in ([0.5, 5.0], [0.2, 1.0], [2.0, 5.0]))
-    prices = np.full(len(y), C)
+    penalties = np.full(len(y), C)
     w = np.zeros(X.shape[1])
     if start == "l2":
-        w, _, _ = naive.l1l2_by_general_solver(X, y, prices, w)
+        w, _, _ = naive.l1l2_by_general_solver(X, y, penalties, w)
     machine = L0L2SVM(C=C, nu=nu, a=a, start=start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that no feature is left
         machine.fit(X, y)
     steps = len(machine.history_)
-    values, last = naive.l0l2_by_linearisation(X, y, prices, nu, a, w, steps)
+    values, last = naive.l0l2_by_linearisation(X, y, penalties, nu, a, w, steps)
     np.testing.assert_allclose(machine.history_, values, rtol=1e-5, atol=1e-8)
     assert machine.objective_ == machine.history_[-1]
     coef, b = machine.coef_[0], machine.intercept_[0]
-    by_hand = naive.l0l2_objective(X, y, prices, nu, a, coef, b)
+    by_hand = naive.l0l2_objective(X, y, penalties, nu, a, coef, b)
     assert machine.objective_ == pytest.approx(by_hand, rel=1e-9)
     np.testing.assert_allclose(coef, last, atol=1e-2 * (1 + np.abs(last).max()))
 
@@ -95,7 +95,7 @@ def test_no_small_change_improves_the_objective(wdbc):
 
 @pytest.mark.parametrize("seed", [0, 1, 4])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_copies_of_a_feature_do_not_share(seed, form):
+def test_of_copies_of_a_feature_one_has_the_weight(seed, form):
     """Equal weights of copies are a saddle, or a minimum that one of them alone improves on."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(80, 5))
@@ -106,12 +106,25 @@ def test_copies_of_a_feature_do_not_share(seed, form):
         X = np.column_stack([Z, *[Z[:, 0]] * copies])
         machine = L0L2SVM(C=0.1, nu=1.0, a=5.0, tol=1e-8).fit(form(X), y)
         assert machine.objective_ == pytest.approx(single.objective_, rel=1e-6)
-        assert np.count_nonzero(machine.coef_[0, [0, *range(5, 5 + copies)]]) == 1
+        assert machine.coef_[0, 0] != 0 and not machine.coef_[0, 5:].any()  # the first one stays
+        assert machine.order_[0] == 0
         assert (np.diff(machine.history_) <= 0).all()
         signs = np.where(y, 1.0, -1.0)
         coef, b = machine.coef_[0], machine.intercept_[0]
         value = naive.l0l2_objective(X, signs, np.full(80, 0.1), 1.0, 5.0, coef, b)
         assert machine.objective_ == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_first_of_two_copies_takes_the_weight_whichever_is_smaller(sign):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    X = np.column_stack([X, sign * X[:, 0]])
+    y, C = np.where(X[:, 0] > 0, 1.0, -1.0), np.full(40, 0.5)
+    for small, large in ((0.4, 0.4 + 1e-15), (0.4 + 1e-15, 0.4)):
+        w = np.array([small, 0.0, sign * large])
+        moved = module.merged(PenalisedHinge(X, y, C, np.zeros(3)), w, 1.0, 5.0, np.inf)
+        np.testing.assert_allclose(moved, [0.8, 0.0, 0.0])
 
 
 def test_a_merged_point_has_the_lower_objective_that_it_claims():
@@ -138,7 +151,7 @@ def test_fewer_features_than_the_convex_machine(wdbc):
     assert few.duality_gap_ is None
 
 
-def test_no_price_is_the_linear_machine(wdbc):
+def test_no_penalty_is_the_linear_machine(wdbc):
     X, y = wdbc
     free, plain = L0L2SVM(C=1.0, nu=0.0).fit(X, y), L1L2SVM(C=1.0, nu=0.0).fit(X, y)
     np.testing.assert_allclose(free.coef_, plain.coef_, atol=1e-8)
@@ -156,7 +169,7 @@ def test_ranking_of_the_features_that_left(wdbc):
     assert machine.order_[kept : kept + len(later)].tolist() == later
 
 
-def test_price_of_the_mean_loss_weights_sparse_tables_and_classes(wdbc):
+def test_penalty_of_the_mean_loss_weights_sparse_tables_and_classes(wdbc):
     X, y = wdbc
     machine = L0L2SVM(C=0.1, nu=0.5).fit(X, y)
     same = L0L2SVM(C=9.0, nu=0.5, mu=56.9).fit(X, y)
@@ -185,7 +198,7 @@ def test_colon(data_dir):
 # ------------------------------------------------------------------------------ bad luck
 
 
-def test_price_so_high_that_no_feature_enters(wdbc):
+def test_penalty_so_high_that_no_feature_enters(wdbc):
     with pytest.warns(UserWarning, match=r"every weight is zero.*Raise C or lower nu"):
         machine = L0L2SVM(nu=1e4).fit(*wdbc)
     assert not machine.support_.any()
@@ -217,7 +230,7 @@ def test_absurd_parameters(wdbc, parameters, match):
 def test_interruption_keeps_the_last_whole_step(wdbc, call):
     X, y = wdbc
     full = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
-    told = pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept")
+    told = pytest.warns(ConvergenceWarning, match="interrupted; the result so far is kept")
     with interrupted_inside(module, "solve_penalised", at=call + 1), told:
         machine = L0L2SVM(C=1.0, nu=1.0).fit(X, y)
     assert machine.status_ == "interrupted"
@@ -240,7 +253,7 @@ def test_a_move_that_brings_nothing_is_not_tried_again():
 
     asked = []
     result = successive_linearisation(
-        lambda prices, previous: Fit(),
+        lambda penalties, previous: Fit(),
         lambda fit: 3.0,
         lambda size: np.ones(2),
         np.zeros(2),
@@ -262,7 +275,7 @@ def test_linearisation_ignores_a_step_that_rises():
 
     values = iter([5.0, 3.0, 4.0])
     result = successive_linearisation(
-        lambda prices, previous: Fit(next(values)),
+        lambda penalties, previous: Fit(next(values)),
         lambda fit: fit.value,
         lambda size: np.ones(2),
         np.zeros(2),

@@ -83,7 +83,7 @@ def test_objective_weights_and_gap(cancer, solver):
     assert machine.status_ == "converged"
 
 
-def test_lambda_is_the_inverse_price(cancer):
+def test_lambda_is_the_inverse_of_C(cancer):
     X, y = cancer
     np.testing.assert_array_equal(
         L1SVM(lambda_=20.0).fit(X, y).coef_, L1SVM(C=1 / 20).fit(X, y).coef_
@@ -227,7 +227,7 @@ def test_a_penalty_that_leaves_nothing(cancer):
     assert machine.selection_.notes["n_nonzero"] == 0
 
 
-def test_too_few_steps_are_told(cancer):
+def test_too_few_steps_are_reported(cancer):
     X, y = cancer
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         machine = L1SVM(max_iter=3, solver="interior_point").fit(X, y)
@@ -267,7 +267,7 @@ def test_path_is_the_machines(cancer):
     np.testing.assert_array_equal(path.n_nonzero, (path.coefs != 0).sum(axis=1))
 
 
-def test_path_takes_prices_and_refuses_bad_ones(cancer):
+def test_path_takes_penalties_and_refuses_bad_ones(cancer):
     X, y = cancer
     np.testing.assert_array_equal(l1_svm_path(X, y, Cs=[0.1, 0.01]).Cs, [0.01, 0.1])
     for bad in ([], [0.0], [np.inf], "high"):
@@ -290,7 +290,7 @@ def test_path_weighs_samples_and_classes(cancer):
     balanced = l1_svm_path(X, y, Cs=[0.2], class_weight="balanced").objectives[0]
     assert balanced == pytest.approx(L1SVM(C=0.2, class_weight="balanced").fit(X, y).objective_)
     plain = l1_svm_path(X, y, n_values=3)
-    for unit in (1e-13, 1e9):  # a common factor of the weights is one of the price
+    for unit in (1e-13, 1e9):  # a common factor of the weights is one of C
         other = l1_svm_path(X, y, n_values=3, sample_weight=np.full(len(y), unit))
         np.testing.assert_allclose(other.Cs * unit, plain.Cs)
         np.testing.assert_array_equal(other.n_nonzero, plain.n_nonzero)

@@ -64,7 +64,7 @@ def failed_checks(*texts: str) -> list[list[str]]:
 
 
 def random_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Any shape, with ties, constant and duplicate features, duplicate samples, uneven prices."""
+    """Any shape, ties, constant and duplicate features, duplicate samples, uneven penalties."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(2, 40)), int(rng.integers(1, 25))
     if seed % 10 == 0:
@@ -82,7 +82,7 @@ def random_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
     C = np.full(n, 10.0 ** rng.integers(-1, 3)) * (rng.uniform(0.5, 2.0, n) if seed % 3 else 1.0)
     nu = np.full(p, float(rng.choice([0.0, 0.1, 1.0, 5.0])))
     if seed % 4 == 0:
-        nu *= rng.uniform(0.0, 2.0, p).round(1)  # prices of their own, some of them zero
+        nu *= rng.uniform(0.0, 2.0, p).round(1)  # penalties of their own, some of them zero
     return X, y, C, nu
 
 
@@ -157,10 +157,10 @@ def test_coordinate_descent_reaches_the_same_minimum(kind, nu):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 40)) * (rng.random((300, 40)) < 0.3)
     y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
-    C, prices = rng.uniform(0.5, 1.5, 300), np.full(40, nu)
+    C, penalties = rng.uniform(0.5, 1.5, 300), np.full(40, nu)
     table = sparse.csr_matrix(X) if kind == "sparse" else X
-    found = solver.descend(PenalisedHinge(table, y, C, prices), 1e-4, 20_000, QUIET)
-    exact = solved(X, y, C, prices)
+    found = solver.descend(PenalisedHinge(table, y, C, penalties), 1e-4, 20_000, QUIET)
+    exact = solved(X, y, C, penalties)
     assert found.status == "converged"
     assert exact.objective <= found.objective * (1 + 1e-9)
     assert found.objective <= exact.objective * (1 + 1e-4)
@@ -195,7 +195,7 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
 def test_large_tables_begin_with_coordinate_descent(limits):
     X, y, C, nu = random_problem(10)
     expected = solved(X, y, C, nu)
-    limits(solver, _DEAR=0)
+    limits(solver, _MAX_NEWTON_WORK=0)
     by_descent = solved(X, y, C, nu, tol=1e-3)
     assert by_descent.within(1e-3)
     limits(solver, _FIRST_SWEEPS=20)
@@ -251,7 +251,7 @@ def test_features_that_were_not_tried_at_first_are_found(monkeypatch, limits):
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1e2, 1e5])
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
-def test_prices_and_units_of_all_sizes(C, unit):
+def test_penalties_and_units_of_all_sizes(C, unit):
     X, y = load_breast_cancer(return_X_y=True)
     X = unit * StandardScaler().fit_transform(X)[:200]
     machine = solved(X, np.where(y[:200] == 1, 1.0, -1.0), np.full(200, C), np.full(30, 0.1 * unit))
@@ -309,7 +309,7 @@ def test_the_next_feature_to_enter_ranks_first_among_those_left_out(wdbc):
     pytest.fail("no feature entered")
 
 
-def test_price_of_the_mean_loss(wdbc):
+def test_penalty_of_the_mean_loss(wdbc):
     X, y = wdbc
     by_mu = L1L2SVM(C=77.0, nu=1.0, mu=56.9).fit(X, y)
     by_C = L1L2SVM(C=0.1, nu=1.0).fit(X, y)
@@ -363,7 +363,7 @@ def test_colon(data_dir):
 # ------------------------------------------------------------------------------ bad luck
 
 
-def test_price_so_high_that_no_feature_enters(wdbc):
+def test_penalty_so_high_that_no_feature_enters(wdbc):
     X, y = wdbc
     with pytest.warns(UserWarning, match=r"every weight is zero.*Raise C or lower nu") as caught:
         machine = L1L2SVM(nu=1e4).fit(X, y)
@@ -441,7 +441,7 @@ def test_limit_on_steps(wdbc):
 
 def test_interruption_keeps_what_was_reached(wdbc):
     X, y = wdbc
-    told = pytest.warns(ConvergenceWarning, match="interrupted; what had been reached is kept")
+    told = pytest.warns(ConvergenceWarning, match="interrupted; the result so far is kept")
     with interrupted(interior, "_advance", at=9), told:
         machine = L1L2SVM().fit(X, y)
     assert machine.status_ == "interrupted"

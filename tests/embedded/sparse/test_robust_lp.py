@@ -67,7 +67,7 @@ def test_columns_of_all_sizes():
     assert machine.objective_ == pytest.approx(value, rel=1e-9)
 
 
-def test_what_rounding_leaves_is_told():
+def test_what_rounding_leaves_is_reported():
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)[:, :8]
     with pytest.warns(ConvergenceWarning, match="stalled"):

@@ -40,3 +40,9 @@ def test_several_classes():
     machine = L1SVM(n_features_to_select=1).fit(table, labels)
     assert machine.coef_.shape == (3, 4)
     assert np.flatnonzero(machine.coef_.any(axis=0)).tolist() == machine.order_[:1].tolist()
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda m: type(m).__name__)
+def test_the_first_of_two_copies_is_ranked_first(machine):
+    ranking = machine.set_params(n_features_to_select=None).fit(np.hstack([X, X]), Y).ranking_
+    assert (ranking[:12] < ranking[12:]).all()

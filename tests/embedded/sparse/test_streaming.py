@@ -233,7 +233,7 @@ def test_ctrl_c_keeps_the_last_machine_of_arom():
     assert stopped.score(X, y) > 0.7
 
 
-def test_passes_that_run_out_are_told():
+def test_passes_that_run_out_are_reported():
     X, y = noisy(300, 6, seed=2)
     with pytest.warns(ConvergenceWarning, match=r"all 30 passes were made after \d of 6"):
         machine = SVMRFE(2).fit_stream(cut(X, y, 100), max_passes=30)

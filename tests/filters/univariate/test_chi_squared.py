@@ -1,4 +1,4 @@
-"""ChiSquared: against scipy and scikit-learn, for symbols, bins, gaps and counts."""
+"""ChiSquared: against scipy and scikit-learn, for symbols, bins, missing values and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text tables: CSV, TSV and their relatives, also gzip'd.
+"""Text tables: CSV, TSV and their relatives, also compressed with gzip.
 
 The first rows decide separator, decimal sign, header and names; then compiled loops go over pieces
 of the file, and only the columns asked for are kept. A column is numeric until a cell says
@@ -130,7 +130,7 @@ class CsvReader(Reader):
         """The first line says which column is which, and was read when the file was opened."""
         first = self.file.head.partition(b"\n")[0]
         now = next(iter(self.file.pieces(max(64, len(self.file.bom) + len(first)))), b"")
-        seen = min(len(first), len(now))  # what is packed may come in smaller pieces
+        seen = min(len(first), len(now))  # decompressed text may come in smaller pieces
         if not now or now[:seen] != first[:seen] or now[seen : seen + 1] not in (b"", b"\n"):
             raise DataError(f"{self.shown} begins with another line than before: {CHANGED}")
 
@@ -357,7 +357,7 @@ class _Scan:
         try:
             text = cell.decode(encoding)
         except UnicodeDecodeError:
-            if encoding == "cp1252":  # five bytes mean nothing there
+            if encoding == "cp1252":  # five byte values are undefined there
                 text = cell.decode("cp1252", errors="replace")
             elif self.options.encoding is None and encoding == "utf-8":
                 self.reader.encoding = "cp1252"

@@ -1,10 +1,8 @@
-"""LIBSVM's sparse text: ``label index:value index:value ...``, one sample a line.
+"""LIBSVM's sparse text: ``label index:value index:value ...``, one sample per line.
 
-A compiled reader of LIBSVM's sparse text, for what is plainly of that form.
-
-Numbers come out as ``float`` reads them, to the last bit. A text that has anything else than
-labels, rising indices, numbers, blanks and comments is left to the slow reader, which knows what
-to say about it.
+Compiled code reads what is plainly of that form; numbers are those of ``float``, to the last bit. A
+text with anything but labels, ascending indices, numbers, blanks and comments is left to the slow
+reader, which says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -154,7 +152,7 @@ class LibsvmReader(Reader):
         if width > max(WIDE, 100 * n_values) and self.n_features is None:
             raise DataError(
                 f"{self.shown} has {n_values:,} values but an index of {width - 1:,}; that is a "
-                "slip, or needs more memory than it is worth. Number the features without large "
+                "mistake, or the table is too wide to hold. Number the features without large "
                 "gaps, or read the file in batches and name their number with n_features=."
             )
         self.width = width

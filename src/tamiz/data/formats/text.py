@@ -32,13 +32,13 @@ _BOMS = (
 )
 _BINARY = (
     (b"PAR1", "a Parquet file; give it the extension .parquet"),
-    (b"PK\x03\x04", "a packed file (a spreadsheet, or a zip archive); save the table as CSV"),
-    (b"\xd0\xcf\x11\xe0", "a spreadsheet of the old kind; save the table as CSV"),
+    (b"PK\x03\x04", "a compressed file (a spreadsheet, or a zip archive); save the table as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet (.xls); save the table as CSV"),
     (b"\x93NUMPY", "a NumPy array; give it the extension .npy"),
     (b"%PDF", "a PDF; save the table as CSV"),
-    (b"BZh", "packed with bzip2; unpack it first"),
-    (b"\xfd7zXZ", "packed with xz; unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "packed with zstandard; unpack it first"),
+    (b"BZh", "compressed with bzip2; decompress it first"),
+    (b"\xfd7zXZ", "compressed with xz; decompress it first"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstandard; decompress it first"),
     (b"SQLite format", "a database; save the table as CSV"),
 )
 

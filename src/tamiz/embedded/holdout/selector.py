@@ -563,7 +563,7 @@ class HoldOutSVM(LastMachineClassifier):
                 "n_fits": judge.n_fits,
             },
         )
-        self._tell(judge)
+        self._warn_after_fit(judge)
         selected = np.flatnonzero(self.support_)
         if self.estimator is None:
             kernel = self.kernel_.restrict(np.flatnonzero(self.support_[kept]), len(kept))
@@ -581,7 +581,7 @@ class HoldOutSVM(LastMachineClassifier):
         first = 0 if n_fixed else 1
         return int(max(ends[first], ends[ends <= number].max(initial=0)))
 
-    def _tell(self, judge: KernelJudge | RefitJudge) -> None:
+    def _warn_after_fit(self, judge: KernelJudge | RefitJudge) -> None:
         """Say what a user should know; the warnings point at the line that calls ``fit``."""
         if self.status_ == "interrupted":
             text = "the features not yet removed are ranked by the errors of the last step."

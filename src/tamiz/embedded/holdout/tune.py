@@ -3,8 +3,8 @@
 Every candidate kernel has one Gram matrix over all samples, of which the folds are parts; along
 increasing C each machine starts from the one before. The error is that of the elimination (counts,
 costs or balanced); of equal candidates the one named first is taken, so grids should go from the
-smooth to the bold. The table grows kernel by kernel, each with all its C: a choice that was
-interrupted goes on with the next kernel.
+simplest model to the most complex. The table grows kernel by kernel, each with all its C: a
+choice that was interrupted goes on with the next kernel.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ CandidateTable = list[dict[str, Any]]
 
 
 def wanted(tune: Any) -> bool:
-    """Whether there is anything to choose: an empty grid is something to complain of."""
+    """Whether there is anything to choose: an empty grid is an error."""
     return bool(tune) if isinstance(tune, (bool, np.bool_)) else tune is not None
 
 
 def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
     """The candidates of each parameter: the grids of the paper, or those of a mapping.
 
-    What comes out are numbers of Python, whatever they were.
+    Candidates are returned as Python numbers.
     """
     takes = {"C"} | _TAKES.get(kernel if isinstance(kernel, str) else "", set())
     if isinstance(tune, (bool, np.bool_)) and tune:
@@ -191,7 +191,7 @@ class MachineChoice:
 
 
 def best(table: CandidateTable) -> dict[str, Any]:
-    """The parameters with the least error, of equals those named first; none from no table."""
+    """The parameters with the least error, ties: those named first; empty without a table."""
     if not table:
         return {}
     first = min(table, key=lambda entry: entry["error"])

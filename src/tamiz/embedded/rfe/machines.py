@@ -58,26 +58,16 @@ MOST_TABLE_BYTES = 2**26
 MOST_SUPPORT_BYTES = 2**32
 
 
-class Machines(FollowingMachines, ABC):
-    """One machine per task, kept at its optimum while features leave.
+class UnitsInPlay(ABC):
+    """What an elimination asks of its machines, in memory or on a stream.
 
     Parameters
     ----------
-    plan, C, tol, rank
-        As in :class:`~tamiz.svm.path.following.FollowingMachines`.
     units : Units
         What can be dropped.
     """
 
-    def __init__(
-        self,
-        plan: list[Task],
-        C: np.ndarray,
-        tol: float,
-        units: Units,
-        rank: int | None = None,
-    ):
-        super().__init__(plan, C, tol, rank)
+    def __init__(self, units: Units):
         self.units = units
         self.alive = np.ones(len(units.members), dtype=bool)
         self._latest: np.ndarray | None = None
@@ -89,16 +79,6 @@ class Machines(FollowingMachines, ABC):
     @abstractmethod
     def drop(self, gone: np.ndarray) -> None:
         """Take units off and bring the machines to their new optimum."""
-
-    @abstractmethod
-    def decisions(self, Z: Any) -> np.ndarray:
-        """Decision values of every machine at new samples, (samples, machines)."""
-
-    def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
-        """Begin without the units ``gone``, from the dual variables ``b``."""
-        if b is not None:
-            self.bank.b[:] = b
-        self.drop(gone)
 
     def drop_singles(self, limit: int) -> bool:
         """Drop up to ``limit`` units one by one; :meth:`dropped` says which.
@@ -123,6 +103,39 @@ class Machines(FollowingMachines, ABC):
     def latest(self) -> np.ndarray | None:
         """The last criteria known; units gone have any."""
         return self._latest
+
+
+class Machines(FollowingMachines, UnitsInPlay):
+    """One machine per task, kept at its optimum while features leave.
+
+    Parameters
+    ----------
+    plan, C, tol, rank
+        As in :class:`~tamiz.svm.path.following.FollowingMachines`.
+    units : Units
+        What can be dropped.
+    """
+
+    def __init__(
+        self,
+        plan: list[Task],
+        C: np.ndarray,
+        tol: float,
+        units: Units,
+        rank: int | None = None,
+    ):
+        FollowingMachines.__init__(self, plan, C, tol, rank)
+        UnitsInPlay.__init__(self, units)
+
+    @abstractmethod
+    def decisions(self, Z: Any) -> np.ndarray:
+        """Decision values of every machine at new samples, (samples, machines)."""
+
+    def start(self, gone: np.ndarray, b: np.ndarray | None) -> None:
+        """Begin without the units ``gone``, from the dual variables ``b``."""
+        if b is not None:
+            self.bank.b[:] = b
+        self.drop(gone)
 
     def features(self) -> np.ndarray:
         """Indices of the features in play, ascending."""

@@ -75,7 +75,7 @@ class SVMRFE(LastMachineClassifier):
         With ``feature_groups``, the largest set met on the way with at most that many features;
         if the last group left is larger, that group, and a warning.
     C : float, default=1.0
-        Penalty of slack.
+        Penalty on violations of the margin.
     kernel : str, Kernel or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function
         ``f(X, Z)``.
@@ -141,7 +141,7 @@ class SVMRFE(LastMachineClassifier):
     n_passes_ : int
         Passes over the rows; after ``fit_stream`` only.
     status_ : str
-        "converged"; "stalled" if a machine on the way could not be brought to ``tol``, so that
+        "converged"; "stalled" if an intermediate machine could not be solved to ``tol``, so that
         the order may be wrong from there on; or "interrupted".
 
     See Also
@@ -409,13 +409,13 @@ class SVMRFE(LastMachineClassifier):
             self.__dict__.pop(name, None)
 
     def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
-        """Say what did not go as asked."""
+        """Warn of what did not go as asked."""
         if stopped:
             warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=4)
         if excess:
             warnings.warn(
-                f"SVMRFE: a machine on the way violates the conditions of its optimum by "
-                f"{excess:.2g} times tol={self.tol:g}, and rounding lets it come no nearer; the "
+                f"SVMRFE: an intermediate machine violates its optimality conditions by "
+                f"{excess:.2g} times tol={self.tol:g}, which rounding keeps it from lowering; the "
                 "order may be wrong from there on. Scale the features "
                 "(sklearn.preprocessing.StandardScaler) or lower C.",
                 ConvergenceWarning,
@@ -489,7 +489,7 @@ class SVMRFE(LastMachineClassifier):
         store: Checkpoint | None,
         run: Elimination,
     ) -> float:
-        """Errors of the sizes by cross-validation, as far as one gets; the largest excess."""
+        """Cross-validated errors of the sizes, of the folds that were done; the largest excess."""
         state = {} if store is None else (store.state or {})
         errors = list(state.get("cv_errors", ()))
         excess = 0.0
@@ -520,7 +520,7 @@ class SVMRFE(LastMachineClassifier):
     def _refuse_kernel(self, kernel: Kernel) -> None:
         if kernel.precomputed:
             raise ValueError(
-                f"kernel={self.kernel!r} does not know features, so none can be left out; use "
+                f"kernel={self.kernel!r} does not work on features, so none can be left out; use "
                 "'linear', 'poly', 'rbf', 'sigmoid' or another kernel on tables of numbers."
             )
 
@@ -597,8 +597,9 @@ def _fit_stream(
     )
     if machines.excess:
         stopped = stopped or (
-            f"a machine on the way came to {machines.excess:.2g} times gap={precision.gap:g} "
-            "only; the order may be wrong from there on. Set standardize=True, or lower C."
+            f"an intermediate machine reached only {machines.excess:.2g} times "
+            f"gap={precision.gap:g}; the order may be wrong from there on. Set standardize=True, "
+            "or lower C."
         )
     rfe._warn(stopped, 0.0, n_wanted)
 
@@ -641,7 +642,7 @@ def _refuse_for_stream(rfe: Any) -> None:
     if rfe.n_features_to_select in ("best", "1se"):
         raise ValueError(
             f"n_features_to_select={rfe.n_features_to_select!r} needs cross-validation, which "
-            "fit_stream does not make; give a number or a fraction."
+            "fit_stream does not offer; give a number or a fraction."
         )
     if rfe.checkpoint is not None:
         raise ValueError(

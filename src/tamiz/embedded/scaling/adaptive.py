@@ -49,7 +49,7 @@ class AdaptiveScaling(ScalingSelector):
         Whether the norm is ``sigma0`` or may be less. Less can only pay with kernels for which
         larger factors do harm, such as the Gaussian.
     C : float, default=1.0
-        Price of slack.
+        Penalty on violations of the margin.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.

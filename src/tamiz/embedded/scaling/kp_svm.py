@@ -55,11 +55,11 @@ class KPSVM(ScalingSelector):
         Number or fraction of the features. By itself the method takes those that are left when
         the objective stops improving.
     C : float, default=1.0
-        Price of slack.
+        Penalty on violations of the margin.
     gamma : float, "scale" or "auto", default="scale"
         The rates are ``√gamma`` in the beginning: the machine starts as ``SVC(C, gamma=gamma)``.
     penalty : float or "auto", default="auto"
-        Price of a feature. "auto" makes the largest possible penalty, that of all features, a
+        Penalty on each feature. "auto" makes the largest possible penalty, that of all features, a
         tenth of ``D`` in the beginning. 0 leaves the elimination to the machine alone.
     beta : float or "auto", default="auto"
         How fast the penalty of a feature rises with its rate; "auto" is ``1 / √gamma``. The product

@@ -54,7 +54,7 @@ class Sample(NamedTuple):
     X: np.ndarray
     labels: Labels
     weight: np.ndarray  # how often a sample counts
-    price: np.ndarray  # C times the weight of its class, for a sample that counts once
+    penalty: np.ndarray  # C times the weight of its class, for a sample that counts once
 
 
 class Pair(NamedTuple):
@@ -63,7 +63,7 @@ class Pair(NamedTuple):
     samples: np.ndarray
     signs: np.ndarray
     weight: np.ndarray
-    price: np.ndarray
+    penalty: np.ndarray
 
 
 class Value(NamedTuple):
@@ -159,7 +159,7 @@ class DualOptimum(Objective):
         coefficients, solutions = [], []
         for pair, start in zip(self.pairs, starts, strict=True):
             part = _part(K, pair.samples)
-            problem = svc_problem(DenseQ(part), pair.signs, pair.price * pair.weight)
+            problem = svc_problem(DenseQ(part), pair.signs, pair.penalty * pair.weight)
             result = self._optimum(problem, start)
             solutions.append(result.a)
             value -= float(result.objective or 0.0)
@@ -187,8 +187,8 @@ class RadiusMargin(Objective):
         found, solutions = [], []
         for k, pair in enumerate(self.pairs):
             part = np.array(_part(K, pair.samples))
-            corner = part.diagonal() + 1.0 / pair.price
-            part.flat[:: len(part) + 1] += 1.0 / (pair.price * pair.weight)
+            corner = part.diagonal() + 1.0 / pair.penalty
+            part.flat[:: len(part) + 1] += 1.0 / (pair.penalty * pair.weight)
             Q = DenseQ(part)
             margin = self._optimum(svc_problem(Q, pair.signs, np.inf), starts[2 * k])
             ball = QuadraticProblem(Q=Q, p=-0.5 * corner, y=1.0, d=1.0, lower=0.0, upper=np.inf)
@@ -214,17 +214,17 @@ class RadiusMargin(Objective):
 
 def _pairs(sample: Sample) -> list[Pair]:
     """The machines, without samples whose errors cost nothing."""
-    labels, price = sample.labels, sample.price
+    labels, penalty = sample.labels, sample.penalty
     found = []
     for task in tasks(labels.codes, len(labels.classes), "ovo"):
-        kept = price[task.samples] > 0
+        kept = penalty[task.samples] > 0
         samples, signs = task.samples[kept], task.signs[kept]
         if len(np.unique(signs)) == 2:
-            found.append(Pair(samples, signs, sample.weight[samples], price[samples]))
+            found.append(Pair(samples, signs, sample.weight[samples], penalty[samples]))
     if not found:
         raise ValueError(
-            "class_weight leaves one class only with a positive weight; nothing can then be told "
-            "apart. Give a positive weight to two classes at least."
+            "class_weight leaves only one class with a positive weight, so that nothing is left to "
+            "separate. Give at least two classes a positive weight."
         )
     return found
 

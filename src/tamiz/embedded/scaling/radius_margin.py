@@ -35,8 +35,9 @@ class RadiusMarginScaling(ScalingSelector):
         Number or fraction of the features. By itself the method takes the fewest features whose
         bound is the least met on the way, up to the fraction ``tol``.
     C : float, default=1.0
-        Price of slack. The factors are found with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, for
-        which the bound holds; ``estimator_`` is an ordinary :class:`~tamiz.svm.SVC`.
+        Penalty on violations of the margin. The factors are found with squared slack,
+        ``½‖w‖² + (C/2) Σ ξ²``, for which the bound holds; ``estimator_`` is an ordinary
+        :class:`~tamiz.svm.SVC`.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.

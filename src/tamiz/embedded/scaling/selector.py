@@ -198,9 +198,9 @@ class ScalingSelector(LastMachineClassifier):
             self.estimator_.fit(
                 self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
             )
-        self._tell(interrupted, task.objective.n_failed)
+        self._warn_after_fit(interrupted, task.objective.n_failed)
 
-    def _tell(self, interrupted: bool, n_failed: int) -> None:
+    def _warn_after_fit(self, interrupted: bool, n_failed: int) -> None:
         """Warn of inexact or unfinished fits; the warnings point at the line that calls ``fit``."""
         name = type(self).__name__
         if n_failed:

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.base import PathStep, Stopwatch, number_to_select
 from tamiz.embedded.sparse.l1l2 import solve_penalised
 from tamiz.embedded.sparse.l1l2_interior import Certified, PenalisedHinge, centred, constant
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.embedded.sparse.streaming import (
     Precision,
     Streamed,
@@ -69,8 +69,8 @@ class AROM(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of slack. A large one is the hard margin of the original; a small one may let all
-        features go.
+        Penalty on violations of the margin. A large one is the hard margin of the original; a
+        small one may let all features go.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select from the top of the ranking; by default those that
         are left at the end. If some of those are left out, the machine is fitted again.
@@ -123,7 +123,7 @@ class AROM(SparseLinearMachine):
 
     See Also
     --------
-    L0L2SVM : A count of features with a price of its own.
+    L0L2SVM : Penalises the number of features.
     tamiz.svm.SVC : The first of the machines.
 
     References
@@ -294,7 +294,7 @@ class AROM(SparseLinearMachine):
         scales = [np.ones(len(fit.coef)) if fit.scale is None else fit.scale for fit in fits]
         self.scale_ = scales[0] if len(scales) == 1 else np.array(scales)
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
         problem = problem._replace(X=X)
         run = Rescaling(_spread(X, problem.C), self.normalize, self.tol)
@@ -387,7 +387,9 @@ class Rescaling:
             self.status, self.finished = "converged", True
 
 
-def _rescale(problem: Priced, run: Rescaling, max_iter: int, progress: Progress) -> Certified:
+def _rescale(
+    problem: BinaryProblem, run: Rescaling, max_iter: int, progress: Progress
+) -> Certified:
     """Train and rescale until the features that are left keep their contributions.
 
     An interruption ends it with the last machine that was trained, if there is one.
@@ -416,7 +418,9 @@ def _has_norm(contributions: np.ndarray, total: int, normalize: bool) -> bool:
     return not normalize or bool(abs(np.sum(contributions**2) - total) <= 1e-9 * total)
 
 
-def _train(problem: Priced, alive: np.ndarray, z: np.ndarray, progress: Progress) -> Certified:
+def _train(
+    problem: BinaryProblem, alive: np.ndarray, z: np.ndarray, progress: Progress
+) -> Certified:
     """The linear machine on the features ``alive``, multiplied by their factors."""
     X, factors = problem.X[:, alive], z[alive]
     if sparse.issparse(X):
@@ -438,13 +442,13 @@ def _spread(X: Any, weight: np.ndarray) -> np.ndarray:
     Samples count by the penalties of their losses: what costs nothing has no part in it, and a
     sample of weight two is the sample twice.
     """
-    share = weight / weight.sum()
+    fraction = weight / weight.sum()
     if sparse.issparse(X):
-        mean = X.T @ share
-        square = X.multiply(X).T @ share
+        mean = X.T @ fraction
+        square = X.multiply(X).T @ fraction
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         # a rare feature may have less than rounding leaves: its root mean square will do
         deviation = np.where(deviation > 0, deviation, np.sqrt(square))
     else:
-        deviation = np.sqrt(share @ (X - share @ X) ** 2)
+        deviation = np.sqrt(fraction @ (X - fraction @ X) ** 2)
     return np.where(constant(X), 0.0, deviation)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import run_in_threads
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
@@ -19,7 +19,7 @@ from tamiz.validation import N_JOBS, by_keyword
 
 _PROGRAM = 1e-6  # gap to which programs are solved, or less
 _CERTAIN = 1e-4  # ... and up to which, where rounding ends them earlier, their answer counts
-_LEAST_SLOPE = 1e-6  # of the slope at zero: below it the penalty goes on as a straight line
+_LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which the penalty is made linear
 
 
 class FSV(SparseLinearMachine):
@@ -41,7 +41,7 @@ class FSV(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses, positive; a feature costs at most 1.
+        Penalty on the losses, positive; a feature costs at most 1.
     lambda_ : float, default=None
         If given, replaces ``C`` by ``1/lambda_``: the factor on the penalty when the losses
         have none.
@@ -84,18 +84,18 @@ class FSV(SparseLinearMachine):
     history_ : tuple of float, or list of tuples
         Objective after each step of the run that was kept; one tuple for each machine.
     duality_gap_ : None
-        There is no lower bound on a minimum that is not convex.
+        The problem is not convex: no lower bound is known.
     n_iter_ : int
         Steps of the run that was kept.
     status_ : str
-        "converged", "max_iter", "stalled" (rounding leaves it open, to more than the ten
-        thousandth part, whether the last program has a lower point) or "interrupted".
+        "converged", "max_iter", "stalled" (rounding leaves the optimum of the last program
+        uncertain by more than a fraction of 1e-4) or "interrupted".
     scores_ : ndarray of shape (n_features,)
         ``|w_j|``; of several machines the root of the sum of squares.
     order_, ranking_, support_, selection_
         As for every selector. Features without weight are ranked by the step at which they lost
-        it, the later the better, then by how close they come to entering. Of two classes the path
-        tells the steps.
+        it, the later the better, then by how close they come to entering. With two classes the path
+        lists the steps.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -103,7 +103,7 @@ class FSV(SparseLinearMachine):
 
     See Also
     --------
-    L1SVM : The convex neighbour; the first step from zero is ``L1SVM(C=C / a)``.
+    L1SVM : The convex counterpart; the first step from zero is ``L1SVM(C=C / a)``.
 
     References
     ----------
@@ -191,7 +191,7 @@ class FSV(SparseLinearMachine):
     def _threads(self) -> bool:  # type: ignore[override]
         return self.n_restarts == 0  # otherwise they are for the runs
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         rng = check_random_state(self.random_state)
         p = problem.X.shape[1]
         starts = [np.zeros(p)] + [
@@ -214,7 +214,7 @@ class FSV(SparseLinearMachine):
             best = best._replace(status="interrupted")
         return best
 
-    def _run(self, problem: Priced, v: np.ndarray, progress: Progress) -> LinearFit | None:
+    def _run(self, problem: BinaryProblem, v: np.ndarray, progress: Progress) -> LinearFit | None:
         """Successive linearisation from the weights ``v``; None if Ctrl-C left nothing of it."""
         w, b, objective = np.zeros(len(v)), 0.0, np.inf
         left, nearness = np.zeros(len(v)), np.zeros(len(v))
@@ -240,7 +240,7 @@ class FSV(SparseLinearMachine):
                     status = last.status
                     break
                 if gain <= self.tol * max(objective, 1e-300):
-                    # no lower point on the tangent, as far as rounding lets the program tell
+                    # no lower point on the tangent, as far as rounding allows
                     certain = last.gap <= max(self.tol, _CERTAIN) * last.objective
                     status = "converged" if certain else "stalled"
                     break
@@ -260,7 +260,7 @@ class FSV(SparseLinearMachine):
         )
 
     def _linearised(
-        self, problem: Priced, v: np.ndarray, progress: Progress
+        self, problem: BinaryProblem, v: np.ndarray, progress: Progress
     ) -> tuple[HingeProgram, ProgramResult]:
         """The program with the tangent of the penalty at ``v``, and its solution."""
         slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)

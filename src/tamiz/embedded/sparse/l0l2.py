@@ -42,13 +42,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.embedded.sparse.l1l2 import CONSTRAINTS, original, solve_penalised
 from tamiz.embedded.sparse.l1l2_interior import Certified, PenalisedHinge, centred
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.validation import by_keyword
 
 _INNER = 10_000  # limit on the iterations of one step
 _TRIED = 200  # smallest weights for which it is tried whether another feature can take them over
+_COPY = 1e-9  # features whose correlation and scale differ by less are copies
 
 
 class L0L2SVM(SparseLinearMachine):
@@ -65,7 +66,7 @@ class L0L2SVM(SparseLinearMachine):
     texts write it with bounds ``-v <= w <= v`` and ``exp(-a v_j)``, where ``v = |w|`` at every
     minimum, and with ``mu/n`` for ``C``. The term is concave in ``v``: it is replaced by its
     tangent, which leaves an :class:`L1L2SVM` with the penalty ``nu a exp(-a |w_j|)`` for each
-    weight, and this again and again. Large weights become free, small ones dear. The objective
+    weight, and this again and again. Large weights become free, small ones expensive. The objective
     falls with every step, down to a critical point, which may be a saddle where similar features
     share a weight. There the weight of one feature is moved to the one most like it if that lowers
     the objective, and the steps go on until neither helps.
@@ -73,14 +74,14 @@ class L0L2SVM(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses; not looked at if ``mu`` is given.
+        Penalty on the losses; not looked at if ``mu`` is given.
     nu : float, default=1.0
-        Price of a feature.
+        Penalty on each feature.
     a : float, default=5.0
         How sharply the penalty counts: a weight of ``1/a`` costs 63 % of ``nu``. The larger, the
         closer to a count and the more local minima.
     mu : float, optional
-        Price of the mean loss. If given, it takes the place of ``C``, whatever that is: the
+        Penalty on the mean loss. If given, it takes the place of ``C``, whatever that is: the
         machine is that of ``C = mu/n`` (with weights: n is their sum).
     start : {"best", "zero", "l2"}, default="best"
         Weights to begin with: none, so that the first step is an ``L1L2SVM`` with ``nu * a``; those
@@ -199,7 +200,7 @@ class L0L2SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
         penalty = float(self.nu), float(self.a)
         base = PenalisedHinge(X, problem.signs, problem.C, np.zeros(X.shape[1]))
@@ -238,19 +239,19 @@ class L0L2SVM(SparseLinearMachine):
         """Descend from one of the starting points."""
         nu, a = penalty
 
-        def solve(prices: np.ndarray, previous: _Step | None) -> _Step:
+        def solve(penalties: np.ndarray, previous: _Step | None) -> _Step:
             found = solve_penalised(
-                base._replace(nu=prices),
+                base._replace(nu=penalties),
                 tol=self.tol,
                 max_iter=_INNER,
                 progress=progress,
                 start=None if previous is None else previous.c,
             )
-            return _Step(found, prices)
+            return _Step(found, penalties)
 
         def objective(step: _Step) -> float:
             size = np.abs(step.w)
-            return float(step.objective - step.prices @ size + nu * np.sum(-np.expm1(-a * size)))
+            return float(step.objective - step.penalties @ size + nu * np.sum(-np.expm1(-a * size)))
 
         def moves(step: _Step, value: float) -> np.ndarray | None:
             return merged(base, step.w, nu, a, value * (1.0 - 0.1 * self.tol))
@@ -284,7 +285,7 @@ def merged(
     equal weights the steps know no better than to keep both. Along the exchange of weight between
     them the losses are constant, and where the penalties bend down, ``nu a^2 exp(-a |w_j|) > 1``,
     they fall from the middle to both ends: every such saddle is left. Where the penalties bend up,
-    in local minima, one feature in place of two may pay all the same.
+    in local minima, one feature in place of two may pay all the same. Of copies the first stays.
     """
     used = np.flatnonzero(w)
     if len(used) < 2:
@@ -301,8 +302,11 @@ def merged(
     for k, j in enumerate(least):
         other = int(likeness[k].argmax())
         moved = w[used]
-        moved[other] += moved[j] * inner[k, other] / squares[other]
+        slope = inner[k, other] / squares[other]
+        moved[other] += moved[j] * slope
         moved[j] = 0.0
+        if j < other and likeness[k, other] > 1.0 - _COPY and abs(abs(slope) - 1.0) < _COPY:
+            moved[j], moved[other] = slope * moved[other], 0.0
         value = _objective(problem, part, moved, nu, a)
         if value < below:
             below = value
@@ -324,9 +328,9 @@ def _objective(
 class _Step:
     """A solution of one step with the penalties it was found for."""
 
-    def __init__(self, found: Certified, prices: np.ndarray):
+    def __init__(self, found: Certified, penalties: np.ndarray):
         self.found = found
-        self.prices = prices
+        self.penalties = penalties
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.found, name)
@@ -359,9 +363,9 @@ def successive_linearisation(
     Parameters
     ----------
     solve : callable
-        ``solve(prices, previous)`` returns the solution of the convex problem with
-        ``prices @ abs(w)`` as penalty; it has the weights ``w`` and a ``status``, and ``previous``
-        is the solution of the last step.
+        ``solve(penalties, previous)`` returns the solution of the convex problem with
+        ``penalties @ abs(w)`` added; it has the weights ``w`` and a ``status``, and ``previous`` is
+        the solution of the last step.
     objective : callable
         ``objective(fit)``: the value of the whole objective, with the concave penalty.
     slope : callable
@@ -369,7 +373,7 @@ def successive_linearisation(
     start : array
         Weights to begin with.
     tol : float
-        Share of the objective by which a step must lower it to be followed by another.
+        Fraction of the objective by which a step must lower it to be followed by another.
     max_iter : int
         Limit on steps.
     previous : optional

@@ -15,14 +15,14 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from tamiz.base import order_by
 from tamiz.display import axes
 from tamiz.embedded.sparse.machine import (
+    BinaryProblem,
     LinearFit,
-    Priced,
     SparseLinearMachine,
     check_samples,
     one_against_rest,
 )
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.l1_programs import entry_price
+from tamiz.solvers.l1_programs import entry_penalty
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
 from tamiz.validation import N_JOBS, by_keyword
 
@@ -47,7 +47,7 @@ class L1SVM(SparseLinearMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses, positive. The smaller, the fewer features;
+        Penalty on the losses, positive. The smaller, the fewer features;
         :func:`l1_svm_path` finds the value where the first one enters.
     lambda_ : float, default=None
         If given, replaces ``C`` by ``1/lambda_``: the factor on the penalty when the losses
@@ -182,7 +182,7 @@ class L1SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         program = HingeProgram(*problem, np.ones(problem.X.shape[1]))
         found = solve_hinge_program(
             program,
@@ -208,7 +208,7 @@ class L1Path(NamedTuple):
     Attributes
     ----------
     Cs : ndarray of shape (n_values,)
-        Prices of the losses, rising.
+        Penalties on the losses, ascending.
     coefs : ndarray of shape (n_values, n_features)
         Weights at each of them.
     intercepts : ndarray of shape (n_values,)
@@ -309,7 +309,7 @@ def l1_svm_path(
     y : array-like of shape (n_samples,)
         Labels of two classes.
     Cs : array-like of shape (n_values,), default=None
-        Prices; by default ``n_values`` from the one at which the first feature enters, evenly
+        Penalties C; by default ``n_values`` from the one at which the first feature enters, evenly
         spaced on a logarithmic scale.
     n_values : int, default=50
         How many, if ``Cs`` is not given.
@@ -324,14 +324,14 @@ def l1_svm_path(
     tol : float, default=1e-6
         Gap that is accepted, relative to the objective.
     max_iter : int, default=200
-        Limit on Newton steps and programs at one price.
+        Limit on Newton steps and programs at one value of C.
     verbose : bool or int, default=0
         Show progress.
 
     Returns
     -------
     path : L1Path
-        After Ctrl-C, the prices done so far; a ConvergenceWarning says so, as it does where a
+        After Ctrl-C, the values of C done so far; a ConvergenceWarning says so, as it does where a
         machine missed the tolerance.
 
     Examples
@@ -360,12 +360,12 @@ def l1_svm_path(
                 "it from; give both classes a positive weight."
             )
     c = np.ones(X.shape[1])
-    prices = _prices(Cs, n_values, span, X, signs, weight, c)
+    grid = _grid(Cs, n_values, span, X, signs, weight, c)
     found: list[ProgramResult] = []
     try:
         with Progress("l1_svm_path", verbose) as progress:
-            for k, C in enumerate(prices):
-                progress.update(f"C {k + 1} of {len(prices)}")
+            for k, C in enumerate(grid):
+                progress.update(f"C {k + 1} of {len(grid)}")
                 result = solve_hinge_program(
                     HingeProgram(X, signs, C * weight, c),
                     method=SOLVERS[solver],
@@ -381,15 +381,15 @@ def l1_svm_path(
         pass
     if not found:
         raise KeyboardInterrupt
-    _tell(found, len(prices))
-    return _collect(found, prices[: len(found)], labels.classes)
+    _warn_of_unfinished(found, len(grid))
+    return _collect(found, grid[: len(found)], labels.classes)
 
 
-def _tell(found: list[ProgramResult], n_prices: int) -> None:
+def _warn_of_unfinished(found: list[ProgramResult], n_values: int) -> None:
     """Warn of values of C that were not done, or not to the tolerance."""
     texts = []
-    if len(found) < n_prices:
-        texts.append(f"interrupted; {len(found)} of {n_prices} values of C were done and are kept.")
+    if len(found) < n_values:
+        texts.append(f"interrupted; {len(found)} of {n_values} values of C were done and are kept.")
     missed = [result.status for result in found if result.status != "converged"]
     if missed:
         texts.append(
@@ -401,18 +401,18 @@ def _tell(found: list[ProgramResult], n_prices: int) -> None:
         warnings.warn(f"l1_svm_path: {text}", ConvergenceWarning, stacklevel=4)
 
 
-def _prices(
+def _grid(
     Cs: Any, n_values: int, span: float, X: Any, signs: np.ndarray, weight: np.ndarray, c: Any
 ) -> np.ndarray:
     if Cs is not None:
         try:
-            prices = np.unique(np.asarray(Cs, dtype=np.float64))
+            grid = np.unique(np.asarray(Cs, dtype=np.float64))
         except (TypeError, ValueError):
             raise ValueError(f"Cs must hold numbers; it is {Cs!r}.") from None
-        if not len(prices) or not np.isfinite(prices).all() or prices[0] <= 0:
+        if not len(grid) or not np.isfinite(grid).all() or grid[0] <= 0:
             raise ValueError(f"Cs must hold positive, finite numbers; it is {Cs!r}.")
-        return prices
-    first = entry_price(X, signs, weight, c)
+        return grid
+    first = entry_penalty(X, signs, weight, c)
     if not np.isfinite(first):
         raise ValueError(
             "No feature enters the path at any C: none varies, or the class with less weight "

@@ -50,7 +50,7 @@ from tamiz.embedded.sparse.l1l2_interior import (
     interior,
     polish,
 )
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.linear_program import best_intercept
@@ -203,7 +203,7 @@ class L1L2SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
         nu = np.full(X.shape[1], float(self.nu))
         found = solve_penalised(
@@ -234,8 +234,8 @@ def original(found: Certified, X: Any, means: np.ndarray) -> tuple[np.ndarray, f
 
 
 #: Multiplications of one Newton step beyond which coordinate descent goes first.
-_DEAR = 2e9
-_DEAR_SPARSE = 3e7
+_MAX_NEWTON_WORK = 2e9
+_MAX_NEWTON_WORK_SPARSE = 3e7
 #: The largest system that is factorised at all.
 _LARGEST_SYSTEM = 8000
 #: The interior point converges so fast that a sharper tolerance costs a few steps only.
@@ -289,7 +289,8 @@ def _minimise(
     n, p = X.shape
     size = float(min(n, p))
     work = n * p * size * _filled(X) + size**3 / 3.0
-    if work <= (_DEAR_SPARSE if sparse.issparse(X) else _DEAR) and size <= _LARGEST_SYSTEM:
+    most = _MAX_NEWTON_WORK_SPARSE if sparse.issparse(X) else _MAX_NEWTON_WORK
+    if work <= most and size <= _LARGEST_SYSTEM:
         with one_blas_thread():  # BLAS threads would busy-wait between the calls
             return _solve_interior(problem, tol, max_iter, progress, start)
     systems = size <= _LARGEST_SYSTEM

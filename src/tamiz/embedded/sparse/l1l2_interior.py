@@ -193,8 +193,8 @@ class Point:
     def __init__(self, problem: PenalisedHinge):
         self.X, self.y, self.C, nu = problem
         self.columns = ActiveFeatures(self.X, self.y)
-        self.priced = np.flatnonzero(nu)  # weights without a penalty have no threshold
-        self.nu = nu[self.priced]
+        self.penalised = np.flatnonzero(nu)  # weights without a penalty have no threshold
+        self.nu = nu[self.penalised]
         y, C = self.y, self.C
         positive = y > 0
         up, down = float(C[positive].sum()), float(C[~positive].sum())
@@ -207,7 +207,7 @@ class Point:
         self.w = self.pulled(alpha)
         self.b = best_intercept(self.X @ self.w, y, C)
         beyond = self.beyond()
-        w = self.w[self.priced]
+        w = self.w[self.penalised]
         loss = C @ np.maximum(0.0, -beyond) + alpha @ beyond
         gap = loss + self.nu @ np.abs(w) - self.z @ w
         level = max(float(gap), 1e-8) / (2 * len(C) + 2 * len(w))
@@ -228,13 +228,13 @@ class Point:
         """Of a bound and its multiplier, the smaller one is taken for zero."""
         w = self.w.copy()
         zero = (self.q < self.nu - self.z) & (self.r < self.nu + self.z)
-        w[self.priced[zero]] = 0.0
-        share = self.alpha / self.C
+        w[self.penalised[zero]] = 0.0
+        fraction = self.alpha / self.C
         return Estimate(
             alpha=self.alpha.copy(),
             w=w,
-            at_zero=share < self.s,
-            at_C=1.0 - share < self.t,
+            at_zero=fraction < self.s,
+            at_C=1.0 - fraction < self.t,
             n_iter=n_iter,
             status=status,
         )
@@ -296,7 +296,7 @@ def _advance(point: Point, level: float) -> bool:
     point.r += length * r
     if system.system.of_samples:  # afresh, so that the rounding of early, large steps does not stay
         point.w = point.pulled(point.alpha)
-        point.w[point.priced] -= point.z
+        point.w[point.penalised] -= point.z
     return bool(
         (point.alpha > 0).all()
         and (point.alpha < point.C).all()
@@ -339,11 +339,11 @@ class _System:
         self.room_u, self.room_l = point.nu - point.z, point.nu + point.z
         self.theta = point.q / self.room_u + point.r / self.room_l
         M = np.ones(point.X.shape[1])
-        M[point.priced] = self.theta / (1.0 + self.theta)
+        M[point.penalised] = self.theta / (1.0 + self.theta)
         D = point.s / self.room_a + point.t / self.room_c
         self.system = NewtonSystem(point.columns, M, D)
         self.off_s = point.beyond() - point.s + point.t  # zero but for rounding
-        self.off_w = point.q - point.r - point.w[point.priced]
+        self.off_w = point.q - point.r - point.w[point.penalised]
 
     def step(self, target: float, ahead: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
         """Changes of alpha, z, b, s, t, q, r that bring every product to ``target``."""
@@ -361,10 +361,10 @@ class _System:
         right = e1 / self.room_a - e2 / self.room_c - self.off_s
         right_z = e4 / self.room_l - e3 / self.room_u - self.off_w
         rho = np.zeros(point.X.shape[1])
-        rho[point.priced] = -right_z / (1.0 + self.theta)
+        rho[point.penalised] = -right_z / (1.0 + self.theta)
         drift = float(point.y @ point.alpha)
         alpha, b, w, _ = self.system.changes(rho, right, -drift)
-        z = (w[point.priced] + right_z) / self.theta
+        z = (w[point.penalised] + right_z) / self.theta
         s = (e1 - point.s * alpha) / self.room_a
         t = (e2 + point.t * alpha) / self.room_c
         q = (e3 + point.q * z) / self.room_u

@@ -41,6 +41,9 @@ from tamiz.validation import (
     warn_if_unscaled,
 )
 
+#: Relative difference of weights below which only rounding separates them.
+_ROUNDING = 1e-8
+
 
 class LinearFit(NamedTuple):
     """One machine: ``coef @ x + intercept``, and how it was found."""
@@ -57,7 +60,7 @@ class LinearFit(NamedTuple):
     scale: np.ndarray | None = None  # factors of the features, where the method has some
 
 
-class Priced(NamedTuple):
+class BinaryProblem(NamedTuple):
     """One binary problem: labels ±1 and the penalty of each sample's hinge loss."""
 
     X: Any  # float64, C-contiguous or CSR
@@ -114,13 +117,13 @@ class SparseLinearMachine(LinearDecision, Selector):
     _loosen = "Raise C (lower lambda_)"  # what lets features in
 
     @abstractmethod
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         """Fit one machine to labels ±1."""
 
     def _take(self, fits: list[LinearFit]) -> None:
         """Set the attributes that only this method has."""
 
-    def _price(self, total_weight: float) -> float:
+    def _penalty(self, total_weight: float) -> float:
         """``C``, from whichever parameter states it."""
         mu = getattr(self, "mu", None)
         if mu is not None:
@@ -137,10 +140,10 @@ class SparseLinearMachine(LinearDecision, Selector):
             # asked for here, so that a wrong number is refused before the work
             number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])
             sides = one_against_rest(self.class_weight, labels, weight)
-            C = self._price(float(weight.sum()))
+            C = self._penalty(float(weight.sum()))
             self.classes_ = labels.classes
             with limit_threads(getattr(self, "n_jobs", None)):
-                problems = [Priced(X, signs, C * w) for signs, w in sides]
+                problems = [BinaryProblem(X, signs, C * w) for signs, w in sides]
                 fits = self._fit_machines(problems)
                 nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
                 n_missing = fits.count(None)
@@ -149,7 +152,7 @@ class SparseLinearMachine(LinearDecision, Selector):
                     self._fit_again(problems)
         return self
 
-    def _fit_again(self, problems: list[Priced]) -> None:
+    def _fit_again(self, problems: list[BinaryProblem]) -> None:
         """Fit to the selected features only, so that what is selected is what predicts."""
         chosen = np.flatnonzero(self.support_)
         some = [
@@ -172,7 +175,7 @@ class SparseLinearMachine(LinearDecision, Selector):
         self._set_weights(beta)
         self.selection_.notes["fitted_again"] = True
 
-    def _fit_machines(self, problems: list[Priced]) -> list[LinearFit | None]:
+    def _fit_machines(self, problems: list[BinaryProblem]) -> list[LinearFit | None]:
         """All machines; None for those that an interruption left undone."""
         fits: list[LinearFit | None] = [None] * len(problems)
         name, n_jobs = type(self).__name__, getattr(self, "n_jobs", None)
@@ -220,7 +223,7 @@ class SparseLinearMachine(LinearDecision, Selector):
         own = wanted is None or (isinstance(wanted, str) and wanted == "auto")
         n_selected = n_kept if own else number_to_select(wanted, len(scores), None)
         self._finish(
-            order=order_by(scores, *ties),
+            order=order_by(*map(_levels, [scores, *ties])),
             n_selected=n_selected,
             scores=scores,
             # one machine's steps say nothing about when a feature leaves the others
@@ -228,14 +231,14 @@ class SparseLinearMachine(LinearDecision, Selector):
             seconds=watch.seconds,
             notes={"n_nonzero": n_kept, "status": self.status_},
         )
-        self._tell(n_kept, n_missing)
+        self._warn_after_fit(n_kept, n_missing)
 
-    def _tell(self, n_kept: int, n_missing: int) -> None:
+    def _warn_after_fit(self, n_kept: int, n_missing: int) -> None:
         """Say what a user should know; the warnings point at the line that calls ``fit``."""
         name = type(self).__name__
         if self.status_ == "interrupted":
             rest = f" {n_missing} machines were not begun." if n_missing else ""
-            text = f"{name}: interrupted; what had been reached is kept.{rest}"
+            text = f"{name}: interrupted; the result so far is kept.{rest}"
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
         elif self.status_ != "converged":
             text = (
@@ -250,3 +253,15 @@ class SparseLinearMachine(LinearDecision, Selector):
                 UserWarning,
                 stacklevel=5,
             )
+
+
+def _levels(values: np.ndarray) -> np.ndarray:
+    """Ranks of values that are not negative, where those that differ by rounding only are equal.
+
+    Copies of a feature have the same weight up to rounding; they are ranked as the columns stand.
+    """
+    order = np.argsort(values)
+    ascending = values[order]
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.cumsum(np.append(False, ascending[:-1] < (1.0 - _ROUNDING) * ascending[1:]))
+    return ranks

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.machine import LinearFit, Priced, SparseLinearMachine
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import HingeProgram, solve_unpenalised
 from tamiz.validation import N_JOBS
@@ -141,10 +141,10 @@ class RobustLP(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _price(self, total_weight: float) -> float:
+    def _penalty(self, total_weight: float) -> float:
         return 1.0
 
-    def _fit_machine(self, problem: Priced, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         program = HingeProgram(*problem, np.ones(problem.X.shape[1]))
         found = solve_unpenalised(program, tol=self.tol, max_iter=self.max_iter, progress=progress)
         return LinearFit(

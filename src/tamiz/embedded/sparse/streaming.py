@@ -3,7 +3,7 @@ r"""Selection by linear machines on a stream: rescaling and elimination, warm fr
 Both ask for a series of similar machines. Each starts from the weights of the one before, and from
 its planes: a plane (:mod:`tamiz.svm.stream.newton`) lies below the losses for all weights, so also
 for those where the dropped features have none, and it does not know what a weight costs. Dropping
-features takes entries off its ``u``, rescaling changes the price ``d_j`` of a weight; ``u`` and
+features takes entries off its ``u``, rescaling changes the penalty ``d_j`` of a weight; ``u`` and
 ``s`` stay what they are. All machines of several classes share every pass.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.embedded.rfe.machines import least_first
+from tamiz.embedded.rfe.machines import UnitsInPlay
 from tamiz.embedded.sparse.machine import LinearFit
 from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import positive_classes
@@ -89,7 +89,7 @@ class FeatureColumns(NamedTuple):
 
 
 class Streamed(NamedTuple):
-    """One binary problem of AROM on a stream, as Priced is one in memory."""
+    """One binary problem of AROM on a stream, as BinaryProblem is one in memory."""
 
     X: FeatureColumns
     rows: Rows
@@ -106,7 +106,7 @@ def arom_problems(
     unit = rows.units.scale if standardize else np.ones(stream.n_features)
     problems = []
     for k in range(len(tasks.signs)):
-        spread = stream.spread(tasks.prices[k])[1] / unit
+        spread = stream.spread(tasks.penalties[k])[1] / unit
         everything = FeatureColumns(np.arange(stream.n_features))
         problems.append(Streamed(everything, rows, k, rows.units.scale / unit, spread))
     return problems
@@ -123,10 +123,10 @@ def arom_machines(
     p = len(rows.units.scale)
 
     def ridge(k: int, z: np.ndarray) -> np.ndarray:
-        prices = np.full(p, np.inf)
+        penalties = np.full(p, np.inf)
         alive = z > 0
-        prices[features[alive]] = 1.0 / (sizes[k][alive] * z[alive]) ** 2
-        return prices
+        penalties[features[alive]] = 1.0 / (sizes[k][alive] * z[alive]) ** 2
+        return penalties
 
     machines = [MachineRun(ridge(k, run.z), np.zeros(p + 1)) for k, run in enumerate(runs)]
     founds: list[Any] = [None] * len(runs)
@@ -170,7 +170,7 @@ def arom_machines(
 
 def _some(rows: Rows, which: list[int]) -> Rows:
     """The same rows for some of the machines."""
-    tasks = Tasks(rows.tasks.signs[which], rows.tasks.prices[which])
+    tasks = Tasks(rows.tasks.signs[which], rows.tasks.penalties[which])
     return Rows(**{**rows.__dict__, "tasks": tasks, "near": None})
 
 
@@ -232,8 +232,8 @@ class _Bank(NamedTuple):
     g: np.ndarray  # objective, gap and status
 
 
-class StreamedMachines:
-    """What an elimination asks of its machines (``rfe.machines.Machines``), on a stream."""
+class StreamedMachines(UnitsInPlay):
+    """The machines of an elimination on a stream."""
 
     def __init__(
         self,
@@ -244,12 +244,11 @@ class StreamedMachines:
         varies: np.ndarray,
         precision: Precision,
     ):
-        self.rows, self.units, self.factor, self.size = rows, units, factor, size
+        super().__init__(units)
+        self.rows, self.factor, self.size = rows, factor, size
         self.precision = precision
         self.varies = varies
         self.excess = 0.0
-        self.alive = np.ones(len(units.members), dtype=bool)
-        self._latest: np.ndarray | None = None
         p = len(size)
         n_machines = len(rows.tasks.signs)
         self.machines = [MachineRun(self._ridge(), np.zeros(p + 1)) for _ in range(n_machines)]
@@ -261,12 +260,12 @@ class StreamedMachines:
         return _Bank(np.array([m.best for m in self.machines]), np.array(numbers))
 
     def _ridge(self) -> np.ndarray:
-        prices = np.full(len(self.size), np.inf)
+        penalties = np.full(len(self.size), np.inf)
         parts = [self.units.members[k] for k in np.flatnonzero(self.alive)]
         kept = np.concatenate([*parts, self.units.fixed]).astype(np.intp)
         kept = kept[self.varies[kept]]
-        prices[kept] = 1.0 / self.size[kept] ** 2
-        return prices
+        penalties[kept] = 1.0 / self.size[kept] ** 2
+        return penalties
 
     def start(self, gone: np.ndarray, b: Any) -> None:
         """Train on everything."""
@@ -307,24 +306,6 @@ class StreamedMachines:
         squares = np.square(w).sum(axis=0)
         values = self.factor * self.units.totals(squares)
         return np.where(self.alive, values, np.nan), float(squares.sum())
-
-    def least(self, count: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """The units of least criterion, ascending."""
-        self._latest, objective = self.values()
-        alive = np.flatnonzero(self.alive)
-        return *least_first(alive, self._latest[alive], count), objective
-
-    def latest(self) -> np.ndarray | None:
-        """The last criteria."""
-        return self._latest
-
-    def drop_singles(self, limit: int) -> bool:
-        """Nothing is faster than one by one."""
-        return False
-
-    def dropped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Nothing was dropped by :meth:`drop_singles`."""
-        return np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
 
 
 def weights_of(points: np.ndarray, rows: Rows) -> np.ndarray:

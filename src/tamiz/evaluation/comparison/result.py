@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -182,7 +183,9 @@ def _line(
 
 
 def _interval(found: Comparison, errors: np.ndarray) -> MeanInterval:
-    return corrected_interval(errors, found.n_train, found.n_test, found.confidence, found.shares)
+    return corrected_interval(
+        errors, found.n_train, found.n_test, found.confidence, found.error_is_rate
+    )
 
 
 def _mean(table: np.ndarray) -> np.ndarray:
@@ -241,7 +244,7 @@ class Comparison:
         Names of the features.
     metric : str
         What the errors are.
-    shares : bool
+    error_is_rate : bool
         Whether errors lie between 0 and 1, and are shown in per cent.
     nested : bool
         Whether ``nested_sizes`` come from an inner cross-validation; else from the other folds.
@@ -290,7 +293,7 @@ class Comparison:
     whole_selections: dict[str, np.ndarray] = field(default_factory=dict)
     whole_scores: dict[str, np.ndarray] = field(default_factory=dict)
     metric: str = "error"
-    shares: bool = True
+    error_is_rate: bool = True
     nested: bool = True
     rule: str = "best"
     confidence: float = 0.95
@@ -312,6 +315,22 @@ class Comparison:
     def __str__(self) -> str:
         return show.describe(self)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = dict(state)
+        if "shares" in known:  # pickled by an earlier version
+            known["error_is_rate"] = known.pop("shares")
+        self.__dict__.update(known)
+
+    @property
+    def shares(self) -> bool:
+        """The former name of ``error_is_rate``."""
+        warnings.warn(
+            "Comparison.shares is now called error_is_rate; the old name goes with version 0.3.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.error_is_rate
+
     @property
     def ratio(self) -> float:
         """Test samples for each training sample."""
@@ -319,7 +338,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The estimates as a table, in notebooks."""
-        per, unit = (100.0, " %") if self.shares else (1.0, "")
+        per, unit = (100.0, " %") if self.error_is_rate else (1.0, "")
         head = ["method", "judge", "size", f"honest {self.metric}{unit}", "low", "high", "apparent"]
         rows = [
             [e.method, e.judge, e.size, *(per * v for v in (e.error, e.low, e.high, e.apparent))]

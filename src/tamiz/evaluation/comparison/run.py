@@ -122,7 +122,7 @@ class Runner:
             self.records[unit] = record
             if unit.split != WHOLE:
                 self._spent[unit.method].append(seconds)
-            self._tell(unit)
+            self._show_progress(unit)
 
     def _in_turn(self, todo: list[Unit]) -> Iterator[Any]:
         for unit in self._in_time(todo):
@@ -159,7 +159,7 @@ class Runner:
                 return
             yield unit
 
-    def _tell(self, unit: Unit) -> None:
+    def _show_progress(self, unit: Unit) -> None:
         done = len(self.records)
         text = f"{done} of {self._total} units ({unit.method})"
         left = self._left()
@@ -275,7 +275,7 @@ def collect(
         n_features=setting.n_features,
         names=names,
         metric=setting.metric.name,
-        shares=setting.metric.shares,
+        error_is_rate=setting.metric.error_is_rate,
         nested=setting.nested,
         rule=setting.rule,
         confidence=confidence,

@@ -42,7 +42,7 @@ def describe(found: Comparison) -> str:
 
 
 def _table(found: Comparison, estimates: list[Estimate]) -> list[str]:
-    unit = " %" if found.shares else ""
+    unit = " %" if found.error_is_rate else ""
     level = f"{100 * found.confidence:g} %"
     head = ["method", "judge", "size", f"honest {found.metric}{unit}", f"{level} interval"]
     head += ["apparent", "selection bias", "seconds"]
@@ -91,7 +91,7 @@ def bias_sentence(found: Comparison, estimates: list[Estimate]) -> list[str]:
     if not known:
         return []
     worst = max(known, key=lambda one: one.bias)
-    unit, by = (" %", " points") if found.shares else ("", "")
+    unit, by = (" %", " points") if found.error_is_rate else ("", "")
     if worst.bias <= 0:
         return ["Selection bias: no method looks better with its features ranked on all data."]
     return [
@@ -108,7 +108,7 @@ def number(found: Comparison, value: float, signed: bool = False) -> str:
         return "–"
     sign = "+" if signed else ""
     value = 0.0 if abs(value) < 1e-9 else value  # a difference of equals
-    return format(100 * value, f"{sign}.1f") if found.shares else format(value, f"{sign}.4g")
+    return format(100 * value, f"{sign}.1f") if found.error_is_rate else format(value, f"{sign}.4g")
 
 
 def _has_two(estimates: list[Estimate], one: Estimate) -> bool:
@@ -298,7 +298,7 @@ def _panels(found: Comparison, drawn: list[str], judge: str, apparent: bool, lev
     n_rows = -(-len(drawn) // n_columns)
     figure.set_size_inches(2.8 * n_columns, 2.5 * n_rows + 0.9)
     several = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).ravel()
-    factor = 100.0 if found.shares else 1.0
+    factor = 100.0 if found.error_is_rate else 1.0
     for place, name in zip(several, drawn, strict=False):
         for other in drawn:
             curve = found.curve(other, judge)
@@ -335,7 +335,7 @@ def _one_curve(
     found: Comparison, name: str, judge: str, apparent: bool, ax: Any, mark: str, band: bool
 ) -> bool:
     """Draw a method; whether it has an apparent curve."""
-    factor = 100.0 if found.shares else 1.0
+    factor = 100.0 if found.error_is_rate else 1.0
     curve, colour = found.curve(name, judge), _colour(found, name)
     if band:
         low, high = factor * curve.low, factor * curve.high
@@ -352,7 +352,7 @@ def _level(found: Comparison, name: str, judge: str, ax: Any) -> None:
     one = found.estimate(name, judge)
     if np.isfinite(one.error):
         label = "all features" if name == "all" else f"{name} (own size)"
-        height = one.error * (100.0 if found.shares else 1.0)
+        height = one.error * (100.0 if found.error_is_rate else 1.0)
         ax.axhline(height, color=_colour(found, name), lw=1.3, ls="-.", label=label)
 
 
@@ -363,14 +363,14 @@ def _finish_axes(found: Comparison, ax: Any, most: int = 9) -> None:
         ax.set_xticks(shown, [str(size) for size in shown])
         ax.minorticks_off()
     ax.set_xlabel("number of features")
-    if found.shares:
+    if found.error_is_rate:
         low, high = ax.get_ylim()
         ax.set_ylim(bottom=min(-0.03 * high, low))  # an error of zero is not on the frame
     ax.grid(alpha=0.25)
 
 
 def _what(found: Comparison) -> str:
-    return f"{found.metric}{' (%)' if found.shares else ''}"
+    return f"{found.metric}{' (%)' if found.error_is_rate else ''}"
 
 
 def plot_bias(found: Comparison, judge: str | None, ax: Any) -> Any:
@@ -379,7 +379,7 @@ def plot_bias(found: Comparison, judge: str | None, ax: Any) -> Any:
     lines = [one for one in found.estimates() if judge is None or one.judge == judge]
     lines = [one for one in lines if np.isfinite(one.error)][::-1]
     ax = axes(ax, height=1.4 + 0.35 * len(lines))
-    factor = 100.0 if found.shares else 1.0
+    factor = 100.0 if found.error_is_rate else 1.0
     several = len({one.judge for one in lines}) > 1
     labels = []
     for k, one in enumerate(lines):
@@ -394,7 +394,10 @@ def plot_bias(found: Comparison, judge: str | None, ax: Any) -> Any:
     ax.plot([], [], "o", color="0.3", label="honest, with interval")
     ax.plot([], [], "o", mfc="white", color="0.3", label="ranked on all data")
     ax.set_yticks(range(len(lines)), labels)
-    ax.set(xlabel=f"{found.metric}{' (%)' if found.shares else ''}", ylim=(-0.6, len(lines) - 0.4))
+    ax.set(
+        xlabel=f"{found.metric}{' (%)' if found.error_is_rate else ''}",
+        ylim=(-0.6, len(lines) - 0.4),
+    )
     ax.grid(alpha=0.25, axis="x")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     return ax

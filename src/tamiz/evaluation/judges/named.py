@@ -240,7 +240,7 @@ def check_judge(judge: Any, name: str, task: str) -> None:
 
 
 #: How the names of those scores begin that lie between 0 and 1.
-_SHARES = (
+_RATES = (
     "accuracy",
     "average_precision",
     "balanced_accuracy",
@@ -300,7 +300,7 @@ class ErrorMetric:
         else:
             self.name = f"1 − {self.scoring}"
         # whether errors lie between 0 and 1; of a scorer of one's own nobody knows
-        self.shares = isinstance(scoring, str) and self.scoring.startswith(_SHARES)
+        self.error_is_rate = isinstance(scoring, str) and self.scoring.startswith(_RATES)
 
     def __call__(
         self, machine: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None

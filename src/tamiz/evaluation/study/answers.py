@@ -339,7 +339,7 @@ def _honest_errors(answers: Answers) -> list[Reason]:
 
 def _shown(contest: Contest, error: float) -> float:
     """An error as it is shown: a tenth of a per cent, or four digits."""
-    return round(error, 3) if contest.comparison.shares else float(f"{error:.4g}")
+    return round(error, 3) if contest.comparison.error_is_rate else float(f"{error:.4g}")
 
 
 def _n_alike(contest: Contest, place: int) -> int:

@@ -282,7 +282,7 @@ class Contest:
     def limit(self) -> float:
         """The most that is given away for fewer features: 1.5 points, or one sample."""
         one = 1.01 / self.comparison.n_samples
-        return max(POINTS, one) if self.comparison.shares else np.inf
+        return max(POINTS, one) if self.comparison.error_is_rate else np.inf
 
     def nested(self, answer: str) -> Nested:
         """The error of choosing inside every training part.
@@ -368,7 +368,11 @@ class Nested:
         """Mean error, weighted by the sizes of the test parts, with its interval."""
         found, splits = self.contest.comparison, self.contest.splits
         interval = corrected_interval(
-            self.errors, found.n_train[splits], found.n_test[splits], found.confidence, found.shares
+            self.errors,
+            found.n_train[splits],
+            found.n_test[splits],
+            found.confidence,
+            found.error_is_rate,
         )
         there = np.isfinite(self.errors)
         if not there.any() or found.metric != "error":

@@ -3,7 +3,9 @@
 ``tamiz select`` and the report are two views of it. It plans what fits into the time, compares all
 methods, judges and numbers of features honestly, gives two answers and says why, and keeps what is
 needed to repeat it.
-Compiling on first use is announced, and measured (:class:`CompileWatch`), so that no budget pays.
+
+Compiling on first use is announced, and measured (:class:`CompileWatch`), so that it does not count
+against a time budget.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ from tamiz.evaluation.study.result import Study, make_pipeline_for
 from tamiz.runtime.progress import Progress
 from tamiz.validation import check_budget, check_count, refuse_no_jobs
 
-#: The rarest class is rare below this proportion, or below this many times an equal part.
-_RARE, _RARE_SHARE = 0.2, 0.8
-#: The part of a time budget after which no more is compared: what follows takes its time too.
+#: A class is rare below this proportion, or below this multiple of an equal proportion.
+_RARE, _RARE_MULTIPLE = 0.2, 0.8
+#: Fraction of a time budget that the comparison may use; the rest is for what follows.
 _COMPARING = 0.85
 
 
@@ -72,7 +74,7 @@ def make_study(
     tell: Callable[[str], None] | None = None,
     command: str | None = None,
 ) -> Study:
-    """Find which features to use, by which method, before which judge, with an honest error.
+    """Find which features to use, by which method, with which judge, at what honest error.
 
     All triples of method, judge and number of features compete. Everything is chosen inside the
     training part of each split, and the error of that whole procedure is the honest one.
@@ -101,7 +103,7 @@ def make_study(
     baselines : list of str, default=("all",)
         As in :func:`tamiz.compare`.
     permutations : int, default=0
-        Number of label permutations that tell whether there is any signal; 0 for none.
+        Number of label permutations to test whether there is any signal; 0 for no test.
     random_state : int, default=0
         Seed.
     time_budget : float, optional
@@ -151,7 +153,7 @@ def make_study(
 
 
 def _read(given: Any) -> Fixed:
-    """Check the arguments; what the user has decided of the plan."""
+    """Check the arguments; what the user has fixed of the plan."""
     check_count("permutations", given.permutations, 0)
     refuse_no_jobs(given.n_jobs)
     if given.repeats is not None:
@@ -175,7 +177,7 @@ def _read(given: Any) -> Fixed:
 
 
 def _plan(problem: _Prepared, fixed: Fixed, given: Any, say: Callable[[str], None]) -> StudyPlan:
-    """What fits into the time; it is said before it is done."""
+    """What fits into the time; it is announced before it runs."""
     with Progress("plan", given.verbose) as progress:
         plan = make_plan(
             problem.X,
@@ -353,7 +355,7 @@ def _measure(problem: _Prepared, scoring: Any, class_weight: Any) -> _Measure:
     if problem.classes is None:
         return _Measure(scoring, None, False)
     counts = np.bincount(problem.y)
-    skewed = bool(counts.min() / counts.sum() < min(_RARE, _RARE_SHARE / len(counts)))
+    skewed = bool(counts.min() / counts.sum() < min(_RARE, _RARE_MULTIPLE / len(counts)))
     if scoring is None:
         scoring = "balanced_accuracy" if skewed else "accuracy"
     if isinstance(class_weight, str) and class_weight == "auto":

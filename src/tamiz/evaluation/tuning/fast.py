@@ -60,7 +60,7 @@ class Group:
     machine : SVC or SVR
         With the parameters that they share.
     scaler : estimator or None
-        What stands before it.
+        The step before it, if there is one.
     cells : list of (C, cell)
         Ascending.
     """
@@ -71,7 +71,7 @@ class Group:
 
 
 class Fast:
-    """The cells of a grid that can be taken the fast way, and the taking.
+    """The cells of a grid that can be computed the fast way, and their computation.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Fast:
         self.workers = workers
         self.groups: list[Group] = []
         self.stopped = False
-        self.clear_line: Callable[[], None] = lambda: None  # of whoever shows progress
+        self.clear_line: Callable[[], None] = lambda: None  # for whoever shows progress
         self.table = np.empty((0, 0)) if table is None else table
         if self._is_possible():
             self._collect()
@@ -108,7 +108,7 @@ class Fast:
 
     @property
     def served(self) -> set[int]:
-        """Numbers of the cells that are taken here."""
+        """Positions of the cells that are computed here."""
         return {cell for group in self.groups for _, cell in group.cells}
 
     # ------------------------------------------------------------------ what can be done
@@ -132,7 +132,7 @@ class Fast:
             try:
                 machine, scaler = machine_and_scaler(self.plain.candidate(params), _PATHS)
             except (TypeError, ValueError):
-                continue  # the estimator says it in its own words
+                continue  # the estimator raises its own error
             if machine is None or not is_steady(machine):
                 continue
             kernel = served_kernel(machine)
@@ -250,7 +250,7 @@ class Fast:
         for C, cell in group.cells:
             if self.stopped:
                 break
-            if previous is not None and previous[0] == C:  # cells that name no difference
+            if previous is not None and previous[0] == C:  # cells with the same parameters
                 found.append((cell, split, previous[1]))
                 continue
             began = time.perf_counter()

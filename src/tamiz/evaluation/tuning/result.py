@@ -305,8 +305,8 @@ def choose_cell(cells: Sequence[Cell], rule: str) -> int:
 
     Of equal errors the simplest cell is taken (small C, gamma and degree), then the first. The rule
     "1se" takes the simplest cell whose error is within one standard error of the least, among those
-    that differ from the best in parameters of which it is known what makes them simpler, and in
-    none towards the complicated.
+    that differ from the best only in parameters known to make a model simpler or more complex, and
+    that are more complex in none of them.
     """
     means = np.array([cell.error for cell in cells])
     rungs = np.array([cell.n_samples or 0 for cell in cells])

@@ -1,9 +1,9 @@
 """Machines that compare strings: one Gram matrix for each kernel of a grid, for all folds and C.
 
-Values of strings are dear, and each depends on two strings alone: nothing is learnt from samples
-that are held out. So the matrix over all samples is worked out once for each kernel of the grid.
-``SVC`` goes along C as in :mod:`tamiz.svm.path.penalties`; any other machine, and whatever is
-in doubt, is fitted by the estimator itself with a kernel that looks its values up.
+Values of string kernels are expensive, and each depends on two strings alone: nothing is learnt
+from samples that are held out. So the matrix over all samples is worked out once for each kernel
+of the grid. ``SVC`` goes along C as in :mod:`tamiz.svm.path.penalties`; any other machine, and
+whatever is in doubt, is fitted by the estimator itself with a kernel that looks its values up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tamiz.svm.path.problem import Doubt
 from tamiz.validation import require_samples
 
 _PLACES = "places"
-#: Values closer than this to each other are not for rounding to put in order.
+#: Rounding may decide the order of values that are closer to each other than this.
 _CLOSE = 1e-9
 #: Rounding moves a machine that is solved to its tolerance, no further than this by far: values so
 #: close to a boundary are left to the estimator.
@@ -105,7 +105,7 @@ class KnownValues(Kernel):
     Parameters
     ----------
     kernel : Kernel
-        Whose values they are; it says its name.
+        Whose values they are; named in messages.
     K : array of shape (n, n)
         The values. Samples carry their place in it.
     error_scale : float
@@ -172,7 +172,7 @@ class LookedUp(Plain):
         return self.X[rows]
 
     def measure(self, machine: Any, test: np.ndarray, train: np.ndarray) -> float:
-        """The score, unless it is for rounding to decide: Doubt."""
+        """The score; raises Doubt where rounding would decide it."""
         if not is_regressor(machine) and self._is_close(last_step(machine), self.X[test]):
             raise Doubt
         return super().measure(machine, test, train)
@@ -262,7 +262,7 @@ class TextFast(Fast):
             estimator = plain.candidate(params)
             machine = last_step(estimator)
             if not stands_alone(estimator) or not _is_valid(machine):
-                continue  # the estimator says it in its own words
+                continue  # the estimator raises its own error
             setting = settings.setdefault(_kernel_key(estimator, params), len(settings))
             if along and type(machine) is SVC and is_steady(machine):
                 own = machine.get_params(deep=False).items()
@@ -301,7 +301,7 @@ class TextFast(Fast):
             if not jobs:
                 continue
             kernel = jobs[0][1].machine.kernel
-            self.K, self.looked_up = np.empty((0, 0)), self.plain  # the one before goes first
+            self.K, self.looked_up = np.empty((0, 0)), self.plain  # free the one before first
             try:
                 self.K = self._gram(kernel)
             except Exception:  # by the strings or by a function of the user: each fit will say
@@ -317,7 +317,7 @@ class TextFast(Fast):
 
     def _run_along(self, group: TextGroup, split: int) -> list[tuple[int, int, Outcome]]:
         train, _ = self.plain.splits[split]
-        if not self.K.diagonal()[train].any():  # for which the machine has a sentence
+        if not self.K.diagonal()[train].any():  # which the machine refuses with a message
             return self._run_one(group, split)
         return self._path(group, split, self.table, _OneGram(self.K))
 

@@ -62,10 +62,12 @@ class Scored(NamedTuple):
 class UnivariateFilter(Filter):
     """Base class of filters that score one feature at a time against a class label.
 
-    A subclass defines ``_score``, and says with ``_sparse`` whether it takes sparse input.
+    A subclass defines ``_score``. It declares with ``_sparse`` whether it takes sparse input, and
+    with ``_weighted`` whether it uses ``samples.weight``; if not, sample weights are refused.
     """
 
     _sparse = True
+    _weighted = False
     correction = "none"  # where there is no such parameter
 
     _parameter_constraints: dict[str, list[Any]] = {"n_features_to_select": HOW_MANY}
@@ -96,8 +98,21 @@ class UnivariateFilter(Filter):
         self._validate_params()
         watch = Stopwatch()
         samples = check_labelled(self, X, y, sample_weight, accept_sparse=self._sparse)
+        if not self._weighted:
+            samples = self._unweighted(samples)
         self.classes_ = samples.labels.classes
         return self._conclude(self._score(samples), watch)
+
+    def _unweighted(self, samples: LabelledSamples) -> LabelledSamples:
+        """Refuse weights, unless they only say which samples to leave out."""
+        if samples.weight is not None and (samples.weight != 1.0).any():
+            name = type(self).__name__
+            raise ValueError(
+                f"sample_weight was given, but {name} does not use sample weights; leave "
+                f"sample_weight out. (If {name} is yours and uses samples.weight, declare "
+                "_weighted = True in the class.)"
+            )
+        return samples._replace(weight=None)
 
     @abstractmethod
     def _score(self, samples: LabelledSamples) -> Scored:
@@ -147,6 +162,7 @@ class MomentFilter(UnivariateFilter):
     batches so far.
     """
 
+    _weighted = True
     fit_stream = streaming.fit_stream
     partial_fit = partial.partial_fit
 

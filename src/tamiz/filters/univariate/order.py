@@ -69,6 +69,7 @@ class Bounded(NamedTuple):
 class OrderFilter(UnivariateFilter):
     """Base class of filters that sort the values of a feature."""
 
+    _weighted = True
     _resolution = _RESOLUTION
 
     def fit_stream(

@@ -51,8 +51,8 @@ class PearsonScore(MomentFilter):
         Number or fraction of features to select; half of them by default.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether ``y`` holds classes or numbers. ``"auto"``: text is classes, and so
-        are two integers, or at most twenty with two rows or more for each; other numbers are
-        numbers.
+        are two integers, or at most twenty with two rows or more for each; other numbers are a
+        numeric target.
     alpha : float in (0, 1] or None, default=None
         Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
         not given; constant features never.

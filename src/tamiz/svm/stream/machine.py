@@ -46,12 +46,12 @@ _SAMPLE_BYTES = 32 << 20
 _MOST_SAMPLED = 20_000
 _MOST_CURVATURE = 3 << 29  # bytes; a pass holds about three copies
 _STEPS = 10_000_000  # of Pegasos, after which more passes add little
-_MIXED = 200  # rows of a batch from which on its shares of the classes say something
+_MIXED = 200  # rows of a batch from which on its class proportions say something
 
 
 @dataclass
 class Look:
-    """What a first pass tells: moments by class, a sample of rows, how well the rows are mixed."""
+    """What a first pass finds: moments by class, a sample of rows, how well the rows are mixed."""
 
     moments: ClassMoments
     sample: RowSample | None
@@ -167,10 +167,10 @@ class Stream:
         """Mean and deviation of every feature, classes counting by ``weights``."""
         moments = self.moments
         count = moments.count if weights is None else moments.count * weights
-        share = (count / count.sum())[:, None]
-        mean = np.sum(share * moments.mean, axis=0)
-        within = np.sum(share * moments.variance(), axis=0)
-        between = np.sum(share * (moments.mean - mean) ** 2, axis=0)
+        fraction = (count / count.sum())[:, None]
+        mean = np.sum(fraction * moments.mean, axis=0)
+        within = np.sum(fraction * moments.variance(), axis=0)
+        between = np.sum(fraction * (moments.mean - mean) ** 2, axis=0)
         used = count > 0
         same = ~moments.m2[used].any(axis=0)
         same &= (moments.mean[used] == moments.mean[used][:1]).all(axis=0)
@@ -237,7 +237,7 @@ def _checked_classes(name: str, schema: Any) -> np.ndarray:
     if schema.classes is None:
         what = "is numeric" if schema.task == "regression" else "is not there"
         raise ValueError(
-            f"{name} tells classes apart, but the target {what}; name the column of the "
+            f"{name} is a classifier, but the target {what}; name the column of the "
             'classes with target=, or open the batches with task="classification".'
         )
     if schema.categories:
@@ -272,7 +272,7 @@ class StreamedMachine(LinearDecision):
     classes_ : array
         Labels.
     objective_, duality_gap_ : arrays of shape (n_machines,)
-        ``1/2 ||w||^2 + C sum hinge`` and its distance to the minimum at most.
+        ``1/2 ||w||^2 + C sum hinge`` and an upper bound on its distance to the minimum.
     """
 
     def __init__(self, multiclass: str = "ovo"):
@@ -384,13 +384,13 @@ def pegasos_passes(
 
 
 def warn_if_sorted(stream: Stream) -> None:
-    """Say so if whole batches lack a class that others have: the order of the rows counts here."""
-    share = stream.lacking / stream.n_rows
+    """Warn if whole batches lack a class that others have: the order of the rows counts here."""
+    lacking = stream.lacking / stream.n_rows
     common = stream.counts / stream.n_rows >= 0.02
-    if (share[common] > 0.2).any():
-        k = int(np.argmax(np.where(common, share, 0.0)))
+    if (lacking[common] > 0.2).any():
+        k = int(np.argmax(np.where(common, lacking, 0.0)))
         warnings.warn(
-            f"PegasosClassifier: {share[k]:.0%} of the rows come in batches without the class "
+            f"PegasosClassifier: {lacking[k]:.0%} of the rows come in batches without the class "
             f"{stream.classes[k]!r}; the rows seem to be sorted, and steps that see one class at a "
             "time go astray. Shuffle the rows of the file, or use larger batches (batch_rows).",
             UserWarning,

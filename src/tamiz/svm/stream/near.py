@@ -109,12 +109,12 @@ class NearAt:
         hinges, far = np.zeros((K, len(self.lengths))), np.zeros((K, 2, p + 1))
         found = NearSums(self.machines.tolist(), hinges, far, [])
         near = np.zeros(len(codes), dtype=bool)
-        signs, prices = self.tasks.signs[self.machines], self.tasks.prices[self.machines]
+        signs, penalties = self.tasks.signs[self.machines], self.tasks.penalties[self.machines]
         if sparse.issparse(X):
             unit = np.append(1.0 / self.units.scale, 1.0)
             step = self.point * unit, self.direction * unit, self.lengths, self.width
             rows = X.data, X.indices, X.indptr, codes
-            _go_sparse(rows, signs, prices, step, hinges, far, near)
+            _go_sparse(rows, signs, penalties, step, hinges, far, near)
             far *= unit
         else:
             both = np.concatenate([self.point, self.direction])
@@ -123,7 +123,7 @@ class NearAt:
                 Z = self.units.apply(X[some])
                 pull = np.zeros((2 * K, len(Z)))
                 _go_dense(
-                    Z @ both[:, :-1].T + both[:, -1], codes[some], signs, prices, self.lengths,
+                    Z @ both[:, :-1].T + both[:, -1], codes[some], signs, penalties, self.lengths,
                     self.width, hinges, pull, near[some],
                 )  # fmt: skip
                 far[:, :, :-1] += (pull @ Z).reshape(K, 2, p)
@@ -135,7 +135,7 @@ class NearAt:
 
 
 @njit(cache=True, nogil=True)
-def _go_sparse(rows, signs, prices, step, hinges, far, near):  # type: ignore[no-untyped-def]
+def _go_sparse(rows, signs, penalties, step, hinges, far, near):  # type: ignore[no-untyped-def]
     """Row by row: its losses; then it is near, or goes into the sums."""
     data, indices, indptr, codes = rows
     point, direction, lengths, width = step
@@ -151,42 +151,48 @@ def _go_sparse(rows, signs, prices, step, hinges, far, near):  # type: ignore[no
             values[k], values[K + k] = here, along
         pull[:] = 0.0
         near[i] = _go_row(
-            values, signs[:, codes[i]], prices[:, codes[i]], lengths, width, hinges, pull[:, 0]
+            values, signs[:, codes[i]], penalties[:, codes[i]], lengths, width, hinges, pull[:, 0]
         )
         for k in range(K):
             for side in range(2):
-                price = pull[2 * k + side, 0]
-                if price > 0.0:
+                penalty = pull[2 * k + side, 0]
+                if penalty > 0.0:
                     total = far[k, side]
                     for q in range(start, stop):
-                        total[indices[q]] += price * data[q]
-                    total[last] += price
+                        total[indices[q]] += penalty * data[q]
+                    total[last] += penalty
 
 
 @njit(cache=True, nogil=True)
-def _go_dense(values, codes, signs, prices, lengths, width, hinges, pull, near):  # type: ignore[no-untyped-def]
+def _go_dense(values, codes, signs, penalties, lengths, width, hinges, pull, near):  # type: ignore[no-untyped-def]
     """The same, where the products with the rows are made elsewhere."""
     for i in range(len(codes)):
         near[i] = _go_row(
-            values[i], signs[:, codes[i]], prices[:, codes[i]], lengths, width, hinges, pull[:, i]
+            values[i],
+            signs[:, codes[i]],
+            penalties[:, codes[i]],
+            lengths,
+            width,
+            hinges,
+            pull[:, i],
         )
 
 
 @njit(cache=True, nogil=True)
-def _go_row(values, signs, prices, lengths, width, hinges, pull):  # type: ignore[no-untyped-def]
+def _go_row(values, signs, penalties, lengths, width, hinges, pull):  # type: ignore[no-untyped-def]
     """Losses of a row; whether it is near to any machine, and else what it adds to each."""
     K = len(signs)
     near = False
     for k in range(K):
-        if signs[k] == 0.0 or prices[k] == 0.0:
+        if signs[k] == 0.0 or penalties[k] == 0.0:
             continue
         z, change = 1.0 - signs[k] * values[k], -signs[k] * values[K + k]
         for t in range(len(lengths)):
-            hinges[k, t] += prices[k] * max(z + lengths[t] * change, 0.0)
+            hinges[k, t] += penalties[k] * max(z + lengths[t] * change, 0.0)
         end = z + lengths[0] * change
         near |= abs(end) < width[k]
         if end > 0.0:
-            pull[2 * k + (0 if signs[k] > 0.0 else 1)] = prices[k]
+            pull[2 * k + (0 if signs[k] > 0.0 else 1)] = penalties[k]
     if near:  # kept for all machines
         pull[:] = 0.0
     return near
@@ -306,10 +312,10 @@ def _widths(
     point = np.array([aims[k] for k in active])
     z = 1.0 - signs * (rows.sample @ point[:, :-1].T + point[:, -1]).T
     nearest = np.where(signs != 0.0, np.abs(z) / width[:, None], np.inf).min(axis=0)
-    share = rows.near_bytes / (rows.row_bytes * rows.n_rows)
-    if share >= 1.0:
+    fraction = rows.near_bytes / (rows.row_bytes * rows.n_rows)
+    if fraction >= 1.0:
         return width
-    return width * min(1.0, float(np.quantile(nearest, 0.9 * share)))
+    return width * min(1.0, float(np.quantile(nearest, 0.9 * fraction)))
 
 
 def _in_memory(
@@ -322,7 +328,7 @@ def _in_memory(
 ) -> dict[int, MachineRun]:
     """The machines of the rows near the margin and the sum of the others."""
     place = [sums.machines.index(k) for k in active]
-    tasks = Tasks(rows.tasks.signs[active], rows.tasks.prices[active])
+    tasks = Tasks(rows.tasks.signs[active], rows.tasks.penalties[active])
     near = _Near(sums.joined(), sums.far[place])
     sample, codes, weight = _some(near.parts, rows)
     inside = Rows(

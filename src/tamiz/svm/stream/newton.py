@@ -82,7 +82,7 @@ class Tasks(NamedTuple):
     """Which machine tells which classes apart, and what their losses cost."""
 
     signs: np.ndarray  # (n_machines, n_classes): 1, -1, or 0 for classes that take no part
-    prices: np.ndarray  # (n_machines, n_classes): penalty of the loss of a row
+    penalties: np.ndarray  # (n_machines, n_classes): penalty of the loss of a row
 
 
 class Units(NamedTuple):
@@ -141,8 +141,8 @@ class HingeAt:
         Smoothing at the point (for the linearised dual) and at the end of the step: that of the
         slopes, and that of the curvature. After ``mu`` has fallen, the curvature of the larger one
         tells better where the minimum goes.
-    share : array of shape (K,)
-        A row counts in the curvature with probability ``share * h''``, and then by the inverse;
+    rate : array of shape (K,)
+        A row counts in the curvature with probability ``rate * h''``, and then by the inverse;
         infinite: all do.
     """
 
@@ -154,7 +154,7 @@ class HingeAt:
     lengths: np.ndarray
     before: np.ndarray
     after: np.ndarray
-    share: np.ndarray
+    rate: np.ndarray
 
     def __call__(self, batch: Batch) -> HingeSums:
         return self.of(batch.X, batch.y, batch.first_row)
@@ -183,13 +183,13 @@ class HingeAt:
         """All in one go over the rows as they are: the weights take the units, then the sums do."""
         unit = np.append(1.0 / self.units.scale, 1.0)
         chance = np.empty(0)
-        if np.isfinite(self.share).any():
+        if np.isfinite(self.rate).any():
             chance = row_hash(first_row + np.arange(X.shape[0]), 1) / 2.0**64
         _sweep(
             (X.data, X.indices, X.indptr, codes),
-            (self.tasks.signs[self.machines], self.tasks.prices[self.machines]),
+            (self.tasks.signs[self.machines], self.tasks.penalties[self.machines]),
             (self.point * unit, self.direction * unit, self.lengths),
-            (self.before, self.after, self.share, chance),
+            (self.before, self.after, self.rate, chance),
             (sums.losses, sums.hinges, sums.duals, sums.rest, sums.bend, sums.curvature),
         )
         sums.duals *= unit
@@ -202,11 +202,11 @@ class HingeAt:
         chance: np.ndarray | None = None
         for k, machine in enumerate(self.machines):
             signs = self.tasks.signs[machine][codes]
-            prices = np.where(signs != 0.0, self.tasks.prices[machine][codes], 0.0)
+            penalties = np.where(signs != 0.0, self.tasks.penalties[machine][codes], 0.0)
             here, along = decisions[:, :, k]
             found = np.empty((3, n))
             sums.rest[k] += _look(
-                1.0 - signs * here, -signs * along, prices, self.lengths[k], self.before[k],
+                1.0 - signs * here, -signs * along, penalties, self.lengths[k], self.before[k],
                 self.after[k], sums.losses[k], sums.hinges[k], found,
             )  # fmt: skip
             pull = np.concatenate([found[:2] * (signs > 0), found[:2] * (signs < 0)])
@@ -214,10 +214,10 @@ class HingeAt:
             sums.duals[k] += total.reshape(2, 2, -1).transpose(1, 0, 2)
             bend = found[2]
             sums.bend[k] += bend.sum()
-            if self.share[k] < np.inf:
+            if self.rate[k] < np.inf:
                 if chance is None:
                     chance = row_hash(first_row + np.arange(n), 1) / 2.0**64
-                wanted = self.share[k] * bend
+                wanted = self.rate[k] * bend
                 bend = np.where(chance < wanted, bend / np.clip(wanted, 1e-300, 1.0), 0.0)
             _add_curvature(Z, bend, sums.curvature[k])
 
@@ -226,12 +226,12 @@ class HingeAt:
 def _sweep(rows, tasks, step, smoothing, sums):  # type: ignore[no-untyped-def]
     """One go over sparse rows with ascending indices, some at a time: they stay at hand."""
     data, indices, indptr, codes = rows
-    signs, prices = tasks
+    signs, penalties = tasks
     point, direction, lengths = step
-    before, after, share, chance = smoothing
+    before, after, rate, chance = smoothing
     losses, hinges, duals, rest, bends, curvature = sums
     last = point.shape[1] - 1
-    z, change, price = np.empty(_RUN), np.empty(_RUN), np.empty(_RUN)
+    z, change, penalty = np.empty(_RUN), np.empty(_RUN), np.empty(_RUN)
     found = np.empty((3, _RUN))
     for begin in range(0, len(codes), _RUN):
         n = min(_RUN, len(codes) - begin)
@@ -244,14 +244,14 @@ def _sweep(rows, tasks, step, smoothing, sums):  # type: ignore[no-untyped-def]
                     here += w[indices[q]] * data[q]
                     along += v[indices[q]] * data[q]
                 z[i], change[i] = 1.0 - y * here, -y * along
-                price[i] = prices[k, codes[begin + i]] if y != 0.0 else 0.0
+                penalty[i] = penalties[k, codes[begin + i]] if y != 0.0 else 0.0
             rest[k] += _look(
-                z[:n], change[:n], price[:n], lengths[k], before[k], after[k], losses[k],
+                z[:n], change[:n], penalty[:n], lengths[k], before[k], after[k], losses[k],
                 hinges[k], found[:, :n],
             )  # fmt: skip
             H = curvature[k]
             for i in range(n):
-                if price[i] == 0.0:
+                if penalty[i] == 0.0:
                     continue
                 start, stop = indptr[begin + i], indptr[begin + i + 1]
                 side = 0 if signs[k, codes[begin + i]] > 0.0 else 1
@@ -263,8 +263,8 @@ def _sweep(rows, tasks, step, smoothing, sums):  # type: ignore[no-untyped-def]
                 first[last] += one
                 second[last] += two
                 bends[k] += bend
-                if share[k] < np.inf:
-                    wanted = share[k] * bend
+                if rate[k] < np.inf:
+                    wanted = rate[k] * bend
                     if not chance[begin + i] < wanted:
                         continue
                     bend /= min(wanted, 1.0)
@@ -278,7 +278,7 @@ def _sweep(rows, tasks, step, smoothing, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _look(z, change, price, lengths, before, after, losses, hinges, found):  # type: ignore[no-untyped-def]
+def _look(z, change, penalty, lengths, before, after, losses, hinges, found):  # type: ignore[no-untyped-def]
     """Losses of a machine at some step lengths; slopes and curvature; what smoothing leaves.
 
     ``z`` is one minus the margin at the point, ``change`` what a step of length one adds. ``found``
@@ -291,8 +291,8 @@ def _look(z, change, price, lengths, before, after, losses, hinges, found):  # t
         for i in range(len(z)):
             end = z[i] + lengths[t] * change[i]
             h = max(end, 0.0)
-            hinge += price[i] * h
-            loss += price[i] * (h + 0.5 * mu2 / (abs(end) + np.sqrt(end * end + mu2)))
+            hinge += penalty[i] * h
+            loss += penalty[i] * (h + 0.5 * mu2 / (abs(end) + np.sqrt(end * end + mu2)))
         losses[t] += loss
         hinges[t] += hinge
     nu2 = before[1] * before[1]
@@ -303,7 +303,7 @@ def _look(z, change, price, lengths, before, after, losses, hinges, found):  # t
         a = 1.0 - tail if z[i] >= 0.0 else tail
         bent = size * size + nu2
         a += 0.5 * nu2 / (bent * np.sqrt(bent)) * change[i]
-        found[0, i] = price[i] * min(max(a, 0.0), 1.0)
+        found[0, i] = penalty[i] * min(max(a, 0.0), 1.0)
     mu2, nu2 = after[0] * after[0], after[1] * after[1]
     rest = 0.0
     for i in range(len(z)):
@@ -311,10 +311,10 @@ def _look(z, change, price, lengths, before, after, losses, hinges, found):  # t
         size = abs(end)
         root = np.sqrt(size * size + mu2)
         tail = 0.5 * mu2 / (root * (root + size))
-        found[1, i] = price[i] * (1.0 - tail if end >= 0.0 else tail)
-        rest += price[i] * tail * size
+        found[1, i] = penalty[i] * (1.0 - tail if end >= 0.0 else tail)
+        rest += penalty[i] * tail * size
         bent = size * size + nu2
-        found[2, i] = price[i] * (0.5 * nu2 / (bent * np.sqrt(bent)))
+        found[2, i] = penalty[i] * (0.5 * nu2 / (bent * np.sqrt(bent)))
     return rest
 
 
@@ -381,11 +381,11 @@ class Rows:
     def in_memory(self) -> Rows:
         """The sample as the whole."""
         p = self.sample.shape[1]
-        prices = self.tasks.prices * self.weight
+        penalties = self.tasks.penalties * self.weight
         plain = Units(np.zeros(p), np.ones(p))
         return Rows(
             total=lambda make: make.of(self.sample, self.codes),
-            tasks=self.tasks._replace(prices=prices),
+            tasks=self.tasks._replace(penalties=penalties),
             units=plain,
             n_rows=len(self.codes),
             row_cost=self.row_cost,
@@ -412,7 +412,7 @@ class MachineRun:
     length: float = 0.0
     mu_bend: float = field(init=False)  # smoothing of the curvature
     before: tuple[float, float] = field(init=False)  # both, where the step begins
-    share: float = np.inf  # of the rows, by their second derivatives, for the curvature
+    rate: float = np.inf  # of the rows, by their second derivatives, for the curvature
     reach: float = 2.0  # longest step that the next pass tries
     width: float = 0.5  # of the margin, in which rows are kept
     idle: int = 0
@@ -564,7 +564,7 @@ def _question(rows: Rows, chosen: list[MachineRun], active: list[int]) -> HingeA
         lengths=np.array(lengths),
         before=np.array([m.before for m in chosen]),
         after=np.array([(m.mu, m.mu_bend) for m in chosen]),
-        share=np.array([m.share for m in chosen]),
+        rate=np.array([m.rate for m in chosen]),
     )
 
 
@@ -639,7 +639,7 @@ def _newton(
         return step
 
 
-def _length(machine: MachineRun, z: np.ndarray, change: np.ndarray, price: np.ndarray) -> float:
+def _length(machine: MachineRun, z: np.ndarray, change: np.ndarray, penalty: np.ndarray) -> float:
     """Where the slope along the direction vanishes, as far as the sample knows.
 
     At the start it is that of all rows; the sample says how it grows.
@@ -647,10 +647,10 @@ def _length(machine: MachineRun, z: np.ndarray, change: np.ndarray, price: np.nd
     mu2 = machine.mu**2
     kept = np.isfinite(machine.ridge)
     bend = float(machine.ridge[kept] @ machine.direction[:-1][kept] ** 2)
-    start = _tilt(z, change, price, mu2, 0.0)
+    start = _tilt(z, change, penalty, mu2, 0.0)
 
     def slope(length: float) -> float:
-        return length * bend + _tilt(z, change, price, mu2, length) - start - machine.decrement
+        return length * bend + _tilt(z, change, penalty, mu2, length) - start - machine.decrement
 
     low, high = 0.0, machine.reach
     if slope(high) <= 0.0:
@@ -662,11 +662,11 @@ def _length(machine: MachineRun, z: np.ndarray, change: np.ndarray, price: np.nd
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _tilt(z, change, price, mu2, length):  # type: ignore[no-untyped-def]
+def _tilt(z, change, penalty, mu2, length):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(z)):
         end = z[i] + length * change[i]
-        total += price[i] * change[i] * (0.5 + 0.5 * end / np.sqrt(end * end + mu2))
+        total += penalty[i] * change[i] * (0.5 + 0.5 * end / np.sqrt(end * end + mu2))
     return total
 
 
@@ -674,14 +674,14 @@ def _plan(machine: MachineRun, rows: Rows, k: int) -> None:
     """Length of the step, by the sample; smoothing at its end, and rows for the curvature there."""
     if not machine.length:
         return
-    signs, prices = rows.tasks.signs[k][rows.codes], rows.tasks.prices[k][rows.codes]
-    part = np.flatnonzero(signs * prices)
+    signs, penalties = rows.tasks.signs[k][rows.codes], rows.tasks.penalties[k][rows.codes]
+    part = np.flatnonzero(signs * penalties)
     if len(part):
-        y, price = signs[part], prices[part] * rows.weight
+        y, penalty = signs[part], penalties[part] * rows.weight
         both = np.stack([machine.point, machine.direction])
         here, along = (rows.sample @ both[:, :-1].T + both[:, -1])[part].T
-        machine.length = _length(machine, 1.0 - y * here, -y * along, price)
+        machine.length = _length(machine, 1.0 - y * here, -y * along, penalty)
     if machine.decrement < machine.rest and machine.length >= 0.3:
         machine.mu = max(_FALL * machine.mu, _LEAST_MU)  # the curvature follows one pass later
     most = max(_FLOPS / rows.row_cost, 200.0 * len(machine.ridge), 5e4)
-    machine.share = most / max(machine.bend, 1e-300) if rows.n_rows > most else np.inf
+    machine.rate = most / max(machine.bend, 1e-300) if rows.n_rows > most else np.inf

@@ -1,5 +1,0 @@
-"""``python -m tamiz.cli``."""
-
-from tamiz.cli.app import main
-
-main()
