@@ -151,10 +151,10 @@ def read_decimal(text, start, end, point, powers):
         begin = position
         power = np.int64(0)
         while position < end:
-            digit = np.int64(text[position]) - 48
-            if digit < 0 or digit > 9:
+            more = np.int64(text[position]) - 48
+            if more < 0 or more > 9:
                 break
-            power = 10 * power + digit
+            power = 10 * power + more
             if power >= 100000:  # beyond any float, unless as many zeros go before
                 power = np.int64(100000)
                 n_digits = 19
