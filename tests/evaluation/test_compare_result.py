@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tamiz import SVC, FisherScore, compare
-from tamiz.evaluation import Comparison, significance, stability
+from tamiz.evaluation import Comparison, comparison, significance, stability
 from tests.evaluation.test_compare import data
 
 
@@ -77,6 +77,7 @@ def test_plain_values(found):
 def test_former_name_of_error_is_rate_is_understood(found):
     with pytest.warns(FutureWarning, match="error_is_rate"):
         assert found.shares is found.error_is_rate is True
+    assert comparison.Comparison is type(found)  # where older pickles look for it
     state = dict(vars(found), shares=False)
     del state["error_is_rate"]
     old = object.__new__(type(found))

@@ -74,7 +74,7 @@ def test_number_of_features_given(path):
     [
         ("1 1:2\n0 x:1\n", r"t\.svm, line 2: '0 x:1' is not of the form"),
         ("1 1:2\n0 9999999999:1\n", "t.svm"),
-        ("1 1:2\n0 99999999:1\n", "slip"),
+        ("1 1:2\n0 99999999:1\n", "mistake"),
         ("\n\n", "is empty"),
         ("1 1:inf\n0 2:1\n", "infinite|not of the form"),
     ],

@@ -363,7 +363,7 @@ def is_missing(value):
 _HELPERS = {
     "at_most": '''
 def at_most(value, limit, missing=None):
-    """Whether a number is at most the limit; None if that is unknown."""
+    """Whether a number is at most the limit; None if it cannot be told."""
     return missing if is_missing(value) else value <= limit
 ''',
     "among": '''
@@ -397,7 +397,7 @@ def opposite(answer):
 ''',
     "first": '''
 def first(*answers):
-    """The first known answer: of a test, then of those that stand in for it."""
+    """The first answer that can be told: a test, then those that stand in for it."""
     return next(answer for answer in answers if answer is not None)
 ''',
 }

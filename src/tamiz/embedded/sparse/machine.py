@@ -41,8 +41,8 @@ from tamiz.validation import (
     warn_if_unscaled,
 )
 
-#: Relative difference of weights below which only rounding separates them.
-_ROUNDING = 1e-8
+#: Relative differences that only rounding makes: of weights, and of keys that rank the others.
+_SAME_WEIGHT, _SAME_KEY = 1e-11, 1e-13
 
 
 class LinearFit(NamedTuple):
@@ -223,7 +223,9 @@ class SparseLinearMachine(LinearDecision, Selector):
         own = wanted is None or (isinstance(wanted, str) and wanted == "auto")
         n_selected = n_kept if own else number_to_select(wanted, len(scores), None)
         self._finish(
-            order=order_by(*map(_levels, [scores, *ties])),
+            order=order_by(
+                _levels(scores, _SAME_WEIGHT), *(_levels(key, _SAME_KEY) for key in ties)
+            ),
             n_selected=n_selected,
             scores=scores,
             # one machine's steps say nothing about when a feature leaves the others
@@ -255,7 +257,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             )
 
 
-def _levels(values: np.ndarray) -> np.ndarray:
+def _levels(values: np.ndarray, rounding: float) -> np.ndarray:
     """Ranks of values that are not negative, where those that differ by rounding only are equal.
 
     Copies of a feature have the same weight up to rounding; they are ranked as the columns stand.
@@ -263,5 +265,5 @@ def _levels(values: np.ndarray) -> np.ndarray:
     order = np.argsort(values)
     ascending = values[order]
     ranks = np.empty(len(values), dtype=np.intp)
-    ranks[order] = np.cumsum(np.append(False, ascending[:-1] < (1.0 - _ROUNDING) * ascending[1:]))
+    ranks[order] = np.cumsum(np.append(False, ascending[:-1] < (1.0 - rounding) * ascending[1:]))
     return ranks

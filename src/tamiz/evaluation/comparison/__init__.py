@@ -5,3 +5,7 @@ splits (:mod:`setting`). The units of the plan are run, each of them one method 
 (:mod:`fold`), and their records are collected (:mod:`run`). The result keeps all errors and works
 out curves and estimates (:mod:`result`), and is printed and drawn by :mod:`show`.
 """
+
+from tamiz.evaluation.comparison.result import Comparison
+
+__all__ = ["Comparison"]
