@@ -49,7 +49,7 @@ def edges() -> collections.Counter[tuple[str, str]]:
     found: collections.Counter[tuple[str, str]] = collections.Counter()
     for path in sorted(SOURCE.rglob("*.py")):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if room == "__init__":
+        if room in ("__init__", "__main__"):
             continue
         names = {n for n in imports(ast.parse(path.read_text())) if n.startswith("tamiz.")}
         for other in {name.split(".")[1] for name in names} - {room}:
