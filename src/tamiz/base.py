@@ -22,6 +22,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.display import html_table, plot_selection
+from tamiz.validation import checked, integer_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,6 +184,7 @@ class Selection:
         rank = pd.RangeIndex(1, len(self.order) + 1, name="rank")
         return pd.DataFrame(table, index=rank)
 
+    @checked(top=integer_from(1))
     def plot(self, top: int = 30, ax: Any = None) -> Any:
         """Draw the criterion along the path if there is one, else the best scores as bars.
 

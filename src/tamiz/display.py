@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,12 +151,10 @@ _QUANTITIES = {
 
 def plot_selection(selection: Selection, top: int, ax: Any) -> Any:
     """Draw into ``ax``, or into a new figure that is large enough for its labels."""
-    if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top={top!r} is not a number of bars; use an integer from 1.")
     steps = [s for s in selection.path if s.value is not None and np.isfinite(s.value)]
     if not steps and selection.scores is None:
         raise ValueError(f"{selection.method or 'This selection'} has neither scores nor a path.")
-    n_bars = 0 if steps else min(int(top), len(selection.order))
+    n_bars = 0 if steps else min(top, len(selection.order))
     ax = axes(ax, height=max(4.5, 0.9 + 0.19 * n_bars))
     if steps:
         _draw_path(selection, steps, ax)

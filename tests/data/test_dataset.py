@@ -57,7 +57,7 @@ def test_keep_what_a_selector_selects():
         (lambda d: d.keep([3]), "position 3"),
         (lambda d: d.keep([True, False]), "mask of 2 entries"),
         (lambda d: d.keep(["a", 0]), "twice"),
-        (lambda d: d.encode("funny"), "encode='funny'"),
+        (lambda d: d.encode("funny"), "how='funny'"),
         (lambda d: Dataset(np.eye(2), feature_names=["a"]), "1 entries but X has 2 columns"),
         (lambda d: Dataset(np.eye(2), np.zeros(3)), "y has 3 entries but X has 2 rows"),
     ],

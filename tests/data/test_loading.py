@@ -65,7 +65,7 @@ def test_no_target(path):
         ({"drop": ["x"]}, r"no column 'x' \(drop\)"),
         ({"nrows": 0}, "nrows=0"),
         ({"nrows": "many"}, "nrows='many'"),
-        ({"roles": {"age": "funny"}}, "'funny' is not known"),
+        ({"roles": {"age": "funny"}}, "'funny' is not understood"),
         ({"roles": ["age"]}, "give a dict"),
         ({"roles": {"agee": "id"}}, "Did you mean 'age'"),
         ({"roles": {"class": "numeric"}, "target": "age"}, "cannot be numeric, it holds 'a'"),

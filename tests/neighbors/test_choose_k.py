@@ -168,7 +168,7 @@ def test_lists_with_missing_values_and_any_sparse_matrix(noisy):
         ({"ks": [136]}, ValueError, "ks holds 136; the smallest training part has 135"),
         ({"ks": [1.5]}, ValueError, "must hold integers"),
         ({"ks": []}, ValueError, "must hold integers"),
-        ({"rule": "least"}, ValueError, "rule='least' is not known"),
+        ({"rule": "least"}, ValueError, "rule='least' is not understood"),
         ({"cv": 1}, ValueError, "cv=1"),
         ({"test": 1.5}, ValueError, "test=1.5 leaves nothing"),
         ({"test": 150}, ValueError, "below 150"),

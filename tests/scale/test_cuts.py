@@ -184,7 +184,7 @@ def test_nominal_columns_keep_their_levels():
 def test_refusals():
     X = np.random.default_rng(0).standard_normal((50, 2))
     ranges, sample = Ranges.of(X), RowSample.of(X, None, first_row=0)
-    with pytest.raises(ValueError, match="bins='often'"):
+    with pytest.raises(ValueError, match="method='often'"):
         streamed_cuts("often", ranges=ranges)
     with pytest.raises(ValueError, match="needs sample"):
         streamed_cuts("frequency", ranges=ranges)

@@ -380,5 +380,5 @@ def test_a_strategy_that_is_none(strategy):
     X, y = gappy_normal(20)
     table = batches((X, y))
     for one in (table, table.filled(0)):
-        with pytest.raises(ValueError, match="'median' or the 'mean'"):
+        with pytest.raises(ValueError, match="a number or 'median' or 'mean'"):
             one.filled(strategy)

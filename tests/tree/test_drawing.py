@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from tamiz.tree import drawing
+from tamiz.tree import CARTClassifier, drawing
 from tamiz.tree.drawing import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
 from tamiz.tree.rules import Wording
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Tree
@@ -229,13 +229,14 @@ def test_numbers_are_darker_and_longer_the_larger_they_are():
 )
 def test_bad_arguments(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
-        drawing.svg(random_tree(np.random.default_rng(0), 3), WORDING, **wrong)
+        CARTClassifier().fit([[0.0], [1.0]], [0, 1]).to_svg(**wrong)
 
 
 def test_folders_are_not_made(tmp_path):
+    tree = CARTClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="folder that does not exist"):
-        drawing.write_svg("<svg/>", tmp_path / "no" / "tree.svg")
+        tree.to_svg(tmp_path / "no" / "tree.svg")
     with pytest.raises(ValueError, match="is a folder"):
-        drawing.write_svg("<svg/>", tmp_path)
+        tree.to_svg(tmp_path)
     with pytest.raises(TypeError, match="path=5"):
-        drawing.write_svg("<svg/>", 5)
+        tree.to_svg(5)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import importlib
 import inspect
+import pathlib
+import pickle
+import pkgutil
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -11,15 +18,24 @@ from sklearn.base import BaseEstimator, clone
 
 import tamiz
 from tamiz.base import Selector
+from tamiz.data.errors import DataError
 from tamiz.svm import SVC
 from tamiz.validation import (
     check_level,
     checked,
+    class_or_classes,
+    each_value,
+    file_path,
     fittable,
+    float_type,
     integer_from,
     number_of_jobs,
     one_of,
     optional,
+    real_number,
+    score_of_failures,
+    switch_or_integer,
+    time_limit,
 )
 
 #: What a machine or a transformer may take by position: the one number or name it turns on.
@@ -132,3 +148,160 @@ def test_what_is_no_estimator_is_refused():
 def test_a_check_of_no_parameter_is_a_mistake_of_the_programmer():
     with pytest.raises(TypeError, match="has no parameter 'm'"):
         checked(m=integer_from(1))(lambda n: n)
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad", "words"),
+    [
+        (integer_from(2, 9), [2, 9], [1, 10], "n=10 must be an integer from 2 to 9."),
+        (integer_from(0, of="bytes"), [0], [-1], "n=-1 must be an integer number of bytes from 0."),
+        (real_number(), [-1.5, 0], ["1", np.inf, np.nan], "n=nan must be a number."),
+        (real_number(least=0, of="MiB"), [0], [-0.1], "n=-0.1 must be a number of MiB from 0."),
+        (
+            real_number(above=0, finite=False),
+            [np.inf],
+            [0, True],
+            "n=True must be a number above 0.",
+        ),
+        (
+            real_number(hint=", such as 1", words=("mean",)),
+            ["mean", 3],
+            ["median", None],
+            "n=None must be a number or 'mean', such as 1.",
+        ),
+        (
+            time_limit,
+            [None, 0.5, np.inf],
+            [0, "1 h"],
+            "n='1 h' must be a number of seconds above 0.",
+        ),
+        (
+            one_of("a", np.nan),
+            ["a", float("nan")],
+            ["b", 0.5],
+            "n=0.5 is not understood; use 'a' or nan.",
+        ),
+        (
+            switch_or_integer(2),
+            [True, np.False_, 5],
+            [1, "yes"],
+            "n='yes' is not understood; use True, False, or an integer from 2.",
+        ),
+        (
+            score_of_failures,
+            ["raise", np.nan, 0],
+            ["nan", True],
+            "n=True must be a number, nan or 'raise'.",
+        ),
+        (
+            float_type,
+            [np.dtype("float32"), np.dtype("float64")],
+            [int, "no type"],
+            "n='no type' is not understood; use numpy.float64 or numpy.float32.",
+        ),
+        (
+            each_value(one_of("id", "text"), "{'a': 'id'}"),
+            [{"a": "id"}, {}],
+            [["a"], {"a": "b"}],
+            "n['a']='b' is not understood; use 'id' or 'text'.",
+        ),
+        (file_path, ["a.csv", pathlib.Path("a")], [3, None], "n=None must be the name of a file."),
+        (
+            class_or_classes,
+            [int, (int, str)],
+            ["int", (int, 3)],
+            "n=(<class 'int'>, 3) must be a class or a tuple of classes.",
+        ),
+    ],
+)
+def test_what_each_check_takes_and_refuses(check, good, bad, words):
+    for value in good:
+        np.testing.assert_equal(
+            check("n", value), pathlib.Path(value) if check is file_path else value
+        )
+    for value in bad[:-1]:
+        with pytest.raises((ValueError, TypeError)):
+            check("n", value)
+    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+        check("n", bad[-1])
+
+
+def test_a_room_has_its_own_error():
+    @checked(DataError, n=integer_from(1), path=optional(file_path))
+    def read(n, path=None):
+        return n
+
+    with pytest.raises(DataError, match="n=0 must be an integer from 1"):
+        read(0)
+    with pytest.raises(TypeError, match="path=3"):  # what is no value at all stays what it was
+        read(1, 3)
+
+
+#: What a user passes that is no parameter: data, and what was fitted.
+DATA = {"X", "y", "table", "counts", "svc", "self", "cls"}
+
+
+def public_functions():
+    """Functions of ``__all__`` and public methods of its classes, outside of validation."""
+    for module in pkgutil.walk_packages(tamiz.__path__, "tamiz."):
+        if not module.ispkg or module.name.startswith(("tamiz.validation", "tamiz.cli")):
+            continue
+        room = importlib.import_module(module.name)
+        for name in getattr(room, "__all__", ()):
+            one = getattr(room, name)
+            if inspect.isfunction(one):
+                yield name, one
+            elif inspect.isclass(one) and one.__module__.startswith("tamiz."):
+                for method, body in vars(one).items():
+                    body = getattr(body, "__func__", body)
+                    if inspect.isfunction(body) and not method.startswith("_"):
+                        yield f"{name}.{method}", body
+
+
+def checks_by_hand(function):
+    """Conditions on one parameter alone that raise a ValueError."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    parameters = set(inspect.signature(function).parameters) - DATA
+    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    further = {part for node in conditions for part in node.orelse}  # elif: not alone
+    for node in conditions:
+        if node in further:
+            continue
+        raised = [
+            part for part in node.body if isinstance(part, ast.Raise) and part.exc is not None
+        ]
+        kinds = {ast.unparse(part.exc).partition("(")[0] for part in raised}
+        names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+        names -= set(dir(builtins)) | {"np", "Integral", "Real"}
+        if kinds & {"ValueError", "DataError"} and len(names) == 1 and names <= parameters:
+            yield ast.unparse(node.test)
+
+
+def test_no_public_function_checks_a_parameter_by_hand():
+    functions = dict(public_functions())
+    assert {"compare", "tune", "load", "discretise", "PegasosClassifier.fit_stream"} <= set(
+        functions
+    )
+    found = {name: list(checks_by_hand(one)) for name, one in functions.items()}
+    assert {name: conditions for name, conditions in found.items() if conditions} == {}
+
+
+def test_a_check_by_hand_would_be_found():
+    def example(n, X):
+        if X is None or n < len(X):
+            raise ValueError("these go together")
+        if not isinstance(n, int) or n < 1:
+            raise ValueError("n")
+
+    assert list(checks_by_hand(example)) == ["not isinstance(n, int) or n < 1"]
+
+
+def test_a_checked_function_is_still_itself():
+    """Signatures, names and docstrings are those of the bodies; so is what pickle finds."""
+    checked_ones = [one for _, one in public_functions() if hasattr(one, "__wrapped__")]
+    assert len(checked_ones) > 30
+    for one in checked_ones:
+        body = inspect.unwrap(one)
+        assert str(inspect.signature(one)) == str(inspect.signature(body))
+        assert (one.__doc__, one.__qualname__) == (body.__doc__, body.__qualname__)
+    assert pickle.loads(pickle.dumps(tamiz.compare)) is tamiz.compare

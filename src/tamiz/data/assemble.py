@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.column import Column, RawTable, plain_number
-from tamiz.data.dataset import Dataset, check_encoding, count_missing
+from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.errors import DataError, listed
 from tamiz.data.findings import (
     Remarks,
@@ -32,33 +32,16 @@ from tamiz.data.plan import (
     numeric_roles,
     text_role,
 )
+from tamiz.validation import each_value, one_of, optional, task_of
 
-TASKS = ("classification", "regression")
+#: What columns may be, and what a target may ask for, where a user says it.
+STATED: dict[str, Any] = {
+    "roles": optional(each_value(one_of(*ROLES), "{'zip': 'categorical'}")),
+    "task": one_of("classification", "regression", None),
+}
 MANY_CLASSES = 0.8  # classes for each row, from which on they are no classes
 FEW_CLASSES = 10  # classes of a column that looks like a target
 LOOKED_AT = 1000  # columns that are looked at for a suggestion
-
-
-def check_choices(roles: Any, task: Any, encode: Any, leaks: Any = "keep") -> None:
-    """Refuse roles, tasks and encodings that do not exist, before anything is read."""
-    check_encoding(encode)
-    if leaks not in ("keep", "drop"):
-        raise DataError(f"leaks={leaks!r} is not known; use 'keep' (and warn) or 'drop'.")
-    if task is not None and task not in TASKS:
-        raise DataError(
-            f"task={task!r} is not known; use 'classification', 'regression', or None to guess."
-        )
-    if roles is None:
-        return
-    if not isinstance(roles, Mapping):
-        raise DataError(
-            f"roles={roles!r} is not understood; give a dict such as {{'zip': 'categorical'}}."
-        )
-    for name, role in roles.items():
-        if role not in ROLES:
-            raise DataError(
-                f"roles[{name!r}]={role!r} is not known; use one of {listed(ROLES, 9)}."
-            )
 
 
 def build(
@@ -426,8 +409,6 @@ def read_target(
 
 
 def _task_of(levels: np.ndarray, n: int) -> str:
-    from tamiz.validation import task_of  # imports scikit-learn: not at start
-
     return task_of(levels, n)
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
+from tamiz.validation import checked, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,18 +21,8 @@ ENCODINGS = ("ordinal", "onehot")
 MISSING = "(missing)"
 
 
-def check_encoding(encode: object) -> None:
-    """Refuse what is neither a known encoding nor None."""
-    if encode is not None and encode not in ENCODINGS:
-        raise DataError(
-            f"encode={encode!r} is not known; use 'ordinal' (codes), 'onehot' (indicators) or "
-            "None (cells as they are)."
-        )
-
-
 def encode(data: Dataset, how: str) -> Dataset:
     """See :meth:`tamiz.data.Dataset.encode`."""
-    check_encoding(how)
     if sparse.issparse(data.X):
         return data
     if data.X.dtype == object:
@@ -324,6 +315,7 @@ class Dataset:
         }
         return replace(self, X=X, y=y, target_names=names, missing=count_missing(X), extras=extras)
 
+    @checked(DataError, how=one_of(*ENCODINGS))
     def encode(self, how: str = "onehot") -> Dataset:
         """The same with coded columns turned into indicators.
 

@@ -8,15 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tamiz.data.assemble import build, check_choices
-from tamiz.data.dataset import Dataset
+from tamiz.data.assemble import STATED, build
+from tamiz.data.dataset import ENCODINGS, Dataset
 from tamiz.data.errors import DataError, DataWarning, near
 from tamiz.data.formats import faults_said, open_file, stem
 from tamiz.data.formats.base import HeldTable, Reader
 from tamiz.data.named import ALIASES, SETS, Named, canonical, fetch, find_file, read_bundled
 from tamiz.data.plan import Options
+from tamiz.validation import checked, depth_of_caller, integer_from, one_of, optional
 
 
+@checked(
+    DataError,
+    **STATED,
+    encode=one_of(*ENCODINGS, None),
+    nrows=optional(integer_from(1)),
+    leaks=one_of("keep", "drop"),
+)
 def load(
     source: Any,
     target: Any = None,
@@ -119,9 +127,6 @@ def load(
     >>> load("iris", target="petal width (cm)").task
     'regression'
     """
-    check_choices(roles, task, encode, leaks)
-    if nrows is not None and (not isinstance(nrows, int) or nrows < 1):
-        raise DataError(f"nrows={nrows!r} is not possible; give an integer, at least 1.")
     if labels is not None and not transpose:
         raise DataError(
             "labels= goes with transpose=True, for tables with samples in columns; name a column "
@@ -152,10 +157,11 @@ def load(
     if classes is not None and data.target == "target" and data.target_names is not None:
         data.target_names = [classes[k] for k in _codes(data.target_names)]
     for alarm in alarms:
-        warnings.warn(alarm, DataWarning, stacklevel=2)
+        warnings.warn(alarm, DataWarning, stacklevel=depth_of_caller())
     return data
 
 
+@checked(DataError, where=one_of("bundled", "folder", "openml", None))
 def available(where: str | None = None) -> list[str]:
     """Names that :func:`load` knows.
 
@@ -181,8 +187,6 @@ def available(where: str | None = None) -> list[str]:
         "folder": lambda entry: not entry.bundled and find_file(entry.name) is not None,
         "openml": lambda entry: entry.openml is not None,
     }
-    if where not in tests:
-        raise DataError(f"where={where!r} is not known; use 'bundled', 'folder' or 'openml'.")
     return [name for name, entry in SETS.items() if tests[where](entry)]
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from tamiz.data.errors import DataError
 from tamiz.data.formats import table_bytes as bytes_of_file
 from tamiz.data.loading import find_path
+from tamiz.validation import checked, real_number
 
 
 def dense_copy(X: Any, remedy: str, *, tables: int = 1) -> Any:
@@ -54,6 +55,7 @@ def free_bytes() -> int:
         return 4 << 30
 
 
+@checked(DataError, share=real_number(above=0, finite=False, hint=", such as 0.25"))
 def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bool:
     """Whether the table of a file would take more than a fraction of the memory that is free.
 
@@ -80,8 +82,6 @@ def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bo
     >>> is_large("iris")
     False
     """
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not share > 0:
-        raise DataError(f"share={share!r} is not possible; give a number above 0, such as 0.25.")
     file = Path(path).expanduser()
     if not file.is_file():
         return False

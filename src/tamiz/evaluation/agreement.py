@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,16 +27,18 @@ from tamiz.base import json_ready
 from tamiz.display import axes, between, frames, number, pvalue_text
 from tamiz.evaluation.checks import mask_and_names, read_masks
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
-from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, make_sampling, run_jobs
+from tamiz.evaluation.resampling import SAMPLINGS, ResampledTable, fit_to_the_end, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.validation import (
-    check_count,
     check_level,
     checked,
     fittable,
     integer_from,
     number_of_jobs,
+    one_of,
+    optional,
+    real_number,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Stability", "StabilityTest", "stability", "stability_of"]
 
 
-@checked(confidence=check_level)
+@checked(confidence=check_level, n_features=optional(integer_from(1)))
 def stability(
     selections: Any, *, n_features: int | None = None, names: Any = None, confidence: float = 0.95
 ) -> Stability:
@@ -99,6 +100,9 @@ def stability(
     selector=fittable,
     confidence=check_level,
     n_resamples=integer_from(2),
+    sample=one_of(*SAMPLINGS),
+    fraction=check_level,
+    n_folds=integer_from(2),
 )
 def stability_of(
     selector: Any,
@@ -159,7 +163,7 @@ def stability_of(
     >>> found.nogueira > 0.7, found.to_frame()["name"][0]
     (True, 'mean concave points')
     """
-    sampling = make_sampling(sample, fraction, n_folds)
+    sampling = SAMPLINGS[sample](fraction, n_folds)
     table = ResampledTable(X, y)
     random = check_random_state(random_state)
     seed = int(random.randint(2**31 - 1))
@@ -300,15 +304,14 @@ class Stability:
             self.nogueira - other.nogueira, self.variance + other.variance, self.confidence, 2
         )
 
+    @checked(threshold=real_number(hint=", such as 0.4 or 0.75"))
     def above(self, threshold: float) -> StabilityTest:
         """Test whether the stability is above a value: one-sided.
 
         Nogueira and others call values below 0.4 poor, 0.4 to 0.75 intermediate to good, above
         excellent, as is usual for measures of agreement.
         """
-        if not isinstance(threshold, Real) or not math.isfinite(threshold):
-            raise ValueError(f"threshold={threshold!r} must be a number, such as 0.4 or 0.75.")
-        return agreement_test(self.nogueira - float(threshold), self.variance, self.confidence, 1)
+        return agreement_test(self.nogueira - threshold, self.variance, self.confidence, 1)
 
     def __repr__(self) -> str:
         if math.isnan(self.nogueira):
@@ -381,6 +384,7 @@ class Stability:
             }
         )
 
+    @checked(top=integer_from(1))
     def plot(self, top: int = 30, ax: Any = None) -> Any:
         """Draw how often the most frequent features were selected, with intervals.
 
@@ -408,6 +412,7 @@ class Stability:
         ax.set_title(self._title(), size="medium")
         return ax
 
+    @checked(top=integer_from(1))
     def plot_selections(self, top: int = 40, ax: Any = None) -> Any:
         """Draw which selection holds which of the most frequent features, as a table of cells.
 
@@ -449,7 +454,7 @@ class Stability:
         return np.argsort(-self.frequency, kind="stable")
 
     def _most_frequent(self, top: int) -> np.ndarray:
-        order = self._order()[: check_count("top", top, 1)]
+        order = self._order()[:top]
         chosen = order[self.frequency[order] > 0]
         return chosen if len(chosen) else order
 

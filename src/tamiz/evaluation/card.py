@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from tamiz.evaluation.measures import (
     one_against_rest,
     several_metrics,
 )
-from tamiz.validation import check_choice, check_count, check_level, check_sample_weight
+from tamiz.validation import check_level, check_sample_weight, checked, integer_from, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 _PROPORTIONS: dict[str, Any] = {
     "wilson": (wilson, "Wilson"),
     "clopper_pearson": (clopper_pearson, "Clopper–Pearson"),
+}
+#: What may be said of the intervals.
+_INTERVALS = {
+    "confidence": check_level,
+    "proportion": one_of(*_PROPORTIONS),
+    "n_bootstrap": integer_from(1),
+    "random_state": integer_from(0),
 }
 _SHOWN = {"f1": "F1", "mcc": "MCC", "roc_area": "ROC area", "macro_f1": "macro F1"}
 
@@ -93,6 +100,7 @@ class ReportCard:
     # ------------------------------------------------------------------ other ways to make one
 
     @classmethod
+    @checked(**_INTERVALS)
     def from_confusion(
         cls,
         matrix: Any = None,
@@ -313,6 +321,7 @@ def _rows(metrics: dict[str, Metric], confidence: float | None) -> list[str]:
     ]
 
 
+@checked(**_INTERVALS)
 def report_card(
     y_true: Any,
     y_pred: Any,
@@ -428,21 +437,13 @@ def _refuse_unknown(positive: Any, classes: list[Any]) -> None:
 # ------------------------------------------------------------------ putting it together
 
 
-class _Options:
+class _Options(NamedTuple):
     """How intervals are made."""
 
-    def __init__(
-        self,
-        confidence: Any = 0.95,
-        proportion: Any = "wilson",
-        n_bootstrap: Any = 2000,
-        random_state: Any = 0,
-    ):
-        self.confidence = check_level("confidence", confidence)
-        chosen = check_choice("proportion", proportion, _PROPORTIONS)
-        self.proportion, self.proportion_name = _PROPORTIONS[chosen]
-        self.n_bootstrap = check_count("n_bootstrap", n_bootstrap, 1)
-        self.seed = check_count("random_state", random_state, 0)
+    confidence: float
+    proportion: str
+    n_bootstrap: int
+    seed: int
 
 
 def _make(
@@ -452,12 +453,13 @@ def _make(
     curves: list[ROCCurve],
     options: _Options,
 ) -> ReportCard:
+    interval, named = _PROPORTIONS[options.proportion]
     table = Confusion(
         counts=np.asarray(counts, dtype=np.float64),
         squares=np.asarray(squares, dtype=np.float64),
         labels=[str(label) for label in classes],
-        proportion=options.proportion,
-        proportion_name=options.proportion_name,
+        proportion=interval,
+        proportion_name=named,
         confidence=options.confidence,
         n_bootstrap=options.n_bootstrap,
         seed=options.seed,

@@ -6,7 +6,7 @@ Selections, in whatever form they come, become one boolean table with names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tamiz.base import Selection
 from tamiz.search.judges import last_step
-from tamiz.validation import as_vector, check_count, check_names
+from tamiz.validation import as_vector, check_names
 
 _PARTNERS: dict[Any, Any] = {0: 1, 1: 0, -1: 1}  # the other class, where only one is met
 
@@ -181,21 +181,15 @@ def check_control(control: Any, names: list[str]) -> int | None:
     raise ValueError(f"control={control!r} is not one of the methods {', '.join(names)}.")
 
 
-def check_fraction(fraction: Any, n_train: Any, n_test: Any) -> float | None:
+def check_fraction(fraction: float | None, n_train: int | None, n_test: int | None) -> float | None:
+    """Test samples for each training sample, given in one of two ways."""
     if (n_train is None) != (n_test is None):
         raise ValueError("n_train and n_test go together; give both, or test_fraction.")
-    if n_train is not None:
+    if n_train is not None and n_test is not None:
         if fraction is not None:
             raise ValueError("give test_fraction or n_train and n_test, not both.")
-        return check_count("n_test", n_test, 1) / check_count("n_train", n_train, 1)
-    if fraction is None:
-        return None
-    number = isinstance(fraction, Real) and not isinstance(fraction, bool)
-    if not number or not 0 <= float(fraction) < np.inf:
-        raise ValueError(
-            f"test_fraction={fraction!r} must be n_test / n_train, a number not below 0."
-        )
-    return float(fraction)
+        return n_test / n_train
+    return fraction
 
 
 # --------------------------------------------------------------------------------------- selections
@@ -209,8 +203,6 @@ FORMS = (
 
 def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray, list[str]]:
     """Return the masks, (selections, features), and the names of the features."""
-    if n_features is not None:
-        n_features = check_count("n_features", n_features, 1)
     own = None if names is None else check_names(names, n_features, "features")
     if nw.dependencies.is_into_dataframe(selections):
         frame = nw.from_native(selections, eager_only=True)

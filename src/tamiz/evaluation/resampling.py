@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import last_step
 from tamiz.solvers import Status
-from tamiz.validation import as_vector, check_choice, check_count, guess_task, inner_fit
+from tamiz.validation import as_vector, guess_task, inner_fit
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -78,14 +77,8 @@ class Bootstrap(Sampling):
 class Subsample(Sampling):
     """A fraction of the samples, drawn without replacement, at least one of each class."""
 
-    def __init__(self, fraction: Any):
-        number = isinstance(fraction, Real) and not isinstance(fraction, bool)
-        if not number or not 0 < float(fraction) < 1:
-            raise ValueError(
-                f"fraction={fraction!r} must be between 0 and 1: the part of the samples that a "
-                "subsample holds."
-            )
-        self.fraction = float(fraction)
+    def __init__(self, fraction: float):
+        self.fraction = fraction
 
     def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         sizes = [max(1, round(self.fraction * len(part))) for part in table.strata]
@@ -105,8 +98,8 @@ class Subsample(Sampling):
 class Folds(Sampling):
     """The training parts of folds, shuffled anew for every round of them."""
 
-    def __init__(self, n_folds: Any):
-        self.n_folds = check_count("n_folds", n_folds, 2)
+    def __init__(self, n_folds: int):
+        self.n_folds = n_folds
 
     def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
         if self.n_folds > table.n:
@@ -121,14 +114,12 @@ class Folds(Sampling):
         return rows[:n]
 
 
-def make_sampling(sample: Any, fraction: Any, n_folds: Any) -> Sampling:
-    """The sampling of that name."""
-    kinds: dict[str, Any] = {
-        "bootstrap": Bootstrap,
-        "subsample": lambda: Subsample(fraction),
-        "folds": lambda: Folds(n_folds),
-    }
-    return kinds[check_choice("sample", sample, kinds)]()
+#: How to draw resamples, by name, with the fraction and the number of folds.
+SAMPLINGS: dict[str, Callable[[float, int], Sampling]] = {
+    "bootstrap": lambda fraction, n_folds: Bootstrap(),
+    "subsample": lambda fraction, n_folds: Subsample(fraction),
+    "folds": lambda fraction, n_folds: Folds(n_folds),
+}
 
 
 def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +38,9 @@ from tamiz.validation import (
     Labels,
     MissingValuesError,
     OneClassError,
+    checked,
+    integer_from,
+    optional,
     unchanged_on_error,
     warn_of_quantity,
 )
@@ -61,6 +63,7 @@ class Needs(NamedTuple):
     keeps_classes: bool = True  # whether fit sets classes_
 
 
+@checked(sample_size=optional(integer_from(2)))
 def fit_stream(
     self: Any,
     source: Any,
@@ -107,7 +110,6 @@ def fit_stream(
         self._validate_params()
         needs = self._stream_needs()
         watch = Stopwatch()
-        _check_sample_size(sample_size)
         _check_options(options)
         talk = int(getattr(self, "verbose", 0) if verbose is None else verbose)
         with limit_threads(getattr(self, "n_jobs", None)):
@@ -402,13 +404,6 @@ def _check_options(options: dict[str, Any]) -> None:
             f"fit_stream has no option {wrong[0]!r}; it takes those of tamiz.scale.batches: "
             f"{', '.join(sorted(known))}.{weights}"
         )
-
-
-def _check_sample_size(size: Any) -> None:
-    """Refuse what is no number of rows."""
-    whole = isinstance(size, Integral) and not isinstance(size, bool)
-    if size is not None and not (whole and int(size) >= 2):
-        raise ValueError(f"sample_size={size!r} must be an integer, at least 2, or None.")
 
 
 # ------------------------------------------------------------------------------ discrete columns

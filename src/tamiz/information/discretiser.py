@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.information.columns import read_columns
 from tamiz.information.cuts import find_cuts
-from tamiz.information.encoding import BINNING, dense_blocks
-from tamiz.validation import check_classes
+from tamiz.information.encoding import BINNING, DISCRETE, METHODS, dense_blocks
+from tamiz.validation import check_classes, checked, one_of
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -174,6 +174,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+@checked(**{**DISCRETE, "bins": one_of(*METHODS)})
 def discretise(
     X: Any,
     y: Any = None,

@@ -16,7 +16,7 @@ from tamiz.information.columns import CodedTable, read_columns
 from tamiz.information.cuts import find_cuts
 from tamiz.information.packing import MISSING, apply_cuts, code_small_integers
 from tamiz.runtime.threads import run_tiles
-from tamiz.validation import check_classes
+from tamiz.validation import check_classes, checked, depth_of_caller, integer_from, one_of
 
 METHODS = ("mean_std", "mdl", "width", "frequency")
 
@@ -31,6 +31,13 @@ BINNING: dict[str, list[Any]] = {
     "missing": [StrOptions({"code", "ignore"})],
 }
 
+#: The same for functions.
+DISCRETE: dict[str, Any] = {
+    "bins": one_of(*METHODS, None),
+    "n_bins": integer_from(2, MOST_BINS),
+    "missing": one_of("code", "ignore"),
+}
+
 #: Levels per sample from which a column is taken for an identifier, and samples that tell.
 _IDENTIFIER = 0.9
 _ENOUGH = 20
@@ -39,6 +46,7 @@ _ENOUGH = 20
 _DENSE = 1024
 
 
+@checked(**DISCRETE)
 def encode(
     X: Any,
     *,
@@ -86,7 +94,6 @@ def encode(
     >>> codes.n_levels
     array([4, 4, 4])
     """
-    check_options(bins, n_bins, missing)
     columns = read_columns(X, categorical_features, estimator=estimator)
     table = columns.X
     n, p = table.shape
@@ -143,7 +150,7 @@ def warn_of_identifiers(codes: DiscreteColumns, called: Callable[[int], str]) ->
             "as identifiers have: it seems to determine any target, and its score means nothing. "
             "Leave it out, put its values into groups, or use fewer bins.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth_of_caller(),
         )
 
 
@@ -154,20 +161,6 @@ def _differ(table: Any) -> np.ndarray:
         for _, block in dense_blocks(table)
     ]
     return np.concatenate(parts)
-
-
-def check_options(bins: Any, n_bins: Any, missing: Any) -> None:
-    """Refuse what is not understood, with a sentence."""
-    if bins is not None and bins not in METHODS:
-        raise ValueError(
-            f"bins={bins!r} is not understood; use one of {', '.join(map(repr, METHODS))}, or None "
-            "if the columns are discrete already."
-        )
-    whole = isinstance(n_bins, (int, np.integer)) and not isinstance(n_bins, bool)
-    if not whole or not 2 <= n_bins <= MOST_BINS:
-        raise ValueError(f"n_bins={n_bins!r} must be an integer from 2 to {MOST_BINS}.")
-    if missing not in ("code", "ignore"):
-        raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
 
 
 def dense_blocks(table: Any) -> Iterator[tuple[int, np.ndarray]]:

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 
 from tamiz.information.codes import Codes
-from tamiz.information.encoding import are_continuous, encode
+from tamiz.information.encoding import DISCRETE, are_continuous, encode
 from tamiz.information.packing import joint_codes
+from tamiz.validation import checked, float_type, one_of
+
+_NATS = {"nats": 1.0, "bits": math.log(2.0)}
+_UNIT = one_of(*_NATS)
 
 
+@checked(unit=_UNIT)
 def entropy(x: Any, *others: Any, unit: str = "nats") -> float:
     """Entropy of a discrete variable, or joint entropy of several.
 
@@ -31,9 +36,10 @@ def entropy(x: Any, *others: Any, unit: str = "nats") -> float:
     >>> entropy([0, 1, 0, 1], [0, 0, 1, 1], unit="bits")
     2.0
     """
-    return _entropy_of_counts(np.bincount(_together(x, *others))) / _per(unit)
+    return _entropy_of_counts(np.bincount(_together(x, *others))) / _NATS[unit]
 
 
+@checked(unit=_UNIT)
 def mutual_information(x: Any, z: Any, *, unit: str = "nats") -> float:
     """Mutual information I(x; z) of two discrete variables.
 
@@ -58,9 +64,10 @@ def mutual_information(x: Any, z: Any, *, unit: str = "nats") -> float:
     0.0
     """
     first, second = _codes_of(x, "x"), _codes_of(z, "z")
-    return float(_single(first).against(_same_length(first, second))[0]) / _per(unit)
+    return float(_single(first).against(_same_length(first, second))[0]) / _NATS[unit]
 
 
+@checked(unit=_UNIT)
 def conditional_mutual_information(x: Any, z: Any, given: Any, *, unit: str = "nats") -> float:
     """Conditional mutual information I(x; z | given) of discrete variables.
 
@@ -85,7 +92,7 @@ def conditional_mutual_information(x: Any, z: Any, given: Any, *, unit: str = "n
     condition = _same_length(first, _codes_of(given, "given"))
     both = joint_codes(condition, _same_length(first, _codes_of(z, "z")))
     value = float(single.against(both)[0] - single.against(condition)[0])
-    return max(value, 0.0) / _per(unit)
+    return max(value, 0.0) / _NATS[unit]
 
 
 def symmetrical_uncertainty(x: Any, z: Any) -> float:
@@ -127,6 +134,7 @@ def contingency_table(x: Any, z: Any) -> np.ndarray:
     return np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
 
 
+@checked(unit=_UNIT)
 def information_of_counts(table: Any, *, unit: str = "nats") -> float:
     """Mutual information of rows and columns of a table of counts, or of probabilities.
 
@@ -156,9 +164,10 @@ def information_of_counts(table: Any, *, unit: str = "nats") -> float:
         + _entropy_of_counts(table.sum(axis=1))
         - _entropy_of_counts(table.ravel())
     )
-    return max(value, 0.0) / _per(unit)
+    return max(value, 0.0) / _NATS[unit]
 
 
+@checked(**DISCRETE, unit=_UNIT, dtype=float_type)
 def mutual_information_matrix(
     X: Any,
     *,
@@ -215,13 +224,13 @@ def mutual_information_matrix(
         categorical_features=categorical_features,
         missing=missing,
     )
-    per = _per(unit)
     matrix = _matrix(codes, rows, False, dtype)
-    if per != 1.0:
-        matrix /= matrix.dtype.type(per)
+    if unit != "nats":
+        matrix /= matrix.dtype.type(_NATS[unit])
     return matrix
 
 
+@checked(**DISCRETE, dtype=float_type)
 def symmetrical_uncertainty_matrix(
     X: Any,
     *,
@@ -272,18 +281,9 @@ def symmetrical_uncertainty_matrix(
 
 
 def _matrix(codes: Codes, rows: Any, ratio: bool, dtype: Any) -> np.ndarray:
-    if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise ValueError(f"dtype={dtype!r} is not understood; use numpy.float64 or numpy.float32.")
     if rows is None:
         return codes.matrix(ratio=ratio, dtype=dtype)
     return codes.rows(rows, ratio=ratio, dtype=dtype)
-
-
-def _per(unit: str) -> float:
-    """How many nats the unit has."""
-    if unit not in ("nats", "bits"):
-        raise ValueError(f'unit={unit!r} is not understood; use "nats" or "bits".')
-    return 1.0 if unit == "nats" else math.log(2.0)
 
 
 def _entropy_of_counts(counts: np.ndarray) -> float:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
+from tamiz.validation import checked, float_type
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -212,6 +213,7 @@ class Kernel(ABC):
             return self
         return self._resolve(self._samples(X), sample_weight)
 
+    @checked(dtype=float_type)
     def prepare(self, X: ArrayLike, dtype: DTypeLike = np.float64) -> Prepared:
         """Training samples with everything precomputed that kernel values need.
 
@@ -226,11 +228,8 @@ class Kernel(ABC):
         -------
         Prepared
         """
-        wanted = np.dtype(dtype)
-        if wanted not in (np.dtype(np.float64), np.dtype(np.float32)):
-            raise ValueError(f"dtype must be float64 or float32; got {wanted.name}.")
         samples = self._samples(X)
-        return self._resolve(samples)._prepare(samples, wanted)
+        return self._resolve(samples)._prepare(samples, np.dtype(dtype))
 
     def track(self, X: ArrayLike, scale: ArrayLike | None = None) -> FeatureGram:
         """A Gram matrix that follows as features are removed, added or rescaled.

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.mapped import as_kernel
+from tamiz.validation import checked, integer_from, real_number
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -51,6 +52,7 @@ class MercerCheck(NamedTuple):
         )
 
 
+@checked(tol=real_number(least=0, finite=False), max_samples=integer_from(1))
 def mercer_check(
     kernel: str | Kernel | Callable[[Any, Any], Any],
     X: ArrayLike,
@@ -91,10 +93,6 @@ def mercer_check(
     >>> mercer_check(Sigmoid(gamma=1.0, coef0=-1.0), X).is_mercer
     False
     """
-    if not tol >= 0:
-        raise ValueError(f"tol of mercer_check must not be negative; got {tol!r}.")
-    if max_samples < 1:
-        raise ValueError(f"max_samples of mercer_check must be at least 1; got {max_samples!r}.")
     chosen = as_kernel(kernel)
     samples = chosen._samples(X)
     n = samples.shape[0]

@@ -18,18 +18,19 @@ from tamiz.display import axes
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import HoldOut, Split, make_splits
-from tamiz.validation import as_vector, check_classes, inner_fit
+from tamiz.validation import as_vector, check_classes, checked, inner_fit, number_of_jobs, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Numbers of neighbours that are tried if none are given.
 _MOST = 50
-_RULES = ("best", "1se")
+_RULE = one_of("best", "1se")
 #: Lines of the printed table.
 _SHOWN = 12
 
 
+@checked(rule=_RULE, n_jobs=number_of_jobs)
 def choose_k(
     X: Any,
     y: Any,
@@ -109,7 +110,6 @@ def choose_k(
     >>> print(choice.train_error[0])
     0.0
     """
-    refuse_rule(rule)
     watch = Stopwatch()
     model = _model(estimator, n_jobs, options)
     random = check_random_state(random_state)
@@ -314,12 +314,6 @@ def _errors(
     return np.asarray(wrong.mean(axis=0))
 
 
-def refuse_rule(rule: Any) -> None:
-    """Say which rules there are."""
-    if rule not in _RULES:
-        raise ValueError(f'rule={rule!r} is not known; use "best" or "1se".')
-
-
 @dataclass(repr=False, eq=False)
 class KChoice:
     """Errors for each number of neighbours, and the choice among them.
@@ -393,6 +387,7 @@ class KChoice:
         """The number of neighbours chosen by ``rule``."""
         return self.choose(self.rule)
 
+    @checked(rule=_RULE)
     def choose(self, rule: str) -> int:
         """The number of neighbours that a rule chooses.
 
@@ -401,7 +396,6 @@ class KChoice:
         rule : {"best", "1se"}
             Least cross-validated error, or the largest k within one standard error of it.
         """
-        refuse_rule(rule)
         return -choose_size(self.cv_errors, -self.ks, rule)  # more neighbours are simpler
 
     @property

@@ -26,6 +26,7 @@ from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
     N_JOBS,
     check_classes,
+    integer_from,
     refuse_no_jobs,
     unchanged_on_error,
     warn_if_unscaled,
@@ -359,10 +360,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         self.n_samples_fit_ = n
 
     def _check_number(self, k: Any, n: int, of: str = "training samples") -> None:
-        integer = isinstance(k, Integral) and not isinstance(k, bool)
-        if not integer or k < 1:
-            raise ValueError(f"n_neighbors={k!r} must be an integer of at least 1.")
-        if k > n:
+        if integer_from(1)("n_neighbors", k) > n:
             raise ValueError(
                 f"n_neighbors={k} exceeds the number of {of}, n_samples={n} "
                 f"({n} sample{'s' * (n != 1)}); use {f'at most {n} neighbours, or ' * (n > 0)}more "

@@ -21,10 +21,19 @@ from tamiz.persistence._container import ModelFileError, ModelFileWarning, what_
 from tamiz.persistence._encoding import Decoder, Encoder
 from tamiz.persistence._known import KnownNames
 from tamiz.runtime.checkpoint import write_whole
+from tamiz.validation import (
+    checked,
+    class_or_classes,
+    depth_of_caller,
+    file_path,
+    integer_from,
+    optional,
+)
 
 MAX_BYTES = 1 << 31
 
 
+@checked(path=file_path)
 def save(
     model: Any,
     path: str | os.PathLike[str],
@@ -78,7 +87,7 @@ def save(
     >>> bool((again.decision_function(X) == machine.decision_function(X)).all())
     True
     """
-    place = _place(path)
+    place = Path(path)
     encoder = Encoder(KnownNames(allow))
     root = encoder.encode(model, type(model).__name__)
     about = {
@@ -101,6 +110,11 @@ def save(
     return place
 
 
+@checked(
+    path=file_path,
+    kind=optional(class_or_classes),
+    max_bytes=integer_from(0, of="bytes"),
+)
 def load(
     path: str | os.PathLike[str],
     *,
@@ -157,9 +171,6 @@ def load(
     SVC(C=2.0)
     """
     known = KnownNames(allow)
-    _check_kind(kind)
-    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 0:
-        raise ValueError(f"max_bytes must be an integer, a number of bytes; got {max_bytes!r}.")
 
     def read(container: _container.Container) -> Any:
         content, arrays = container.read(max_bytes)
@@ -170,11 +181,12 @@ def load(
             )
         return container.header, model
 
-    header, model = _open(path, read)
+    header, model = _open(Path(path), read)
     _warn_of_versions(path, header)
     return model
 
 
+@checked(path=file_path)
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Describe what a model file holds and who wrote it, without making any object.
 
@@ -206,15 +218,14 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         sizes = [part["size"] for part in members.values()]
         return {**about, "n_arrays": len(members) - 1, "bytes": sum(sizes)}
 
-    return _open(path, read)
+    return _open(Path(path), read)
 
 
 # ------------------------------------------------------------------------------------- reading
 
 
-def _open(path: Any, read: Callable[[_container.Container], Any]) -> Any:
+def _open(place: Path, read: Callable[[_container.Container], Any]) -> Any:
     """Open a file and read from it; whatever is wrong with it becomes one kind of error."""
-    place = _place(path)
     try:
         file = place.open("rb")
     except OSError as error:
@@ -258,14 +269,8 @@ def _warn_of_versions(path: Any, header: dict[str, Any]) -> None:
             f"{os.fspath(path)!r} was written with {' and '.join(other)}. Compare some "
             "predictions with those of before, or save the model again with this version.",
             ModelFileWarning,
-            stacklevel=3,
+            stacklevel=depth_of_caller(),
         )
-
-
-def _check_kind(kind: Any) -> None:
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    if kind is not None and not all(isinstance(one, type) for one in kinds):
-        raise TypeError(f"kind must be a class or a tuple of classes; got {kind!r}.")
 
 
 def _names(kind: type | tuple[type, ...]) -> str:
@@ -274,14 +279,6 @@ def _names(kind: type | tuple[type, ...]) -> str:
 
 
 # ------------------------------------------------------------------------------------- writing
-
-
-def _place(path: Any) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(
-            f"path must be the name of a file; got an object of type {type(path).__name__}."
-        )
-    return Path(os.fsdecode(path))
 
 
 _WHY = {

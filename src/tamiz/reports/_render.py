@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -26,6 +25,7 @@ from tamiz.reports.sections import (
     summary,
 )
 from tamiz.runtime.checkpoint import write_whole
+from tamiz.validation import checked, file_path
 
 #: Makes a section of the page, or None where the study has nothing to show in it.
 SectionBuilder = Callable[[Page], Section | None]
@@ -55,6 +55,7 @@ _BACKGROUND: tuple[SectionBuilder, ...] = (
 )
 
 
+@checked(path=file_path)
 def write_report(
     study: Any,
     path: Any,
@@ -103,8 +104,6 @@ def write_report(
     ...     path.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path={path!r} must be the name of a file.")
     place = Path(path)
     text = render(study, lang, title=title, sections=sections)
     try:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from tamiz.reports.markup import Markup, escape
+from tamiz.validation import checked, one_of
 
 _OPTIONAL = re.compile(r"\[\[(.*?)\]\]")
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -185,8 +186,7 @@ def _read() -> dict[str, Language]:
 LANGUAGES = _read()
 
 
-def find_language(code: Any) -> Language:
-    """The language of a code, or a sentence that says which there are."""
-    if not isinstance(code, str) or code not in LANGUAGES:
-        raise ValueError(f"lang={code!r} is not known; use {' or '.join(map(repr, LANGUAGES))}.")
-    return LANGUAGES[code]
+@checked(lang=one_of(*LANGUAGES))
+def find_language(lang: Any) -> Language:
+    """The language of a code."""
+    return LANGUAGES[lang]

@@ -25,7 +25,7 @@ from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Runner, Shared, find_runner
-from tamiz.validation import check_count, check_jobs, check_resume
+from tamiz.validation import check_resume, checked, integer_from, number_of_jobs, optional
 
 #: Recipes by name, in the order of their numbers; a new one is a module with a RECIPE.
 RECIPES: dict[str, Recipe] = {
@@ -129,6 +129,7 @@ def available() -> dict[str, str]:
     return {name: recipe.title for name, recipe in RECIPES.items()}
 
 
+@checked(repeats=optional(integer_from(1)), random_state=integer_from(0), n_jobs=number_of_jobs)
 def reproduce(
     name: str | Recipe,
     *,
@@ -186,7 +187,7 @@ def reproduce(
     >>> print(result)  # doctest: +SKIP
     """
     recipe = _recipe(name)
-    _check(repeats, random_state, n_jobs, checkpoint, resume)
+    check_resume(resume, checkpoint)
     _require_data(recipe)
     started = time.perf_counter()
     due = {part.name: part.n_repeats(quick, repeats) for part in recipe.parts}
@@ -347,11 +348,3 @@ def _require_data(recipe: Recipe) -> None:
             missing.append(str(error))
     if missing:
         raise DataError(f"{recipe.name} needs data that are not here. {' '.join(missing)}")
-
-
-def _check(repeats: Any, random_state: Any, n_jobs: Any, checkpoint: Any, resume: bool) -> None:
-    if repeats is not None:
-        check_count("repeats", repeats, 1)
-    check_count("random_state", random_state, 0)
-    check_jobs(n_jobs)
-    check_resume(resume, checkpoint)

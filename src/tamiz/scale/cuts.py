@@ -23,10 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.information.cuts import SLACK, frequency_cuts, mdl_cuts, separate_two_values, width_cuts
-from tamiz.information.encoding import are_continuous, check_options
+from tamiz.information.encoding import DISCRETE, are_continuous
 from tamiz.scale.ranges import Ranges
 from tamiz.scale.sample import RowSample
 from tamiz.scale.values import DistinctValues
+from tamiz.validation import checked
 
 
 class Span(NamedTuple):
@@ -187,6 +188,7 @@ class Cuts:
         return {name: value for name, value in self.__dict__.items() if name != "layout"}
 
 
+@checked(method=DISCRETE["bins"], n_bins=DISCRETE["n_bins"])
 def streamed_cuts(
     method: str | None,
     *,
@@ -226,7 +228,6 @@ def streamed_cuts(
     >>> streamed_cuts("width", n_bins=3, ranges=ranges).column(0)
     array([4., 7.])
     """
-    check_options(method, n_bins, "code")
     levels = dict(levels or {})
     gaps = ranges.gaps()
     if method is None:

@@ -6,7 +6,6 @@ import copy
 import warnings
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,14 @@ from tamiz.scale.batch import Batch, dense_pieces
 from tamiz.scale.batched import Batches
 from tamiz.scale.passes import sweep
 from tamiz.scale.sample import RowSample
+from tamiz.validation import checked, real_number
 
 #: Most rows and bytes of the sample with which the search for medians begins.
 _SAMPLE_ROWS, _SAMPLE_BYTES = 20_000, 32 << 20
 #: A sample of fewer rows tells too little of where a median is.
 _LEAST_SAMPLE = 100
+#: What may take the place of missing values.
+_STRATEGY = real_number(words=("median", "mean"))
 
 
 class Filled(Batches):
@@ -105,9 +107,9 @@ class Filled(Batches):
         made._table = self._table.on(client)
         return made
 
+    @checked(strategy=_STRATEGY)
     def filled(self, strategy: Any = "median", *, verbose: Any = None) -> Filled:
         """Itself: nothing is left to be filled."""
-        _check_strategy(strategy)
         return self
 
     def _go(self) -> Generator[Batch, None, None]:
@@ -120,9 +122,10 @@ class Filled(Batches):
         return f"{repr(self._table)[:-1]}, missing values filled>"
 
 
+@checked(strategy=_STRATEGY)
 def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
     """Fill the missing values of a table; used by :meth:`Batches.filled`."""
-    value = _check_strategy(strategy)
+    value = None if isinstance(strategy, str) else strategy
     schema = table.survey().schema
     numeric = np.flatnonzero(~schema.categorical).tolist()
     if value is not None:
@@ -186,19 +189,6 @@ def whole_value(known: np.ndarray, strategy: str) -> float:
 
 def _known(column: np.ndarray) -> np.ndarray:
     return column[~np.isnan(column)].astype(np.float64)
-
-
-def _check_strategy(strategy: Any) -> float | None:
-    """The number that is asked for; None if it has to be found."""
-    if isinstance(strategy, str) and strategy in ("median", "mean"):
-        return None
-    number = isinstance(strategy, Real) and not isinstance(strategy, (bool, np.bool_))
-    if number and np.isfinite(float(strategy)):
-        return float(strategy)
-    raise ValueError(
-        f"strategy={strategy!r} is not known; fill in the 'median' or the 'mean' of the "
-        "column, or a number."
-    )
 
 
 class _Passes:

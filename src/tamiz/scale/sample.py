@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.scale.batch import check_block
+from tamiz.validation import check_level, checked, integer_from
 
 
 def row_hash(rows: np.ndarray, seed: int) -> np.ndarray:
@@ -77,6 +78,7 @@ class RowSample:
     y: np.ndarray | None
 
     @classmethod
+    @checked(size=integer_from(1))
     def of(
         cls,
         X: Any,
@@ -105,8 +107,6 @@ class RowSample:
             Rows of the whole table, if known. Rows that have no chance to remain (below 1e-14) are
             then left out at once, which saves time.
         """
-        if size < 1:
-            raise ValueError(f"size={size} must be at least 1: the number of rows to keep.")
         X = check_block(X)
         hashes = row_hash(first_row + np.arange(X.shape[0]), seed)
         kept = _least(hashes, size)
@@ -150,6 +150,7 @@ class RowSample:
         """Memory in bytes."""
         return self.values.nbytes + self.rows.nbytes + (0 if self.y is None else self.y.nbytes)
 
+    @checked(confidence=check_level)
     def rank_error(self, confidence: float = 0.99) -> np.ndarray:
         r"""Bound on the error of fractions of a column that are taken from the sample.
 
@@ -166,8 +167,6 @@ class RowSample:
         >>> sample.rank_error().round(4)
         array([0.0115])
         """
-        if not 0 < confidence < 1:
-            raise ValueError(f"confidence={confidence} must lie between 0 and 1.")
         known = np.count_nonzero(~np.isnan(self.values), axis=0)
         if self.exact:
             return np.zeros(self.values.shape[1])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from tamiz.data.assemble import check_choices
+from tamiz.data.assemble import STATED
 from tamiz.data.column import Column
 from tamiz.data.dataset import Dataset
 from tamiz.data.errors import DataError, listed
@@ -20,6 +19,7 @@ from tamiz.data.formats.frames import TableIterator, is_pair, is_table, read_mem
 from tamiz.data.loading import find_path
 from tamiz.data.plan import Options
 from tamiz.scale.batched import Batches
+from tamiz.validation import checked, integer_from, optional
 
 #: Sources of other libraries: whether a value is one, and what makes a reader of it.
 _REGISTERED: list[tuple[Callable[[Any], bool], Callable[[Any, Options], Reader]]] = []
@@ -38,6 +38,12 @@ def register(recognise: Callable[[Any], bool], make: Callable[[Any, Options], Re
     _REGISTERED.append((recognise, make))
 
 
+@checked(
+    DataError,
+    **STATED,
+    batch_rows=optional(integer_from(1)),
+    n_features=optional(integer_from(1)),
+)
 def batches(
     source: Any,
     target: Any = None,
@@ -121,11 +127,6 @@ def batches(
     """
     if isinstance(source, Batches):
         return source
-    check_choices(roles, task, "ordinal")
-    for name, value in (("batch_rows", batch_rows), ("n_features", n_features)):
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if value is not None and not (whole and int(value) >= 1):
-            raise DataError(f"{name}={value!r} is not possible; give an integer, at least 1.")
     options = Options(
         target, columns, drop, None, separator, decimal, encoding, header, missing,
         n_features=None if n_features is None else int(n_features),

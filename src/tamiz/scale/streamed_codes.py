@@ -22,6 +22,7 @@ from numba import njit
 
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.counting import fixed_point, fixed_point_scale, measure_all
+from tamiz.information.encoding import DISCRETE
 from tamiz.scale.counts import LevelCounts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.pair_counts import PairCounts
@@ -96,8 +97,7 @@ class StreamedCodes(DiscreteColumns):
         varies: np.ndarray | None = None,
         budget: int = BUDGET,
     ):
-        if missing not in ("code", "ignore"):
-            raise ValueError(f'missing={missing!r} is not understood; use "code" or "ignore".')
+        DISCRETE["missing"]("missing", missing)
         if pairs:
             check_levels(cuts, n_classes, budget)
         if pairs and PairCounts.size(cuts, n_classes) <= budget:

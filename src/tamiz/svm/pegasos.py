@@ -24,6 +24,7 @@ from tamiz.solvers.pegasos import (
 )
 from tamiz.svm.linear import LinearDecision, lambda_of, per_machine, positive_classes
 from tamiz.svm.stream.machine import (
+    KEPT,
     Reached,
     Stream,
     default_passes,
@@ -38,6 +39,9 @@ from tamiz.validation import (
     check_classes,
     check_known_classes,
     check_X,
+    checked,
+    integer_from,
+    optional,
     unchanged_on_error,
 )
 
@@ -270,6 +274,7 @@ class PegasosClassifier(LinearDecision):
                 )
         return self
 
+    @checked(passes=optional(integer_from(1)), keep_bytes=KEPT)
     def fit_stream(
         self,
         source: Any,
@@ -335,8 +340,6 @@ class PegasosClassifier(LinearDecision):
                     'sampling="replacement" draws rows from anywhere, which a stream does not '
                     'allow; use sampling="permutation".'
                 )
-            if passes is not None and (not isinstance(passes, Integral) or passes < 1):
-                raise ValueError(f"passes={passes!r} must be an integer, at least 1, or None.")
             options = {**options, "keep_bytes": keep_bytes}
             stream = Stream(self, source, target, options, sampled=False)
             warn_if_sorted(stream)

@@ -22,12 +22,12 @@ from tamiz.tree._oblique import Climb
 from tamiz.tree._samples import Growth, Limits, Rules, samples_of, sort, unit_of
 from tamiz.tree._splitting import Kinds
 from tamiz.tree._table import TreeTable, read_table, read_training_table
+from tamiz.tree.drawing import DRAWN
 from tamiz.tree.findings import Finding, find
 from tamiz.tree.impurity import SOMETHING, Criterion, smallest_side
 from tamiz.tree.pruning import (
+    PRUNING,
     PruningPath,
-    check_measure,
-    check_rule,
     pruning_path,
     recalled,
     record_of,
@@ -39,7 +39,7 @@ from tamiz.tree.pruning_errors import (
 )
 from tamiz.tree.rules import Rule, Wording, python_source, rules_of, rules_text, tree_text
 from tamiz.tree.structure import Tree, check_shape, impurity_importances
-from tamiz.validation import N_JOBS
+from tamiz.validation import N_JOBS, checked, file_path, one_of, optional
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
@@ -300,6 +300,7 @@ class TreeEstimator(BaseEstimator):
         """
         return pruning_path(self.full_tree_, measure)
 
+    @checked(**PRUNING)
     def prune(
         self,
         X: Any,
@@ -335,13 +336,12 @@ class TreeEstimator(BaseEstimator):
             The estimator, with the sub-tree as ``tree_``, and the sequence with its errors as
             ``prune_path_``.
         """
-        check_measure(measure)
-        check_rule(rule)
         path = self.pruning_path(measure)
         self._refuse_strangers(y)
         losses = held_out_losses(self, path, X, y, sample_weight)
         return self._keep(path.measured(losses, "held-out data", rule))
 
+    @checked(**PRUNING)
     def prune_cv(
         self,
         X: Any,
@@ -384,8 +384,6 @@ class TreeEstimator(BaseEstimator):
         self : object
             As for :meth:`prune`. If interrupted, it is unchanged.
         """
-        check_measure(measure)
-        check_rule(rule)
         path = self.pruning_path(measure)
         self._refuse_strangers(y)
         losses = cross_validated_losses(
@@ -457,6 +455,7 @@ class TreeEstimator(BaseEstimator):
         """
         return impurity_importances(self._tree(), surrogates=surrogates)
 
+    @checked(style=one_of(*_STYLES))
     def rules(self, style: str = "text") -> Any:
         """Return the tree as rules.
 
@@ -472,11 +471,10 @@ class TreeEstimator(BaseEstimator):
         str or list of Rule
             The rules, from the left of the tree to the right.
         """
-        if not isinstance(style, str) or style not in _STYLES:
-            raise ValueError(f"style={style!r} is unknown; use one of {', '.join(_STYLES)}.")
         found: str | list[Rule] = _STYLES[style](self._tree(), self._wording())
         return found
 
+    @checked(max_depth=DRAWN["max_depth"])
     def to_text(self, max_depth: int | None = None) -> str:
         """Return the tree as text, one line for each node.
 
@@ -490,8 +488,9 @@ class TreeEstimator(BaseEstimator):
         str
             The lines.
         """
-        return tree_text(self._tree(), self._wording(), drawing.check_depth(max_depth))
+        return tree_text(self._tree(), self._wording(), max_depth)
 
+    @checked(path=optional(file_path), **DRAWN)
     def to_svg(
         self, path: Any = None, *, max_depth: int | None = None, direction: str = "auto"
     ) -> str:
@@ -516,6 +515,7 @@ class TreeEstimator(BaseEstimator):
             drawing.write_svg(text, path)
         return text
 
+    @checked(**DRAWN)
     def plot(self, ax: Any = None, *, max_depth: int | None = None, direction: str = "auto") -> Any:
         """Draw the tree by matplotlib; ``plot().figure.savefig("tree.png")`` writes it.
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from numbers import Integral
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
@@ -21,13 +19,15 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from tamiz.tree.rules import Wording, class_fractions, counted, one_line, percent, preorder
+from tamiz.validation import integer_from, one_of, optional
 
 if TYPE_CHECKING:
     from tamiz.tree.rules import Wording
     from tamiz.tree.structure import Tree
 
 
-_DIRECTIONS = ("auto", "down", "right")
+#: What a user may say of a picture.
+DRAWN = {"max_depth": optional(integer_from(0)), "direction": one_of("auto", "down", "right")}
 _FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _INCH = 96.0  # points of the layout
 #: Below this no letters can be read; above that no screen is large enough.
@@ -36,7 +36,7 @@ _LARGEST = 60.0
 
 def svg(tree: Tree, wording: Wording, max_depth: Any = None, direction: Any = "auto") -> str:
     """The tree as the text of an SVG file."""
-    drawing = drawn(tree, wording, max_depth, direction)
+    drawing = lay_out(tree, wording, max_depth, direction)
     w, h = drawing.width, drawing.height
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{h:.0f}" '
@@ -95,15 +95,14 @@ def _svg_box(drawing: Drawing, box: Box) -> list[str]:
     return out
 
 
-def write_svg(text: str, path: Any) -> None:
+def write_svg(text: str, target: Path) -> None:
     """Write the picture, in a folder that must exist."""
-    if not isinstance(path, (str, PathLike)):
-        raise TypeError(f"path={path!r} is not the name of a file; use text or a path.")
-    target = Path(path)
     if target.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder; add the name of a file, tree.svg.")
+        raise ValueError(f"path={str(target)!r} is a folder; add the name of a file, tree.svg.")
     if not target.parent.is_dir():
-        raise ValueError(f"path={str(path)!r} lies in a folder that does not exist; make it first.")
+        raise ValueError(
+            f"path={str(target)!r} lies in a folder that does not exist; make it first."
+        )
     target.write_text(text, encoding="utf-8")
 
 
@@ -111,7 +110,7 @@ def plot(
     tree: Tree, wording: Wording, ax: Any = None, max_depth: Any = None, direction: Any = "auto"
 ) -> Any:
     """The same picture by matplotlib."""
-    drawing = drawn(tree, wording, max_depth, direction)
+    drawing = lay_out(tree, wording, max_depth, direction)
     try:
         import matplotlib.pyplot as plt
         from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
@@ -170,25 +169,6 @@ def _scale(ax: Any, drawing: Drawing) -> float:
     width = place.width * figure.get_figwidth() * _INCH / drawing.width
     height = place.height * figure.get_figheight() * _INCH / drawing.height
     return float(min(width, height))
-
-
-def drawn(tree: Tree, wording: Wording, max_depth: Any, direction: Any) -> Drawing:
-    """The layout, after a look at what was asked for."""
-    if not isinstance(direction, str) or direction not in _DIRECTIONS:
-        raise ValueError(
-            f"direction={direction!r} is unknown; use one of {', '.join(_DIRECTIONS)}."
-        )
-    return lay_out(tree, wording, check_depth(max_depth), direction)
-
-
-def check_depth(max_depth: Any) -> int | None:
-    """A depth down to which a tree is shown, or None."""
-    if max_depth is None:
-        return None
-    whole = isinstance(max_depth, Integral) and not isinstance(max_depth, bool)
-    if not whole or max_depth < 0:
-        raise ValueError(f"max_depth={max_depth!r} is not a depth; use an integer from 0.")
-    return int(max_depth)
 
 
 def _ends(

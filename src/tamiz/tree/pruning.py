@@ -32,6 +32,7 @@ from numba import njit
 
 from tamiz.display import axes
 from tamiz.tree.structure import check_shape
+from tamiz.validation import checked, one_of, real_number
 
 if TYPE_CHECKING:
     from tamiz.tree.pruning_errors import Losses
@@ -78,24 +79,9 @@ class Leaves(Measure):
 
 
 MEASURES: dict[str, Measure] = {kind.name: kind for kind in (MeanDepth(), Leaves())}
-RULES = ("best", "1se")
 
-
-def check_measure(measure: Any) -> Measure:
-    """The measure of that name."""
-    if not isinstance(measure, str) or measure not in MEASURES:
-        raise ValueError(f"measure={measure!r} is unknown; use one of {', '.join(MEASURES)}.")
-    return MEASURES[measure]
-
-
-def check_rule(rule: Any) -> str:
-    """The rule itself, if there is such a one."""
-    if not isinstance(rule, str) or rule not in RULES:
-        raise ValueError(
-            f"rule={rule!r} is unknown; use 'best' for the tree with least error, or '1se' for the "
-            "smallest within one standard error of it."
-        )
-    return rule
+#: What a user may say of pruning.
+PRUNING = {"measure": one_of(*MEASURES), "rule": one_of("best", "1se")}
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single answer to ==
@@ -185,6 +171,7 @@ class PruningPath:
             )
         return self.full.with_leaves(self.last <= k % len(self))
 
+    @checked(alpha=real_number(least=0, finite=False))
     def at(self, alpha: float) -> int:
         """Position of the tree that is best at the complexity penalty ``alpha``.
 
@@ -198,9 +185,6 @@ class PruningPath:
         int
             Its position.
         """
-        number = isinstance(alpha, (int, float, np.number)) and not isinstance(alpha, bool)
-        if not number or not alpha >= 0:
-            raise ValueError(f"alpha={alpha!r} is not a penalty; use a number from 0 on.")
         return int(np.searchsorted(self.alphas, alpha, side="right")) - 1
 
     def measured(self, losses: Losses, data: str, rule: str) -> PruningPath:
@@ -289,6 +273,7 @@ def _table(path: PruningPath) -> Iterator[str]:
         yield f"chosen: tree {path.chosen}, {rule} ({path.data})"
 
 
+@checked(measure=PRUNING["measure"])
 def pruning_path(tree: Tree, measure: str = "mean_depth") -> PruningPath:
     """The nested sequence of best sub-trees of a tree.
 
@@ -310,7 +295,7 @@ def pruning_path(tree: Tree, measure: str = "mean_depth") -> PruningPath:
     .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). *Classification and Regression
        Trees*, chapter 3.
     """
-    size = check_measure(measure).sizes(check_shape(tree))
+    size = MEASURES[measure].sizes(check_shape(tree))
     alphas, last = weakest_links(tree.left, tree.right, tree.parent, tree.error, size)
     depths = MEASURES["mean_depth"].sizes(tree)
     # a node is divided in all trees before `last`: 1 leaf to begin with, and one more for each

@@ -14,7 +14,6 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from tamiz.validation.errors import MissingValuesError, NoFeaturesError, SparseInputError
 from tamiz.validation.frames import (
@@ -82,6 +81,8 @@ def check_X(
     refuse_text(X)
     if not accept_sparse:
         refuse_sparse_columns(X)
+    from sklearn.utils.validation import validate_data  # not at start, for the sake of commands
+
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # it sums, to see whether all are finite
             X = validate_data(
@@ -131,6 +132,8 @@ def check_frame(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) ->
     """
     if not is_frame(X) or has_sparse_columns(X):
         return None
+    from sklearn.utils.validation import validate_data
+
     refuse_duplicate_names(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     _refuse_no_columns(X)

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from tamiz.validation.errors import MissingValuesError, OneClassError
 from tamiz.validation.frames import DATES, refuse_complex
@@ -44,6 +42,8 @@ def check_classes(
     if not _are_plain_labels(y):
         if y.dtype.kind == "O":
             _refuse_mixed_labels(y)
+        from sklearn.utils.multiclass import check_classification_targets
+
         try:
             check_classification_targets(y)
         except ValueError as error:
@@ -273,6 +273,8 @@ def as_vector(y: Any) -> np.ndarray:
         refuse_complex(y, "y")
         if not isinstance(y, np.ndarray) and nw.dependencies.is_into_series(y):
             y = nw.from_native(y, series_only=True).to_numpy()
+        from sklearn.utils import column_or_1d
+
         y = column_or_1d(y, warn=True)
     _refuse_non_finite_target(y)
     return y

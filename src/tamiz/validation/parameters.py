@@ -13,14 +13,17 @@ less than a fit.
 from __future__ import annotations
 
 import inspect
+import math
+import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from numbers import Integral, Real
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar, cast
 
@@ -63,11 +66,13 @@ def by_keyword(init: Init) -> Init:
     return cast(Init, accept)
 
 
-def checked(**checks: Check) -> Callable[[Function], Function]:
+def checked(
+    error: type[ValueError] = ValueError, /, **checks: Check
+) -> Callable[[Function], Function]:
     """Check the named parameters of a function before it runs.
 
     Each check is called as ``check(name, value)``, in the order in which they are listed, and what
-    it returns takes the place of the value.
+    it returns takes the place of the value. A value that is refused raises ``error``.
 
     Examples
     --------
@@ -94,7 +99,10 @@ def checked(**checks: Check) -> Callable[[Function], Function]:
             given = signature.bind(*args, **kwargs)
             given.apply_defaults()
             for name, check in checks.items():
-                given.arguments[name] = check(name, given.arguments[name])
+                try:
+                    given.arguments[name] = check(name, given.arguments[name])
+                except ValueError as refused:
+                    raise error(str(refused)) from None
             return function(*given.args, **given.kwargs)
 
         return cast(Function, run)
@@ -102,55 +110,176 @@ def checked(**checks: Check) -> Callable[[Function], Function]:
     return decorate
 
 
-def integer_from(least: int) -> Check:
-    """The check for an integer from ``least``; see :func:`check_count`."""
-    return lambda name, value: check_count(name, value, least)
-
-
-def one_of(*allowed: Any) -> Check:
-    """The check for one of a few values; see :func:`check_choice`."""
-    return lambda name, value: check_choice(name, value, allowed)
-
-
 def optional(check: Check) -> Check:
     """The same check, and None is fine too."""
     return lambda name, value: None if value is None else check(name, value)
 
 
-def number_of_jobs(name: str, value: Any) -> int | None:
-    """The check for a number of workers; see :func:`check_jobs`."""
-    return check_jobs(value)
+def each_value(check: Check, example: str) -> Check:
+    """The check for a dict, by a check of each of its values."""
+
+    def check_each(name: str, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{name}={value!r} is not understood; give a dict such as {example}.")
+        for key, one in value.items():
+            check(f"{name}[{key!r}]", one)
+        return value
+
+    return check_each
 
 
-def fittable(name: str, value: Any) -> Any:
-    """The check for what can be cloned and fitted; see :func:`check_estimator`."""
-    check_estimator(value, name)
-    return value
+def one_of(*allowed: Any) -> Check:
+    """The check for one of a few values: texts, None or NaN."""
+
+    def check_choice(name: str, value: Any) -> Any:
+        for one in allowed:
+            if value is one or (isinstance(value, str) and value == one):
+                return one
+            if isinstance(one, float) and isinstance(value, Real) and math.isnan(value):
+                return one
+        said = [repr(one) for one in allowed]
+        words = ", ".join(said[:-1]) + f" or {said[-1]}"
+        raise ValueError(f"{name}={value!r} is not understood; use {words}.")
+
+    return check_choice
+
+
+def integer_from(least: int, most: int | None = None, *, of: str = "") -> Check:
+    """The check for an integer from ``least`` to ``most``; ``of`` says what it counts."""
+    kind = "integer" if not of else f"integer number of {of}"
+    span = f"{least}" if most is None else f"{least} to {most:,}"
+
+    def check_integer(name: str, value: Any) -> int:
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if whole and least <= int(value) and (most is None or int(value) <= most):
+            return int(value)
+        raise ValueError(f"{name}={value!r} must be an {kind} from {span}.")
+
+    return check_integer
+
+
+def real_number(
+    *,
+    least: float | None = None,
+    above: float = -math.inf,
+    finite: bool = True,
+    of: str = "",
+    hint: str = "",
+    words: tuple[str, ...] = (),
+) -> Check:
+    """The check for a number from ``least`` or above ``above``, or one of a few words.
+
+    ``of`` says what is counted, ``hint`` is the end of the sentence.
+    """
+    kind = "number" if not of else f"number of {of}"
+    if least is not None:
+        kind += f" from {least:g}"
+    elif above > -math.inf:
+        kind += f" above {above:g}"
+    kind += "".join(f" or {word!r}" for word in words)
+
+    def check_number(name: str, value: Any) -> float | str:
+        if isinstance(value, str) and value in words:
+            return value
+        if isinstance(value, Real) and not isinstance(value, bool):
+            found = float(value)
+            enough = found > above if least is None else found >= least
+            if enough and (found < math.inf or not finite):
+                return found
+        raise ValueError(f"{name}={value!r} must be a {kind}{hint}.")
+
+    return check_number
 
 
 def check_level(name: str, value: Any) -> float:
-    """A probability strictly between 0 and 1, such as ``confidence`` or ``alpha``."""
+    """The check for a number strictly between 0 and 1, such as ``confidence`` or ``alpha``."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
         return float(value)
     hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= float(value) <= 100 else ""
     raise ValueError(f"{name}={value!r} must be a number between 0 and 1{hint}.")
 
 
-def check_count(name: str, value: Any, least: int) -> int:
-    """An integer from ``least``."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be an integer from {least}.")
+#: The check for a limit on time, where there is one.
+time_limit = optional(real_number(above=0, finite=False, of="seconds"))
 
 
-def check_choice(name: str, value: Any, allowed: Iterable[Any]) -> Any:
-    """One of a few values: texts, or None."""
-    known = list(allowed)
-    if any(value is one or (isinstance(value, str) and value == one) for one in known):
+def switch_or_integer(least: int) -> Check:
+    """The check for True, False, or an integer from ``least``."""
+
+    def check_switch(name: str, value: Any) -> bool | int:
+        if isinstance(value, (bool, np.bool_)):
+            return bool(value)
+        if isinstance(value, Integral) and int(value) >= least:
+            return int(value)
+        raise ValueError(
+            f"{name}={value!r} is not understood; use True, False, or an integer from {least}."
+        )
+
+    return check_switch
+
+
+def score_of_failures(name: str, value: Any) -> float | str:
+    """The check for what stands in for a score that cannot be computed."""
+    if isinstance(value, str) and value == "raise":
         return value
-    said = [repr(one) for one in known]
-    words = ", ".join(said[:-1]) + f" or {said[-1]}"
-    raise ValueError(f"{name}={value!r} is not understood; use {words}.")
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a number, nan or 'raise'.")
+
+
+def float_type(name: str, value: Any) -> np.dtype[Any]:
+    """The check for one of the two types of floating-point numbers that are computed with."""
+    try:
+        found = np.dtype(value)
+    except TypeError:
+        found = np.dtype(object)
+    if found in (np.dtype(np.float64), np.dtype(np.float32)):
+        return found
+    raise ValueError(f"{name}={value!r} is not understood; use numpy.float64 or numpy.float32.")
+
+
+def file_path(name: str, value: Any) -> Path:
+    """The check for the name of a file."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}={value!r} must be the name of a file.")
+    return Path(os.fsdecode(value))
+
+
+def class_or_classes(name: str, value: Any) -> type | tuple[type, ...]:
+    """The check for what ``isinstance`` takes: a class or a tuple of classes."""
+    if all(isinstance(one, type) for one in (value if isinstance(value, tuple) else (value,))):
+        return value
+    raise TypeError(f"{name}={value!r} must be a class or a tuple of classes.")
+
+
+def number_of_jobs(name: str, value: Any) -> int | None:
+    """The check for a number of workers, or None."""
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
+        raise TypeError(f"{name}={value!r} must be an integer or None.")
+    jobs = None if value is None else int(value)
+    refuse_no_jobs(jobs)
+    return jobs
+
+
+def refuse_no_jobs(n_jobs: int | None) -> None:
+    """Say that nobody is left to do the work."""
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
+            "None for the default."
+        )
+
+
+def fittable(name: str, value: Any) -> Any:
+    """The check for what can be cloned and fitted."""
+    if isinstance(value, type):
+        raise TypeError(f"{name}={value.__name__} is a class; pass an object of it.")
+    if not hasattr(value, "get_params") or not hasattr(value, "fit"):
+        raise TypeError(
+            f"{name}={value!r} is no estimator; it needs fit and get_params, as those of "
+            "scikit-learn have."
+        )
+    return value
 
 
 def check_names(names: Any, n: int | None, of: str) -> list[str]:
@@ -167,48 +296,10 @@ def check_names(names: Any, n: int | None, of: str) -> list[str]:
     return own
 
 
-def check_budget(value: Any) -> float | None:
-    """A number of seconds, or None."""
-    if value is None:
-        return None
-    if not isinstance(value, Real) or not float(value) > 0:
-        raise ValueError(f"time_budget={value!r} must be a positive number of seconds.")
-    return float(value)
-
-
 def check_resume(resume: Any, checkpoint: Any) -> None:
     """Refuse to resume from nothing."""
     if resume and checkpoint is None:
         raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
-
-
-def refuse_no_jobs(n_jobs: int | None) -> None:
-    """Say that nobody is left to do the work."""
-    if n_jobs == 0:
-        raise ValueError(
-            "n_jobs=0 leaves no thread to work; use a positive number of threads, -1 for all, or "
-            "None for the default."
-        )
-
-
-def check_jobs(n_jobs: Any) -> int | None:
-    """A number of workers, or None."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
-        raise TypeError(f"n_jobs={n_jobs!r} must be an integer or None.")
-    number = None if n_jobs is None else int(n_jobs)
-    refuse_no_jobs(number)
-    return number
-
-
-def check_estimator(estimator: Any, name: str = "estimator") -> None:
-    """Refuse a class, and what cannot be cloned and fitted."""
-    if isinstance(estimator, type):
-        raise TypeError(f"{name}={estimator.__name__} is a class; pass an object of it.")
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
-        raise TypeError(
-            f"{name}={estimator!r} is no estimator; it needs fit and get_params, as those of "
-            "scikit-learn have."
-        )
 
 
 # ---------------------------------------------------------------------------- units of the features
@@ -270,7 +361,7 @@ def warn_if_unscaled(estimator: Any, X: Any) -> None:
         f"the spread of {large} is {spread[high]:.3g}, that of {small} is {spread[low]:.3g}. "
         "Scale them first: make_pipeline(StandardScaler(), ...) of scikit-learn.",
         UnscaledWarning,
-        stacklevel=_depth_of_caller(),
+        stacklevel=depth_of_caller(),
     )
 
 
@@ -307,7 +398,7 @@ def _suspects(X: np.ndarray) -> np.ndarray:
     return varying[np.concatenate([order[:_EXTREMES], order[-_EXTREMES:]])]
 
 
-def _depth_of_caller() -> int:
+def depth_of_caller() -> int:
     """How far up the first line outside this package is, for ``stacklevel``."""
     frame: FrameType | None = sys._getframe(1)
     depth = 1

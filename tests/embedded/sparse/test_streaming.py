@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import AROM, SVMRFE
-from tamiz.embedded.sparse import streaming
 from tamiz.persistence import load, save
 from tamiz.scale import batches
 from tamiz.svm import SVC
@@ -246,10 +245,6 @@ def test_a_stream_too_wide_is_refused(limits):
     X, y = noisy(50, 10)
     with pytest.raises(ValueError, match=r"10 features.*at most \d+ are possible"):
         AROM().fit_stream([(X, y)])
-
-
-def test_precision_is_checked_in_one_place():
-    assert streaming.Precision.of(0.5, 3) == (0.5, 3)
 
 
 def test_many_rows_rank_as_in_memory_with_any_memory(limits):

@@ -17,6 +17,7 @@ from tamiz.data.column import Column, RawTable, distinct_names, is_mixed, levels
 from tamiz.data.errors import DataError, Finding
 from tamiz.data.formats.base import Reader, cut_table
 from tamiz.data.plan import ColumnPlan, Options, make_plan
+from tamiz.validation import as_vector
 
 AGAIN = (
     "A generator can be read once only, and it was read already; pass a function that makes "
@@ -249,8 +250,6 @@ def read_pair(
         raise DataError(
             f"{where} has no y; give pairs (X, y), or target=False if there is no target."
         )
-    from tamiz.validation import as_vector  # imports scikit-learn: not at start
-
     values = None
     if y is not None:
         if getattr(y, "ndim", 1) == 0 or not hasattr(y, "__len__"):

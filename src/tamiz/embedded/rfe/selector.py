@@ -35,14 +35,17 @@ from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.svm.last_machine import LastMachineClassifier
-from tamiz.svm.stream.machine import Stream, StreamedMachine, in_features
+from tamiz.svm.stream.machine import KEPT, Stream, StreamedMachine, in_features
 from tamiz.validation import (
     N_JOBS,
     Units,
     check_classes,
+    check_level,
     check_sample_weight,
     check_squares,
     check_X,
+    checked,
+    integer_from,
     refuse_no_jobs,
     unchanged_on_error,
     warn_if_unscaled,
@@ -277,6 +280,7 @@ class SVMRFE(LastMachineClassifier):
             self._fit(X, y, sample_weight)
         return self
 
+    @checked(gap=check_level, max_passes=integer_from(1), keep_bytes=KEPT)
     def fit_stream(
         self,
         source: Any,
@@ -340,7 +344,7 @@ class SVMRFE(LastMachineClassifier):
         ['worst area', 'mean concave points']
         """
         with unchanged_on_error(self), one_blas_thread():
-            precision = Precision.of(gap, max_passes)
+            precision = Precision(gap, max_passes)
             options = {**options, "keep_bytes": keep_bytes}
             _fit_stream(self, source, target, standardize, precision, options)
         return self

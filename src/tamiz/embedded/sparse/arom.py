@@ -21,8 +21,15 @@ from tamiz.embedded.sparse.streaming import (
     one_against_rest,
 )
 from tamiz.runtime.progress import Progress
-from tamiz.svm.stream.machine import Stream
-from tamiz.validation import N_JOBS, by_keyword, unchanged_on_error
+from tamiz.svm.stream.machine import KEPT, Stream
+from tamiz.validation import (
+    N_JOBS,
+    by_keyword,
+    check_level,
+    checked,
+    integer_from,
+    unchanged_on_error,
+)
 
 #: A feature has left when its contribution is this fraction of the largest one; contributions of
 #: features that leave fall ever faster (each step squares them), so the fraction hardly matters.
@@ -202,6 +209,7 @@ class AROM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
+    @checked(gap=check_level, max_passes=integer_from(1), keep_bytes=KEPT)
     def fit_stream(
         self,
         source: Any,
@@ -262,7 +270,7 @@ class AROM(SparseLinearMachine):
         with unchanged_on_error(self), Progress("AROM", self.verbose) as progress:
             watch = Stopwatch()
             self._validate_params()
-            self._precision = Precision.of(gap, max_passes)
+            self._precision = Precision(gap, max_passes)
             stream = Stream(self, source, target, {**options, "keep_bytes": keep_bytes})
             number_to_select(self.n_features_to_select, stream.n_features, stream.n_features)
             tasks = one_against_rest(stream, self.class_weight, self.C)

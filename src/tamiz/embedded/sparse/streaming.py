@@ -36,16 +36,6 @@ class Precision(NamedTuple):
     gap: float
     max_passes: int
 
-    @classmethod
-    def of(cls, gap: Any, max_passes: Any) -> Precision:
-        """Check what a user asked for."""
-        if not isinstance(gap, (int, float)) or isinstance(gap, bool) or not 0 < gap < 1:
-            raise ValueError(f"gap={gap!r} must be a number above 0 and below 1.")
-        whole = isinstance(max_passes, (int, np.integer)) and not isinstance(max_passes, bool)
-        if not whole or max_passes < 1:
-            raise ValueError(f"max_passes={max_passes!r} must be an integer, at least 1.")
-        return cls(float(gap), int(max_passes))
-
 
 def one_against_rest(stream: Stream, class_weight: Any, C: float) -> Tasks:
     """One machine per class; "balanced" gives both sides of each the same total."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -260,17 +260,6 @@ def _has_own_size(selector: Any) -> bool:
     return asked or params.get("alpha") is not None or params.get("threshold") is not None
 
 
-def read_inner_folds(nested: Any) -> int:
-    """Folds of the inner cross-validation; 0 for none."""
-    if isinstance(nested, (bool, np.bool_)):
-        return 3 if nested else 0
-    if isinstance(nested, Integral) and int(nested) >= 2:
-        return int(nested)
-    raise ValueError(
-        f"nested={nested!r} is not understood; use True, False, or a number of inner folds from 2."
-    )
-
-
 def read_limits(given: Any) -> Limits:
     """Most samples to use, by judge, method and inner split."""
     try:
@@ -285,15 +274,6 @@ def read_limits(given: Any) -> Limits:
             "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}."
         )
     return found
-
-
-def is_raising(error_score: Any) -> bool:
-    """Whether a failure ends the comparison."""
-    if isinstance(error_score, str) and error_score in ("raise", "nan"):
-        return error_score == "raise"
-    if isinstance(error_score, Real) and np.isnan(float(error_score)):
-        return False
-    raise ValueError(f"error_score={error_score!r} is not understood; use nan or 'raise'.")
 
 
 # ---------------------------------------------------------------------------------------- baselines

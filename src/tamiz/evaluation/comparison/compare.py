@@ -14,9 +14,7 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
 from tamiz.evaluation.comparison.arguments import (
-    is_raising,
     read_data,
-    read_inner_folds,
     read_judges,
     read_limits,
     read_selectors,
@@ -29,15 +27,32 @@ from tamiz.evaluation.judges import ErrorMetric
 from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
-    check_budget,
-    check_choice,
-    check_count,
     check_level,
     check_resume,
-    refuse_no_jobs,
+    checked,
+    integer_from,
+    number_of_jobs,
+    one_of,
+    switch_or_integer,
+    time_limit,
 )
 
+#: What ``scale`` may be.
+scaling = one_of("standard", "auto", "minmax", None)
 
+
+@checked(
+    n_jobs=number_of_jobs,
+    repeats=integer_from(1),
+    confidence=check_level,
+    scale=scaling,
+    rule=one_of("best", "1se"),
+    prefer=one_of("threads", "processes", None),
+    task=one_of("auto", "classification", "regression"),
+    nested=switch_or_integer(2),
+    error_score=one_of(np.nan, "raise", "nan"),
+    time_budget=time_limit,
+)
 def compare(
     X: Any,
     y: Any,
@@ -309,28 +324,18 @@ def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
     finally:
         if journal is not None:
             journal.close()
-    confidence = float(given.confidence)
-    return collect(runner, names, protocol, confidence, watch.seconds), setting
+    return collect(runner, names, protocol, given.confidence, watch.seconds), setting
 
 
 def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
     """What all units share, from the arguments; and the names of the features."""
-    refuse_no_jobs(given.n_jobs)
-    check_count("repeats", given.repeats, 1)
-    check_level("confidence", given.confidence)
-    check_choice("scale", given.scale, ("standard", "auto", "minmax", None))
-    check_choice("rule", given.rule, ("best", "1se"))
-    check_choice("prefer", given.prefer, ("threads", "processes", None))
-    check_choice("task", given.task, ("auto", "classification", "regression"))
-    raising = is_raising(given.error_score)
-    budget = check_budget(given.time_budget)
     check_resume(given.resume, given.checkpoint)
     data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
     sizes = check_sizes(given.sizes, data.n_features)
     methods = read_selectors(given.selectors, given.baselines, data, int(sizes[-1]))
     judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
     candidates = read_tune(given.tune, judges)
-    inner = read_inner_folds(given.nested)
+    inner, budget = 3 if given.nested is True else int(given.nested), given.time_budget
     tuning = any(len(options) > 1 for options in candidates.values())
     setting = Setting(
         X=data.X,
@@ -350,7 +355,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         nested=bool(inner),
         rule=given.rule,
         seed=0,
-        raising=raising,
+        raising=given.error_score == "raise",
         groups=data.groups,
         weight=data.weight,
         units=data.units,
@@ -365,7 +370,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
 def _with_seed(setting: Setting, given: Any, seed: int) -> Setting:
     """The same with the splits of a seed."""
     parts = plan_parts(
-        given.cv, int(given.repeats), setting.X, setting.y, setting.task, seed, setting.groups
+        given.cv, given.repeats, setting.X, setting.y, setting.task, seed, setting.groups
     )
     return replace(setting, seed=seed, parts=parts)
 
@@ -375,7 +380,7 @@ def _protocol(setting: Setting, given: Any) -> dict[str, Any]:
     return {
         "sizes": setting.sizes.tolist(),
         "cv": repr(given.cv),
-        "repeats": int(given.repeats),
+        "repeats": given.repeats,
         "scoring": setting.metric.scoring,
         "scale": given.scale,
         "nested": setting.inner if setting.nested else 0,

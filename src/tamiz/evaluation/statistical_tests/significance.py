@@ -36,13 +36,20 @@ from tamiz.evaluation.inference import (
     ranked,
     wilcoxon,
 )
-from tamiz.validation import check_choice, check_level, checked, integer_from, one_of
+from tamiz.validation import check_level, checked, integer_from, one_of, optional, real_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@checked(alpha=check_level, posthoc=one_of("nemenyi", "holm", None))
+@checked(
+    alpha=check_level,
+    test=one_of("auto", "corrected_t", "wilcoxon", "friedman"),
+    posthoc=one_of("nemenyi", "holm", None),
+    test_fraction=optional(real_number(least=0, hint=", n_test / n_train")),
+    n_train=optional(integer_from(1)),
+    n_test=optional(integer_from(1)),
+)
 def significance(
     errors: Any,
     *,
@@ -126,8 +133,7 @@ def significance(
         posthoc=posthoc,
         correct_ties=bool(correct_ties),
     )
-    chosen = check_choice("test", test, ("auto", *_TESTS))
-    answer = _TESTS[_choose(question) if chosen == "auto" else chosen](question)
+    answer = _TESTS[_choose(question) if test == "auto" else test](question)
     if higher_is_better:
         _turn(answer)
     return answer

@@ -23,7 +23,7 @@ from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.dataset import columns_of
 from tamiz.evaluation.comparison.arguments import weigh_classes
-from tamiz.evaluation.comparison.compare import run_comparison
+from tamiz.evaluation.comparison.compare import run_comparison, scaling
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes
 from tamiz.evaluation.comparison.show import BASELINES
@@ -42,7 +42,14 @@ from tamiz.evaluation.study.predictions import (
 )
 from tamiz.evaluation.study.result import Study, make_pipeline_for
 from tamiz.runtime.progress import Progress
-from tamiz.validation import check_budget, check_count, refuse_no_jobs
+from tamiz.validation import (
+    check_resume,
+    checked,
+    integer_from,
+    number_of_jobs,
+    optional,
+    time_limit,
+)
 
 #: A class is rare below this proportion, or below this multiple of an equal proportion.
 _RARE, _RARE_MULTIPLE = 0.2, 0.8
@@ -50,6 +57,13 @@ _RARE, _RARE_MULTIPLE = 0.2, 0.8
 _COMPARING = 0.85
 
 
+@checked(
+    permutations=integer_from(0),
+    n_jobs=number_of_jobs,
+    repeats=optional(integer_from(1)),
+    scale=scaling,
+    time_budget=time_limit,
+)
 def make_study(
     dataset: Dataset,
     methods: Sequence[str] | None = None,
@@ -154,11 +168,7 @@ def make_study(
 
 def _read(given: Any) -> Fixed:
     """Check the arguments; what the user has fixed of the plan."""
-    check_count("permutations", given.permutations, 0)
-    refuse_no_jobs(given.n_jobs)
-    if given.repeats is not None:
-        check_count("repeats", given.repeats, 1)
-    check_budget(given.time_budget)
+    check_resume(given.resume, given.checkpoint)
     if given.dataset.y is None:
         raise ValueError("a study needs a target; load the table with target=NAME.")
     methods, judges, sizes = given.methods, given.judges, given.sizes

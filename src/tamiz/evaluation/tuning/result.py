@@ -18,6 +18,7 @@ import numpy as np
 from tamiz.base import json_ready
 from tamiz.display import axes, frames, html_table
 from tamiz.evaluation.tuning.grid import is_number, shown
+from tamiz.validation import checked, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,6 +265,7 @@ class Tuning:
             "notes": json_ready(self.notes),
         }
 
+    @checked(kind=one_of("contour", "heat"))
     def plot(
         self, ax: Any = None, *, params: Sequence[str] | None = None, kind: str = "contour"
     ) -> Any:
@@ -386,8 +388,6 @@ def find_edges(cells: Sequence[Cell], best: int) -> list[str]:
 
 def plot_tuning(tuning: Tuning, ax: Any, params: Sequence[str] | None, kind: str) -> Any:
     """Draw into ``ax``, or into a new figure with a panel for each kernel."""
-    if kind not in _MAPS:
-        raise ValueError(f"kind={kind!r} is not known; use 'contour' or 'heat'.")
     panels = _panels(tuning)
     if ax is not None or len(panels) == 1:
         title = next(name for name, cells in panels.items() if tuning.best in cells)

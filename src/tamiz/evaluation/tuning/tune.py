@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,13 +40,21 @@ from tamiz.search.splits import Split, make_splits
 from tamiz.validation import (
     as_vector,
     check_classes,
-    check_estimator,
-    check_jobs,
     check_regression_target,
+    check_resume,
     check_sample_weight,
     check_X,
+    checked,
+    depth_of_caller,
+    fittable,
     guess_task,
+    integer_from,
+    number_of_jobs,
+    one_of,
+    optional,
+    real_number,
     refuse_text_rows,
+    score_of_failures,
 )
 
 SEARCHES = ("grid", "random", "halving")
@@ -54,6 +62,15 @@ RULES = ("best", "1se")
 _SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
 
 
+@checked(
+    estimator=optional(fittable),
+    search=one_of(*SEARCHES),
+    choose=one_of(*RULES),
+    n_iter=integer_from(1),
+    error_score=score_of_failures,
+    memory_mb=real_number(least=0, finite=False, of="MiB"),
+    n_jobs=number_of_jobs,
+)
 def tune(
     X: Any,
     y: Any,
@@ -180,7 +197,7 @@ def tune(
     {'C': 1.0, 'kernel__length': 2}
     """
     watch = Stopwatch()
-    _check_options(search, choose, n_iter, error_score, memory_mb, n_jobs, checkpoint, resume)
+    check_resume(resume, checkpoint)
     kernel = string_kernel(estimator, grid)
     texts = kernel is not None and stands_alone(estimator)
     if kernel is not None and texts:
@@ -192,7 +209,7 @@ def tune(
     seed = int(check_random_state(random_state).randint(2**31))
     estimator = seeded(clone(estimator), seed)
     metric = make_metric(estimator, scoring)
-    cells = Grid(estimator, grid, table, int(n_iter) if search == "random" else None, seed)
+    cells = Grid(estimator, grid, table, n_iter if search == "random" else None, seed)
     cells.check_values(estimator)
     splits = _splits(cv, table, target, classifier, seed, groups)
     plain = Plain(estimator, table, target, weight, splits, metric, error_score == "raise")
@@ -276,7 +293,7 @@ def _conclude(
         notes=notes,
     )
     if edges and not interrupted:
-        warnings.warn(" ".join(edges), UserWarning, stacklevel=3)
+        warnings.warn(" ".join(edges), UserWarning, stacklevel=depth_of_caller())
     return tuning
 
 
@@ -307,38 +324,11 @@ def _warn_of_failures(board: Board, found: list[Cell]) -> None:
     warnings.warn(
         f"{len(failed)} of {len(found)} cells of the grid failed: {'; '.join(sentences)}{more}.",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=depth_of_caller(),
     )
 
 
 # ---------------------------------------------------------------------- what comes in
-
-
-def _check_options(
-    search: Any,
-    choose: Any,
-    n_iter: Any,
-    error_score: Any,
-    memory_mb: Any,
-    n_jobs: Any,
-    checkpoint: Any,
-    resume: Any,
-) -> None:
-    if search not in SEARCHES:
-        raise ValueError(f"search={search!r} is not known; use one of {', '.join(SEARCHES)}.")
-    if choose not in RULES:
-        raise ValueError(f"choose={choose!r} is not known; use 'best' or '1se'.")
-    if not isinstance(n_iter, Integral) or isinstance(n_iter, bool) or n_iter < 1:
-        raise ValueError(f"n_iter={n_iter!r} must be an integer, at least 1.")
-    if error_score != "raise" and (
-        not isinstance(error_score, Real) or isinstance(error_score, bool)
-    ):
-        raise ValueError(f"error_score={error_score!r} must be a number, nan or 'raise'.")
-    if not isinstance(memory_mb, Real) or not float(memory_mb) >= 0:
-        raise ValueError(f"memory_mb={memory_mb!r} must be a number of MiB, zero or more.")
-    check_jobs(n_jobs)
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
 
 
 def _length(X: Any) -> int:
@@ -361,8 +351,6 @@ def _target_and_estimator(
     target = as_vector(y)
     if estimator is None:
         estimator = default_estimator(X, guess_task(target) == "regression")
-    else:
-        check_estimator(estimator)
     classifier = is_classifier(estimator)
     if classifier:
         check_classes(target, n, weight=weight)
@@ -407,7 +395,7 @@ def _splits(
                 f"class {few!r} has {counts.min()} samples, fewer than cv={cv} folds: some folds "
                 "lack it. Use fewer folds, or a HoldOut.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=depth_of_caller(),
             )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")

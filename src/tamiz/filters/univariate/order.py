@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -30,7 +29,7 @@ from tamiz.filters.univariate.base import (
 )
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale import Batch, Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
-from tamiz.validation import Labels, MissingValuesError
+from tamiz.validation import Labels, MissingValuesError, checked, integer_from
 
 #: Bins of a histogram by default.
 _RESOLUTION = 256
@@ -72,6 +71,7 @@ class OrderFilter(UnivariateFilter):
     _weighted = True
     _resolution = _RESOLUTION
 
+    @checked(resolution=integer_from(2, 2**16))
     def fit_stream(
         self,
         source: Any,
@@ -112,10 +112,7 @@ class OrderFilter(UnivariateFilter):
             With ``score_bounds_`` (least and greatest possible scores, of shape (2, n_features)),
             ``n_rows_`` and ``n_passes_`` besides what ``fit`` sets.
         """
-        whole = isinstance(resolution, Integral) and not isinstance(resolution, bool)
-        if not whole or not 2 <= resolution <= 2**16:
-            raise ValueError(f"resolution={resolution!r} must be an integer from 2 to 65,536.")
-        self._resolution = int(resolution)
+        self._resolution = resolution
         try:
             return fit_stream(
                 self, source, target=target, sample_size=sample_size, verbose=verbose, **options

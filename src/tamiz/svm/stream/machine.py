@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,8 @@ from tamiz.validation import (
     MissingValuesError,
     OneClassError,
     check_class_weight,
+    integer_from,
+    optional,
 )
 
 _SAMPLE_BYTES = 32 << 20
@@ -398,20 +399,18 @@ def warn_if_sorted(stream: Stream) -> None:
         )
 
 
+#: What a user may say of the memory for rows that are kept from pass to pass.
+KEPT = optional(integer_from(0, of="bytes"))
+
 _MOST = 1 << 30  # bytes
 _SHARE = 0.25  # of the memory that is free
 
 
-def budget(keep_bytes: Any) -> int:
+def budget(keep_bytes: int | None) -> int:
     """Bytes for batches that are kept: what a user says, else a gigabyte or a quarter of memory."""
     if keep_bytes is None:
         return int(min(_MOST, _SHARE * available_bytes()))
-    if not isinstance(keep_bytes, Integral) or isinstance(keep_bytes, bool) or keep_bytes < 0:
-        raise ValueError(
-            f"keep_bytes={keep_bytes!r} must be an integer number of bytes, 0 to keep no rows "
-            "in memory between passes, or None."
-        )
-    return int(keep_bytes)
+    return keep_bytes
 
 
 class Passes:
