@@ -69,6 +69,13 @@ def cases() -> dict[str, Callable[[], Any]]:
         "b6 CFS 569 x 30": lambda: filters.CFS().fit(cancer, malignant),
         "b7 Fisher": lambda: filters.FisherScore().fit(X20, y20),
         "b7 chi-squared": lambda: filters.ChiSquared().fit(X20, y20),
+        "b7 AUC": lambda: filters.AUCScore().fit(X20, y20),
+        "b7 AUC 62 x 2,000": lambda: filters.AUCScore().fit(genes, side),
+        "b7 AUC four classes": lambda: filters.AUCScore().fit(X4, y4),
+        "b7 Kolmogorov-Smirnov": lambda: filters.KolmogorovSmirnov(multiclass="max").fit(X20, y20),
+        "b7 K-S four classes": lambda: filters.KolmogorovSmirnov().fit(X4, y4),
+        "b7 stump": lambda: filters.StumpError().fit(X20, y20),
+        "b7 stump 62 x 2,000": lambda: filters.StumpError().fit(genes, side),
         "b8 MDL": lambda: information.discretise(cancer, malignant, bins="mdl"),
         "c1 RFE 62 x 2,000": lambda: embedded.SVMRFE(1).fit(genes, side),
         "c2 RFE 569 x 30": lambda: embedded.SVMRFE(1).fit(scaled, malignant),
@@ -96,6 +103,7 @@ def cases() -> dict[str, Callable[[], Any]]:
         ),
         "g1 stream": lambda: filters.FisherScore().fit_stream(batches(file)),
         "g1 stream mRMR": lambda: filters.MRMR(5).fit_stream(batches(file)),
+        "g1 stream AUC": lambda: filters.AUCScore().fit_stream(batches(file), sample_size=2000),
         "load csv": lambda: load(file),
     }
 

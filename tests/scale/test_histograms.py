@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -10,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamiz.filters import AUCScore, KolmogorovSmirnov, StumpError
-from tamiz.scale import ClassHistograms, Cuts, RowSample, fine_cuts
+from tamiz.filters.univariate.base import LabelledSamples
+from tamiz.filters.univariate.order import SortedColumns
+from tamiz.scale import Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
+from tamiz.validation import Labels
 from tests.naive.streaming import blocks, merge_anyhow
 
 SLACK = 1e-12
@@ -94,6 +98,47 @@ def test_exact_where_every_bin_holds_one_value():
     ):
         np.testing.assert_allclose(bounds.low, value, rtol=0, atol=SLACK)
         np.testing.assert_allclose(bounds.high, value, rtol=0, atol=SLACK)
+
+
+def test_a_bin_for_each_value_gives_the_bits_of_sorted_columns():
+    """Memory and stream differ in where the labels come from, not in what is computed."""
+    rng = np.random.default_rng(1)
+    X, y = setting(rng, 300, 5, 3)
+    got = histograms(X, y, Cuts.of([np.unique(column)[:-1] for column in X.T]), rng)
+    sorted_columns = SortedColumns(LabelledSamples(X, Labels(np.arange(3), y), None))
+    weight = np.array([1.0, 0.5, 3.0])
+    for score in (
+        lambda columns: columns.auc(),
+        lambda columns: columns.kolmogorov_smirnov(),
+        lambda columns: columns.stump(weight),
+        lambda columns: (columns.ties(), columns.class_weight(weight), columns.constant()),
+    ):
+        np.testing.assert_equal(tuple(score(got)), tuple(score(sorted_columns)))
+    low, high = sorted_columns.kolmogorov_smirnov()
+    np.testing.assert_array_equal(low, high)
+
+
+@pytest.mark.filterwarnings("ignore:.*found no relevant feature")
+@pytest.mark.parametrize("y", [[0, 1, 0, 1, 1], [0, 1, 2, 0, 1], [0, 0, 1, 1, 2]])
+def test_bounds_are_those_of_all_orders_inside_the_bins(y):
+    """Five rows in two bins: every order is tried, and no bound could be closer."""
+    y = np.array(y)
+    got = ClassHistograms.of(np.array([[0.0], [1.0], [2.0], [5.0], [6.0]]), y, Cuts.of([[4.0]]), 3)
+    orders = [
+        np.array([*first, *last], dtype=float)
+        for first in itertools.permutations(range(3))
+        for last in itertools.permutations((5, 6))
+    ]
+    area, distance, error = (
+        np.array(found) for found in zip(*(truths(x[:, None], y) for x in orders), strict=True)
+    )
+    n_classes = int(y.max()) + 1
+    for bounds, tried in ((got.auc(), area), (got.kolmogorov_smirnov(), distance)):
+        assert_within(tried, Bounds(bounds.low[:n_classes], bounds.high[:n_classes]))
+        np.testing.assert_allclose(tried.max(axis=0), bounds.high[:n_classes], atol=SLACK)
+    np.testing.assert_allclose(area.min(axis=0), got.auc().low[:n_classes], atol=SLACK)
+    assert_within(error, got.stump_errors())
+    np.testing.assert_allclose(error.min(axis=0), got.stump_errors().low, atol=SLACK)
 
 
 def test_class_weights_of_the_error():

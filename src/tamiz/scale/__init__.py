@@ -8,8 +8,9 @@ from tamiz.scale.counts import LevelCounts
 from tamiz.scale.cuts import Cuts, streamed_cuts
 from tamiz.scale.dask import DaskExecutor
 from tamiz.scale.filling import Filled
-from tamiz.scale.histograms import Bounds, ClassHistograms, fine_cuts
+from tamiz.scale.histograms import ClassHistograms, fine_cuts
 from tamiz.scale.moments import ClassMoments
+from tamiz.scale.ordered import Bounds
 from tamiz.scale.pair_counts import PairCounts
 from tamiz.scale.passes import sweep
 from tamiz.scale.ranges import Ranges

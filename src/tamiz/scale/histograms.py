@@ -1,17 +1,14 @@
-r"""Fine histograms of every column by class, and scores of thresholds with rigorous bounds.
+"""Fine histograms of every column by class, and scores of thresholds with rigorous bounds.
 
-Between two values of different bins the order is known, inside a bin it is not. So a score that
-depends on the order of the values (the area under the ROC curve, the distance of Kolmogorov and
-Smirnov, the error of one threshold) lies between two bounds that follow from the counts: the true
-value of all rows is between them whatever the rows are, without any probability. A bin whose least
-and greatest value agree holds one value and leaves nothing open: with all bins like that the bounds
-are the value itself.
+Between two values of different bins the order is known, inside a bin it is not, unless its least
+and greatest value agree. How scores follow is said in :mod:`tamiz.scale.ordered`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -19,6 +16,7 @@ from numba import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts
+from tamiz.scale.ordered import OrderedColumns
 from tamiz.scale.sample import RowSample
 from tamiz.validation import IMPUTE, MissingValuesError
 
@@ -26,18 +24,6 @@ from tamiz.validation import IMPUTE, MissingValuesError
 _ROWS = 1024
 _COLUMNS = 16
 _CELLS = 1024
-
-
-class Bounds(NamedTuple):
-    """What a value is known to lie between."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def middle(self) -> np.ndarray:
-        """The value in the middle."""
-        return 0.5 * (self.low + self.high)
 
 
 def fine_cuts(sample: RowSample, n_bins: int = 256) -> Cuts:
@@ -62,7 +48,7 @@ def fine_cuts(sample: RowSample, n_bins: int = 256) -> Cuts:
 
 
 @dataclass(eq=False)
-class ClassHistograms:
+class ClassHistograms(OrderedColumns):
     """Rows of each class in every bin of every column, and the least and greatest value of each.
 
     Memory: 8 (K + 2) bytes for each bin, with K classes. Missing values are refused, as by the
@@ -152,77 +138,28 @@ class ClassHistograms:
         bins = [self._bins(j) for j in range(self.cuts.n_features)]
         return np.array([self.low[part].min() >= self.high[part].max() for part in bins])
 
-    def auc(self) -> Bounds:
-        """Area under the ROC curve of each class against the rest: (n_classes, n_features)."""
-        own, rest = self._own_and_rest()
-        low, high, opens = self._empty(), self._empty(), self._open()
-        for j in range(self.cuts.n_features):
-            bins, open_ = self._bins(j), opens[self._bins(j)]
-            here = self.counts[:, bins]
-            others = here.sum(axis=0) - here
-            below = np.cumsum(others, axis=1) - others
-            sure = (here * below).sum(axis=1) + 0.5 * (here * others)[:, ~open_].sum(axis=1)
-            unsure = (here * others)[:, open_].sum(axis=1)
-            low[:, j], high[:, j] = sure, sure + unsure
-        pairs = np.maximum(own * rest, 1)[:, None]
-        return Bounds(np.clip(low / pairs, 0.0, 1.0), np.clip(high / pairs, 0.0, 1.0))
+    def class_weight(self, factor: Any = None) -> np.ndarray:
+        """Rows of each class, times a factor for each class."""
+        return self.class_rows * (1.0 if factor is None else np.asarray(factor))
 
-    def auc_distance(self) -> Bounds:
-        """Distance of the area from one half, of each class: (n_classes, n_features)."""
-        area = self.auc()
-        apart = np.maximum(np.maximum(area.low - 0.5, 0.5 - area.high), 0.0)
-        return Bounds(apart, np.maximum(np.abs(area.low - 0.5), np.abs(area.high - 0.5)))
-
-    def kolmogorov_smirnov(self) -> Bounds:
-        """Largest distance between the distribution functions of each class and of the rest:
-        (n_classes, n_features).
-        """
-        own, rest = (np.maximum(part, 1)[:, None] for part in self._own_and_rest())
-        low, high, opens = self._empty(), self._empty(), self._open()
-        for j in range(self.cuts.n_features):
-            bins, open_ = self._bins(j), opens[self._bins(j)]
-            here = self.counts[:, bins]
-            others = here.sum(axis=0) - here
-            after = np.cumsum(here, axis=1) / own - np.cumsum(others, axis=1) / rest
-            before = np.concatenate([np.zeros((len(after), 1)), after[:, :-1]], axis=1)
-            low[:, j] = np.abs(after).max(axis=1)
-            # inside a bin, all of the class may come before all of the rest, or after
-            most = np.maximum(before + here / own, others / rest - before)
-            high[:, j] = np.where(open_, most, 0.0).max(axis=1)
-        low = np.minimum(low, 1.0)
-        return Bounds(low, np.clip(high, low, 1.0))
-
-    def ties(self) -> np.ndarray:
-        """Sum of t³ - t over the values of each column that t rows share, as far as is certain."""
-        t = np.where(self.low < self.high, 0, self.counts.sum(axis=0)).astype(np.float64)
-        bins = [self._bins(j) for j in range(self.cuts.n_features)]
-        return np.array([float((t[part] ** 3 - t[part]).sum()) for part in bins])
-
-    def stump_errors(self, class_weight: Any = None) -> Bounds:
-        """Error of the best threshold, with the more frequent class on either side:
-        (n_features,).
-
-        Parameters
-        ----------
-        class_weight : array of shape (n_classes,), optional
-            Weight of the rows of each class; 1 by default.
-        """
-        weight = np.ones(len(self.counts)) if class_weight is None else np.asarray(class_weight)
-        total = float(weight @ self.class_rows)
-        least, most = np.zeros(self.cuts.n_features), np.zeros(self.cuts.n_features)
-        opens = self._open()
-        for j in range(self.cuts.n_features):
-            here = weight[:, None] * self.counts[:, self._bins(j)]
-            upto = np.cumsum(here, axis=1)
-            beyond = upto[:, -1:] - upto
-            sure = (upto.max(axis=0) + beyond.max(axis=0)).max()
-            open_ = np.flatnonzero(opens[self._bins(j)])
-            least[j] = most[j] = sure
-            for k, l in np.ndindex(len(here), len(here)):
-                # rows of class k in an open bin may all lie left of a threshold, those of l right
-                right = upto[k] + beyond[l] + (here[l] if k != l else 0.0)
-                most[j] = max(most[j], right[open_].max(initial=0.0))
-        return Bounds(np.clip(1.0 - most / total, 0.0, 1.0), np.clip(1.0 - least / total, 0.0, 1.0))
+    def _sweep(self, kernel: Callable[..., None], *by_class: bool, factor: Any = None) -> Any:
+        n_classes, p = len(self.counts), self.cuts.n_features
+        out = [np.zeros((n_classes, p) if each else p) for each in by_class]
+        factor = np.ones(n_classes) if factor is None else np.asarray(factor)
+        for j in range(p):
+            bins = self._bins(j)
+            here = self.counts[:, bins].T.ravel()
+            cells = np.flatnonzero(here)
+            group, codes = np.divmod(cells, n_classes)
+            kernel(
+                group.astype(np.float64)[None],
+                np.arange(len(cells))[None],
+                codes,
+                here[cells] * factor[codes],
+                (self.low[bins] < self.high[bins])[group],
+                *(array[..., j : j + 1] for array in out),
+            )
+        return out
 
     def _bins(self, j: int) -> slice:
         """The bins of a column."""
@@ -232,13 +169,6 @@ class ClassHistograms:
     def _open(self) -> np.ndarray:
         """Bins with several values, and with rows of several classes."""
         return (self.low < self.high) & (np.count_nonzero(self.counts, axis=0) > 1)
-
-    def _own_and_rest(self) -> tuple[np.ndarray, np.ndarray]:
-        own = self.class_rows
-        return own, own.sum() - own
-
-    def _empty(self) -> np.ndarray:
-        return np.zeros((len(self.counts), self.cuts.n_features))
 
 
 @njit(cache=True, nogil=True)

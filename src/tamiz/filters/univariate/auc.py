@@ -21,18 +21,12 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters.univariate.base import BY_PVALUE, LabelledSamples, Scored, over_classes
-from tamiz.filters.univariate.order import (
-    Bounded,
-    OrderFilter,
-    bounds_over_classes,
-    sweep_sorted,
-)
-from tamiz.scale import ClassHistograms
+from tamiz.filters.univariate.base import BY_PVALUE
+from tamiz.filters.univariate.order import Between, OrderFilter, bounds_over_classes
+from tamiz.scale.ordered import OrderedColumns, from_one_half
 
 #: Exact p-values, in the absence of ties, as long as the smaller class does not exceed this.
 _EXACT_UP_TO = 8
@@ -112,34 +106,19 @@ class AUCScore(OrderFilter):
         self.alpha = alpha
         self.correction = correction
 
-    def _score(self, samples: LabelledSamples) -> Scored:
-        p, n_classes = samples.X.shape[1], samples.n_classes
-        own = samples.class_weight()
-        rank_sums, ties, distinct = np.zeros((n_classes, p)), np.zeros(p), np.zeros(p)
-        sweep_sorted(samples, _rank_sums, rank_sums, ties, distinct)
-        wins = rank_sums - own[:, None] ** 2 / 2
-        auc = np.clip(wins / (own * (own.sum() - own))[:, None], 0.0, 1.0)
-        constant = distinct == 1
-        auc[:, constant] = 0.5
-        self.auc_ = auc[1] if n_classes == 2 else auc
-        fraction = own / own.sum()
-        scores = over_classes(lambda k: np.abs(auc[k] - 0.5), fraction, self.multiclass, n_classes)
-        pvalues = mann_whitney_pvalues(wins[1], ties, *own) if n_classes == 2 else None
-        return Scored(scores, pvalues, constant)
-
-    def _bounded(self, histograms: ClassHistograms) -> Bounded:
-        own = histograms.class_rows.astype(np.float64)
-        area, apart = histograms.auc(), histograms.auc_distance()
-        constant = histograms.constant()
+    def _between(self, columns: OrderedColumns) -> Between:
+        own = columns.class_weight()
+        wins, ties = columns.wins()
+        area, constant = columns.areas(wins), columns.constant()
         auc = np.where(constant, 0.5, area.middle)
         self.auc_ = auc[1] if len(own) == 2 else auc
-        bounds = bounds_over_classes(apart, own / own.sum(), self.multiclass)
+        bounds = bounds_over_classes(from_one_half(area), own / own.sum(), self.multiclass)
         if len(own) != 2:
-            return Bounded(bounds, None)
+            return Between(bounds.middle, bounds)
         # the area nearest to one half, and the ties that are certain: no p-value is too small
-        wins = (0.5 + apart.low[1]) * own[0] * own[1]
-        pvalues = mann_whitney_pvalues(wins, histograms.ties(), *own)
-        return Bounded(bounds, np.where(constant, 1.0, pvalues))
+        nearest = np.clip(own.prod() / 2, wins.low[1], wins.high[1])
+        pvalues = mann_whitney_pvalues(nearest, ties, *own)
+        return Between(bounds.middle, bounds, np.where(constant, 1.0, pvalues))
 
 
 def mann_whitney_pvalues(wins: np.ndarray, ties: np.ndarray, n1: float, n2: float) -> np.ndarray:
@@ -175,24 +154,3 @@ def wins_distribution(m: int, n: int) -> np.ndarray:
     half = (len(chance) + 1) // 2  # symmetric; the upper half has collected the rounding
     chance[-half:] = chance[:half][::-1]
     return np.maximum(chance, 0.0)
-
-
-@njit(cache=True, nogil=True)
-def _rank_sums(values, order, codes, weight, sums, ties, distinct):  # type: ignore[no-untyped-def]
-    """Weighted sums of mid-ranks by class, and the tie correction, of each row of ``values``."""
-    n = values.shape[1]
-    for j in range(len(values)):
-        below, start = 0.0, 0
-        while start < n:
-            value = values[j, order[j, start]]
-            stop, here = start, 0.0
-            while stop < n and values[j, order[j, stop]] == value:
-                here += weight[order[j, stop]]
-                stop += 1
-            for q in range(start, stop):
-                i = order[j, q]
-                sums[codes[i], j] += weight[i] * (below + 0.5 * here)
-            ties[j] += here * here * here - here
-            distinct[j] += 1.0
-            below += here
-            start = stop

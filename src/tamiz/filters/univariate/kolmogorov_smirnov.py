@@ -25,15 +25,10 @@ from numba import njit
 from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters.univariate.base import BY_PVALUE, LabelledSamples, Scored, over_classes
-from tamiz.filters.univariate.order import (
-    Bounded,
-    OrderFilter,
-    bounds_over_classes,
-    sweep_sorted,
-)
+from tamiz.filters.univariate.base import BY_PVALUE
+from tamiz.filters.univariate.order import Between, OrderFilter, bounds_over_classes
 from tamiz.runtime.threads import run_tiles
-from tamiz.scale import ClassHistograms
+from tamiz.scale.ordered import OrderedColumns
 
 #: Exact p-values as long as the product of the two sample sizes does not exceed this.
 _EXACT_UP_TO = 250_000
@@ -113,22 +108,12 @@ class KolmogorovSmirnov(OrderFilter):
         self.alpha = alpha
         self.correction = correction
 
-    def _score(self, samples: LabelledSamples) -> Scored:
-        p, n_classes = samples.X.shape[1], samples.n_classes
-        own = samples.class_weight()
-        gaps, distinct = np.zeros((n_classes, p)), np.zeros(p)
-        sweep_sorted(samples, _largest_gaps, gaps, distinct)
-        gaps = np.minimum(gaps, 1.0)
-        fraction = own / own.sum()
-        scores = over_classes(lambda k: gaps[k], fraction, self.multiclass, n_classes)
-        pvalues = smirnov_pvalues(gaps[0], *own) if n_classes == 2 else None
-        return Scored(scores, pvalues, distinct == 1)
-
-    def _bounded(self, histograms: ClassHistograms) -> Bounded:
-        own = histograms.class_rows.astype(np.float64)
-        distance = histograms.kolmogorov_smirnov()
+    def _between(self, columns: OrderedColumns) -> Between:
+        own = columns.class_weight()
+        distance = columns.kolmogorov_smirnov()
         bounds = bounds_over_classes(distance, own / own.sum(), self.multiclass)
-        return Bounded(bounds, smirnov_pvalues(bounds.low, *own) if len(own) == 2 else None)
+        pvalues = smirnov_pvalues(bounds.low, *own) if len(own) == 2 else None
+        return Between(bounds.middle, bounds, pvalues)
 
 
 def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
@@ -167,29 +152,3 @@ def _walks_beyond(start, stop, gaps, m, n, out):  # type: ignore[no-untyped-def]
                 # at the edges the factor 0 removes a neighbour that is not there
                 row[j] = (i * share[i + j]) * row[j] + (j * share[i + j]) * row[j - 1]
         out[k] = min(row[n], 1.0)
-
-
-@njit(cache=True, nogil=True)
-def _largest_gaps(values, order, codes, weight, gaps, distinct):  # type: ignore[no-untyped-def]
-    """Distance of each class from the rest, for each row of ``values``."""
-    n_classes, n = len(gaps), values.shape[1]
-    own = np.zeros(n_classes)
-    for i in range(n):
-        own[codes[i]] += weight[i]
-    total = own.sum()
-    below = np.empty(n_classes)
-    for j in range(len(values)):
-        below[:] = 0.0
-        passed = 0.0
-        for q in range(n):
-            i = order[j, q]
-            below[codes[i]] += weight[i]
-            passed += weight[i]
-            if q + 1 < n and values[j, order[j, q + 1]] == values[j, i]:
-                continue
-            distinct[j] += 1.0
-            if q + 1 == n:
-                break  # both functions have reached one: what is left is rounding
-            for k in range(n_classes):
-                gap = abs(below[k] / own[k] - (passed - below[k]) / (total - own[k]))
-                gaps[k, j] = max(gaps[k, j], gap)

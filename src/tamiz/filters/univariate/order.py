@@ -1,9 +1,10 @@
 """Scores that look at the order of values: from sorted columns, or from histograms.
 
-In memory the columns are sorted, a few at a time. From a stream the score is exact or between
-bounds: if the sample of the first pass is the whole table, the filter scores it as it scores any
-array. If not, fine histograms of all rows are counted in a second pass, and the score is known to
-lie between two bounds (:class:`tamiz.scale.ClassHistograms`).
+A filter states once how its score follows from columns in order (``_between``, with the scores of
+:mod:`tamiz.scale.ordered`). In memory the columns are sorted, a few at a time. From a stream the
+score is exact or between bounds: if the sample of the first pass is the whole table, it is sorted
+like any array. If not, fine histograms of all rows are counted in a second pass, and the score is
+known to lie between two bounds (:class:`tamiz.scale.ClassHistograms`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from tamiz.base import Stopwatch
@@ -29,6 +31,7 @@ from tamiz.filters.univariate.base import (
 )
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale import Batch, Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
+from tamiz.scale.ordered import OrderedColumns
 from tamiz.validation import Labels, MissingValuesError, checked, integer_from
 
 #: Bins of a histogram by default.
@@ -58,11 +61,12 @@ class FillHistograms:
         return ClassHistograms.of(batch.X, batch.y, self.cuts, self.n_classes)
 
 
-class Bounded(NamedTuple):
+class Between(NamedTuple):
     """Scores between bounds, and what is known besides."""
 
+    scores: np.ndarray  # in the middle; all three agree for samples in memory
     bounds: Bounds
-    pvalues: np.ndarray | None
+    pvalues: np.ndarray | None = None
 
 
 class OrderFilter(UnivariateFilter):
@@ -123,65 +127,97 @@ class OrderFilter(UnivariateFilter):
     def _stream_needs(self) -> Needs:
         return Needs()
 
+    def _score(self, samples: LabelledSamples) -> Scored:
+        return self._scored(SortedColumns(samples))[0]
+
     def _fit_streamed(self, stream: Stream, watch: Stopwatch, sample_size: int | None) -> Any:
         sample = stream.sweep(SampleComplete.of(stream, sample_size))
         assert stream.classes is not None
         if sample.exact:
-            rows = np.bincount(sample.y, minlength=stream.n_classes)
-            stream.check_rows(rows, NUMBERS)
-            samples = LabelledSamples(sample.X, Labels(stream.classes, sample.y), None)
-            scored = self._score(samples)
-            self._conclude(scored, watch, **stream.summary())
-            self.score_bounds_ = np.vstack([scored.scores, scored.scores])
-            return self
-        stream.need_again()
-        histograms = stream.sweep(
-            FillHistograms(fine_cuts(sample, self._resolution), stream.n_classes)
-        )
-        stream.check_rows(histograms.class_rows, NUMBERS)
-        constant = histograms.constant()
-        bounds, pvalues = self._bounded(histograms)
-        low, high = (np.where(constant, 0.0, side) for side in bounds)
-        scored = Scored(0.5 * (low + high), pvalues, constant)
-        widest = float((high - low).max())
-        stream.notes["widest_bounds"] = widest
+            labels = Labels(stream.classes, sample.y)
+            columns: OrderedColumns = SortedColumns(LabelledSamples(sample.X, labels, None))
+        else:
+            stream.need_again()
+            cuts = fine_cuts(sample, self._resolution)
+            columns = stream.sweep(FillHistograms(cuts, stream.n_classes))
+        stream.check_rows(columns.class_weight().astype(np.int64), NUMBERS)
+        scored, bounds = self._scored(columns)
+        if not sample.exact:
+            stream.notes["widest_bounds"] = float((bounds.high - bounds.low).max())
         self._conclude(scored, watch, **stream.summary())
-        self.score_bounds_ = np.vstack([low, high])
+        self.score_bounds_ = np.vstack(bounds)
         return self
 
+    def _scored(self, columns: OrderedColumns) -> tuple[Scored, Bounds]:
+        """Scores, and what they lie between; 0 for constant features."""
+        scores, bounds, pvalues = self._between(columns)
+        constant = columns.constant()
+        scores, low, high = (np.where(constant, 0.0, one) for one in (scores, *bounds))
+        return Scored(scores, pvalues, constant), Bounds(low, high)
+
     @abstractmethod
-    def _bounded(self, histograms: ClassHistograms) -> Bounded:
-        """Scores of every feature, as far as the histograms say."""
+    def _between(self, columns: OrderedColumns) -> Between:
+        """Scores of every feature, from the order of its values."""
+
+
+class SortedColumns(OrderedColumns):
+    """The columns of samples in memory, sorted a few at a time when a score is asked for."""
+
+    def __init__(self, samples: LabelledSamples):
+        self._samples = samples
+        self._constant: np.ndarray | None = None  # until a column is sorted
+
+    def class_weight(self, factor: Any = None) -> np.ndarray:
+        labels = self._samples.labels
+        return np.bincount(labels.codes, self._weight(factor), minlength=len(labels.classes))
+
+    def constant(self) -> np.ndarray:
+        if self._constant is None:
+            self._sweep(lambda *columns: None)
+        assert self._constant is not None
+        return self._constant
+
+    def _weight(self, factor: Any) -> np.ndarray:
+        X, labels, weight = self._samples
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        return weight if factor is None else weight * factor[labels.codes]
+
+    def _sweep(self, kernel: Callable[..., None], *by_class: bool, factor: Any = None) -> Any:
+        X, labels, _ = self._samples
+        n, p = X.shape
+        out = [np.zeros((len(labels.classes), p) if each else p) for each in by_class]
+        constant = self._constant = np.empty(p, dtype=np.bool_)
+        weight = self._weight(factor)
+        nothing = np.empty(0, dtype=np.bool_)  # ties are all there is
+        if sparse.issparse(X):
+            X = X.tocsc()
+        width = max(1, min(64, _BLOCK_ENTRIES // max(1, n)))
+
+        halt = Event()
+
+        def task(start: int, stop: int) -> None:
+            for left in range(start, stop, width):
+                if halt.is_set():
+                    return
+                part = slice(left, min(left + width, stop))
+                values = column_block(X, part.start, part.stop)
+                order = np.argsort(values, axis=1)
+                _compare_ends(values, order, constant[part])
+                results = (array[..., part] for array in out)
+                kernel(values, order, labels.codes, weight, nothing, *results)
+
+        run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)), stop=halt)
+        return out
+
+
+@njit(cache=True, nogil=True)
+def _compare_ends(values, order, equal):  # type: ignore[no-untyped-def]
+    """Whether the least and the greatest value of each row are equal."""
+    for j in range(len(values)):
+        equal[j] = values[j, order[j, 0]] == values[j, order[j, -1]]
 
 
 def bounds_over_classes(bounds: Bounds, fraction: np.ndarray, how: str) -> Bounds:
     """Bounds on scores of each class against the rest, combined."""
     low, high = (over_classes(side.__getitem__, fraction, how, len(fraction)) for side in bounds)
     return Bounds(low, high)
-
-
-def sweep_sorted(samples: LabelledSamples, kernel: Callable[..., None], *out: np.ndarray) -> None:
-    """Call ``kernel(values, order, codes, weight, *out)`` for every column of ``X``.
-
-    ``values`` is the column, ``order`` the permutation that sorts it; the last axis of each
-    ``out`` runs over the columns, and the kernel gets the part that belongs to its column.
-    """
-    X, codes = samples.X, samples.labels.codes
-    n, p = X.shape
-    weight = np.ones(n) if samples.weight is None else samples.weight
-    if sparse.issparse(X):
-        X = X.tocsc()
-    width = max(1, min(64, _BLOCK_ENTRIES // max(1, n)))
-
-    halt = Event()
-
-    def task(start: int, stop: int) -> None:
-        for left in range(start, stop, width):
-            if halt.is_set():
-                return
-            right = min(left + width, stop)
-            values = column_block(X, left, right)
-            order = np.argsort(values, axis=1)
-            kernel(values, order, codes, weight, *(array[..., left:right] for array in out))
-
-    run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)), stop=halt)

@@ -15,12 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from sklearn.utils._param_validation import StrOptions
 
-from tamiz.filters.univariate.base import LabelledSamples, Scored
-from tamiz.filters.univariate.order import Bounded, OrderFilter, sweep_sorted
-from tamiz.scale import Bounds, ClassHistograms
+from tamiz.filters.univariate.order import Between, OrderFilter
+from tamiz.scale.ordered import Bounds, OrderedColumns
 from tamiz.validation import Labels, check_class_weight
 
 
@@ -78,55 +76,15 @@ class StumpError(OrderFilter):
         self.n_features_to_select = n_features_to_select
         self.class_weight = class_weight
 
-    def _score(self, samples: LabelledSamples) -> Scored:
-        weight = np.ones(samples.X.shape[0]) if samples.weight is None else samples.weight
-        factor = check_class_weight(self.class_weight, samples.labels, samples.weight)
-        samples = samples._replace(weight=weight * factor[samples.labels.codes])
-        own = samples.class_weight()
-        right, distinct = np.zeros(samples.X.shape[1]), np.zeros(samples.X.shape[1])
-        sweep_sorted(samples, _most_right, right, distinct)
-        baseline = own.max()
-        gain = (right - baseline) / own.sum()
-        gain = np.where(gain > 1e-12, gain, 0.0)  # sums in another order differ by rounding
-        self.errors_ = np.maximum(0.0, 1 - baseline / own.sum() - gain)
-        return Scored(gain, None, distinct == 1)
-
-    def _bounded(self, histograms: ClassHistograms) -> Bounded:
-        rows = histograms.class_rows.astype(np.float64)
+    def _between(self, columns: OrderedColumns) -> Between:
+        rows = columns.class_weight()
         each = Labels(self.classes_, np.arange(len(rows)))  # a sample of each class
         factor = check_class_weight(self.class_weight, each, rows)
-        own = factor * rows
-        baseline = 1 - own.max() / own.sum()
-        errors = histograms.stump_errors(factor)
-        self.errors_ = errors.middle
-        low, high = (baseline - side for side in (errors.high, errors.low))
-        low, high = (np.where(gain > 1e-12, gain, 0.0) for gain in (low, high))
-        return Bounded(Bounds(low, high), None)
-
-
-@njit(cache=True, nogil=True)
-def _most_right(values, order, codes, weight, right, distinct):  # type: ignore[no-untyped-def]
-    """Weight of what the best threshold predicts rightly, for each row of ``values``."""
-    n, n_classes = values.shape[1], codes.max() + 1
-    counts = np.empty(n_classes)
-    left = np.empty(n)  # weight of the most frequent class among the first q + 1
-    for j in range(len(values)):
-        counts[:] = 0.0
-        most = 0.0
-        for q in range(n):
-            i = order[j, q]
-            counts[codes[i]] += weight[i]
-            most = max(most, counts[codes[i]])
-            left[q] = most
-        best = most
-        counts[:] = 0.0
-        most = 0.0
-        distinct[j] = 1.0
-        for q in range(n - 1, 0, -1):
-            i = order[j, q]
-            counts[codes[i]] += weight[i]
-            most = max(most, counts[codes[i]])
-            if values[j, order[j, q - 1]] != values[j, i]:
-                distinct[j] += 1.0
-                best = max(best, left[q - 1] + most)
-        right[j] = best
+        own = columns.class_weight(factor)
+        baseline, total = own.max(), own.sum()
+        right = columns.stump(factor)
+        gains = ((one - baseline) / total for one in (right.middle, *right))
+        # sums in another order differ by rounding
+        gain, low, high = (np.where(one > 1e-12, one, 0.0) for one in gains)
+        self.errors_ = np.maximum(0.0, 1 - baseline / total - gain)
+        return Between(gain, Bounds(low, high))
