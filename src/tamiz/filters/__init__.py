@@ -11,8 +11,8 @@ from tamiz.filters.univariate.auc import AUCScore
 from tamiz.filters.univariate.chi_squared import ChiSquared
 from tamiz.filters.univariate.fisher import FisherScore, SignalToNoise
 from tamiz.filters.univariate.kolmogorov_smirnov import KolmogorovSmirnov
+from tamiz.filters.univariate.order import StumpError
 from tamiz.filters.univariate.pearson import PearsonScore
-from tamiz.filters.univariate.stump import StumpError
 from tamiz.filters.univariate.welch import WelchT
 
 __all__ = [

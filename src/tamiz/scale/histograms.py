@@ -130,8 +130,8 @@ class ClassHistograms(OrderedColumns):
 
     def exact(self) -> np.ndarray:
         """Columns whose bins hold one value each, so that nothing is open."""
-        open_ = self._open()
-        return np.array([not open_[self._bins(j)].any() for j in range(self.cuts.n_features)])
+        opens = (self.low < self.high) & (np.count_nonzero(self.counts, axis=0) > 1)
+        return np.array([not opens[self._bins(j)].any() for j in range(self.cuts.n_features)])
 
     def constant(self) -> np.ndarray:
         """Columns with one value in all rows."""
@@ -165,10 +165,6 @@ class ClassHistograms(OrderedColumns):
         """The bins of a column."""
         bounds = self.cuts.bounds
         return slice(int(bounds[j]) + j, int(bounds[j + 1]) + j + 1)
-
-    def _open(self) -> np.ndarray:
-        """Bins with several values, and with rows of several classes."""
-        return (self.low < self.high) & (np.count_nonzero(self.counts, axis=0) > 1)
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-r"""Scores that follow from the order of the values of a column, from counts and from samples alike.
+"""Scores that follow from the order of the values of a column, from counts and from samples alike.
 
 Here is the only definition of the area under the ROC curve, of the distance of Kolmogorov and
 Smirnov and of the error of the best threshold. A column is a sequence of weighted labels in the
@@ -57,11 +57,9 @@ class OrderedColumns(ABC):
         """
 
     def wins(self) -> tuple[Bounds, np.ndarray]:
-        r"""Pairs in which a row of the class has the greater value, ties counting one half.
+        """Pairs in which a row of the class has the greater value, ties counting one half.
 
-        Also the sums of :math:`t^3 - t` over the values that :math:`t` rows share, as far as is
-        certain. With :math:`r_i` the mid-rank of row i, the pairs of class k are
-        :math:`\sum_{i \in k} w_i r_i - W_k^2 / 2`.
+        Also the sums of t³ - t over the values that t rows share, as far as is certain.
 
         Returns
         -------
@@ -229,7 +227,13 @@ def _most_right(values, order, codes, weight, several, low, high):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def _most_right_inside(values, order, codes, weight, several):  # type: ignore[no-untyped-def]
+def _most_right_inside(
+    values: np.ndarray,
+    order: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    several: np.ndarray,
+) -> float:
     """The same of thresholds inside groups: one class may lie left of them, another right."""
     n, n_classes = len(values), codes.max() + 1
     own, upto, before = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
