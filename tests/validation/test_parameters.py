@@ -6,6 +6,7 @@ import ast
 import builtins
 import importlib
 import inspect
+import operator
 import pathlib
 import pickle
 import pkgutil
@@ -305,3 +306,49 @@ def test_a_checked_function_is_still_itself():
         assert str(inspect.signature(one)) == str(inspect.signature(body))
         assert (one.__doc__, one.__qualname__) == (body.__doc__, body.__qualname__)
     assert pickle.loads(pickle.dumps(tamiz.compare)) is tamiz.compare
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "words"),
+    [
+        ("compare", {"repeats": 0}, "repeats=0 must be an integer from 1."),
+        ("compare", {"confidence": 95}, "confidence=95 must be a number between 0 and 1"),
+        ("compare", {"scale": "l2"}, "use 'standard', 'auto', 'minmax' or None."),
+        ("compare", {"rule": "2se"}, "rule='2se' is not understood"),
+        ("compare", {"prefer": "dask"}, "use 'threads', 'processes' or None."),
+        ("compare", {"task": "rank"}, "use 'auto', 'classification' or 'regression'."),
+        ("compare", {"nested": 1}, "use True, False, or an integer from 2."),
+        ("compare", {"error_score": 0.5}, "error_score=0.5 is not understood"),
+        ("compare", {"time_budget": 0}, "time_budget=0 must be a number of seconds above 0."),
+        ("tune", {"n_iter": 0}, "n_iter=0 must be an integer from 1."),
+        ("tune", {"memory_mb": -1}, "memory_mb=-1 must be a number of MiB from 0."),
+        ("tune", {"error_score": True}, "must be a number, nan or 'raise'."),
+        ("evaluation.stability_of", {"sample": "half"}, "'bootstrap', 'subsample' or 'folds'"),
+        ("evaluation.stability_of", {"fraction": 2}, "fraction=2 must be a number between 0 and 1"),
+        ("evaluation.stability_of", {"n_folds": 1}, "n_folds=1 must be an integer from 2."),
+        ("evaluation.significance", {"test": "t"}, "'auto', 'corrected_t', 'wilcoxon' or"),
+        ("evaluation.significance", {"test_fraction": -1}, "a number from 0, n_test / n_train."),
+        ("evaluation.report_card", {"n_bootstrap": 0}, "n_bootstrap=0 must be an integer from 1."),
+        ("information.encode", {"n_bins": 251}, "n_bins=251 must be an integer from 2 to 250."),
+        ("information.discretise", {"bins": None}, "bins=None is not understood"),
+        ("information.entropy", {"unit": "dits"}, "use 'nats' or 'bits'."),
+        ("information.mutual_information_matrix", {"dtype": int}, "use numpy.float64 or"),
+        ("neighbors.choose_k", {"rule": "least"}, "use 'best' or '1se'."),
+        ("scale.batches", {"n_features": 0}, "n_features=0 must be an integer from 1."),
+        ("data.load", {"leaks": "no"}, "use 'keep' or 'drop'."),
+        ("data.available", {"where": "here"}, "use 'bundled', 'folder', 'openml' or None."),
+        ("scale.is_large", {"share": 0}, "share=0 must be a number above 0, such as 0.25."),
+        ("kernels.mercer_check", {"max_samples": 0}, "max_samples=0 must be an integer from 1."),
+    ],
+)
+def test_public_functions_refuse_in_one_wording(call, arguments, words):
+    function = operator.attrgetter(call)(tamiz)
+    needed = [
+        value
+        for value in inspect.signature(function).parameters.values()
+        if value.default is value.empty and value.kind is value.POSITIONAL_OR_KEYWORD
+    ]
+    if call == "evaluation.stability_of":
+        needed[0] = SVC()
+    with pytest.raises(ValueError, match=re.escape(words)):
+        function(*needed, **arguments)
