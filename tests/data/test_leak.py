@@ -155,28 +155,64 @@ def test_one_class_has_nothing_to_leak():
 @pytest.mark.parametrize("name", [*available("bundled"), *available("folder")])
 def test_data_sets_of_the_field_hold_no_suspects(name):
     data = load(name, nrows=5000)
-    assert not {"leak", "transposed"}.intersection(one.code for one in data.warnings)
+    assert not {"leak", "groups", "transposed"}.intersection(one.code for one in data.warnings)
 
 
-def test_a_column_that_says_which_rows_belong_together_is_reported():
+def rows_of_patients(sick_by_patient=True):
+    """240 rows of 40 patients; the target belongs to the patient, or to the row."""
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(40), 6)
-    sick = rng.integers(0, 2, 40)[patient]
-    table = pd.DataFrame(
-        {"patient": [f"p{k}" for k in patient], "a": rng.standard_normal(240), "sick": sick}
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        data = load(table, "sick", leaks="drop")
-        assert "patient" in data.aside
-        said = next(one for one in data.warnings if one.code == "leak")
-        assert "groups='patient'" in said.text and said.columns == ("patient",)
-        kept = load(table, "sick", leaks="drop", keep="patient")
-        assert "patient" in kept.feature_names
-        grouped = load(table, "sick", leaks="drop", groups="patient")
-        assert not [one for one in grouped.warnings if one.code == "leak"]
-        shuffled = load(table.assign(sick=rng.permutation(sick)), "sick", leaks="drop")
-        assert "patient" in shuffled.feature_names
+    sick = rng.integers(0, 2, 40)[patient] if sick_by_patient else rng.integers(0, 2, 240)
+    cells = {"patient": [f"p{k}" for k in patient], "a": rng.standard_normal(240), "sick": sick}
+    return pd.DataFrame(cells)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_column_that_says_which_rows_belong_together_is_reported():
+    table = rows_of_patients()
+    data = load(table, "sick", leaks="drop")
+    assert "patient" in data.aside and data.roles["patient"] == "leak"
+    (said,) = [one for one in data.warnings if one.code in ("leak", "groups")]
+    assert said.code == "groups" and said.columns == ("patient",)
+    assert "groups='patient'" in said.text and "40 values" in said.text
+    assert "keep=" not in said.text  # which would lead to a model of these patients alone
+    kept = load(table, "sick", leaks="drop", keep="patient")
+    assert "patient" in kept.feature_names
+    grouped = load(table, "sick", leaks="drop", groups="patient")
+    assert not [one for one in grouped.warnings if one.code in ("leak", "groups")]
+    shuffled = load(table.assign(sick=np.random.default_rng(1).permutation(table.sick)), "sick")
+    assert "patient" in shuffled.feature_names
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_groups_of_many_rows_are_reported_as_groups_too():
+    """So few values beside the rows would be a leak like any other, were they not so mixed."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(30), 60)
+    table = pd.DataFrame({"person": person, "a": rng.standard_normal(1800)})
+    data = load(table.assign(y=rng.integers(0, 2, 30)[person]), "y", leaks="drop")
+    assert [(one.code, one.columns) for one in data.warnings] == [("groups", ("person",))]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["patient", "customer_id", "Subject no", "visitorId", "cliente"])
+@pytest.mark.parametrize("text", [True, False])
+def test_a_feature_that_is_called_like_a_group_is_reported_whatever_the_classes(name, text):
+    table = rows_of_patients(sick_by_patient=False)
+    values = table.patient if text else 7 * table.patient.str[1:].astype(int) + 1000
+    data = load(table.assign(patient=values).rename(columns={"patient": name}), "sick")
+    assert name in data.feature_names
+    (said,) = [one for one in data.warnings if one.code == "groups"]
+    assert said.columns == (name,) and f"groups={name!r}" in said.text
+    told = load(table.rename(columns={"patient": name}), "sick", roles={name: "categorical"})
+    assert not [one for one in told.warnings if one.code == "groups"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["ward", "active_users", "persons", "patient_age"])
+def test_other_features_whose_values_return_are_no_groups(name):
+    table = rows_of_patients(sick_by_patient=False).rename(columns={"patient": name})
+    assert not [one for one in load(table, "sick").warnings if one.code == "groups"]
 
 
 def test_values_that_return_thousands_of_times_are_no_trouble():

@@ -14,9 +14,11 @@ from tamiz.data.dataset import Dataset, count_missing
 from tamiz.data.errors import DataError, listed
 from tamiz.data.findings import (
     Remarks,
+    find_groups,
     find_leaks,
     report_aside,
     report_doubtful,
+    report_groups,
     report_leaks,
     report_skew,
     report_transposed,
@@ -98,9 +100,15 @@ def build(
         }
         if target.y is not None:
             codes = target.codes()
-            away = find_leaks(X, names, codes, target.task, judged, cleared, plan.target)
+            classes = codes if target.task == "classification" else None
+            together, called = find_groups(X, names, classes, judged, cleared)
+            away = find_leaks(X, names, codes, target.task, judged, cleared, plan.target, together)
             judged.update(dict.fromkeys(away, "leak"))
-            report_leaks(away, leaks == "drop", remarks)
+            grouped = "groups" in plan.beside
+            if not grouped:
+                report_groups(together, called, leaks == "drop", remarks)
+            alone = {f: how for f, how in away.items() if grouped or f not in together}
+            report_leaks(alone, leaks == "drop", remarks)
             if leaks == "drop":
                 aside |= {f: f"a suspected leak: gives the target {how}" for f, how in away.items()}
     if encode is None:

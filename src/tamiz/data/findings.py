@@ -32,7 +32,7 @@ import numpy as np
 
 from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
-from tamiz.data.plan import ASIDE, ColumnPlan, perhaps_identifiers
+from tamiz.data.plan import ASIDE, ColumnPlan, named_like_group, perhaps_identifiers
 
 LEAST = 20  # with fewer rows a perfect column may be luck
 NEARLY = 0.02  # errors, as a fraction of those made without features, that are nearly none ...
@@ -369,8 +369,9 @@ def find_leaks(
     roles: dict[str, str],
     cleared: set[str],
     target: str | None,
+    together: dict[str, int],
 ) -> dict[str, str]:
-    """Features that give the target away, and how well."""
+    """Features that give the target away, and how well; ``together`` comes from find_groups."""
     asked = [
         j
         for j, name in enumerate(names)
@@ -382,13 +383,8 @@ def find_leaks(
     called = [names[j] for j in asked]
     found = leaks(inside, codes, task == "classification", called, target or "")
     away = {called[k]: how for k, how in found.items()}
-    if task == "classification" and len(codes) > 4 * MANY:
-        for k, n_values in belonging(inside, codes).items():
-            away.setdefault(
-                called[k],
-                f"in every row, by {n_values} values of one class each; if the rows of a value "
-                f"belong together, say groups={called[k]!r}",
-            )
+    for name, n_values in together.items():
+        away[name] = f"in every row, by {n_values:,} values of one class each"
     place = {name: j for j, name in enumerate(names)}
     for name in [name for name in names if away and roles[name] == "duplicate"]:
         for first, how in list(away.items()):
@@ -398,7 +394,60 @@ def find_leaks(
     return away
 
 
+def find_groups(
+    X: np.ndarray,
+    names: list[str],
+    codes: np.ndarray | None,
+    roles: dict[str, str],
+    cleared: set[str],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Features that seem to say which rows belong together, with their numbers of values.
+
+    The first are those whose values go with one class each (``codes``; None if there are none), the
+    second have only the name of such a column, and values that return.
+    """
+    asked = [
+        j
+        for j, name in enumerate(names)
+        if roles[name] in ("numeric", "categorical") and name not in cleared
+    ]
+    together = {}
+    if codes is not None and len(codes) > 4 * MANY and asked:
+        inside = X if len(asked) == len(names) else X[:, asked]
+        together = {names[asked[k]]: n for k, n in belonging(inside, codes).items()}
+    called = {}
+    for j in asked:
+        if names[j] not in together and named_like_group(names[j]):
+            values, counts = np.unique(X[:, j][~np.isnan(X[:, j])], return_counts=True)
+            whole = bool((values == np.floor(values)).all())
+            if whole and len(values) >= MANY and counts[counts > 1].sum() >= 0.8 * len(X):
+                called[names[j]] = len(values)
+    return together, called
+
+
+def report_groups(
+    together: dict[str, int], called: dict[str, int], dropped: bool, remarks: Remarks
+) -> None:
+    """Features that seem to say which rows belong together, where no groups were named."""
+    for found, how in (
+        (together, "each of their values goes with one class"),
+        (called, "their names say so, and their values return"),
+    ):
+        if not found:
+            continue
+        shown = ", ".join(f"{name!r} ({n:,} values)" for name, n in list(found.items())[:5])
+        left_out = dropped and found is together
+        remarks.warn(
+            "groups",
+            found,
+            f"Perhaps the rows of a value belong together (a patient, a customer): {shown}; {how}. "
+            f"If they do, errors are far too small unless you say groups={next(iter(found))!r}. "
+            + ("The columns are left out." if left_out else "They are used as features."),
+        )
+
+
 def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:
+    """Features that alone give the target away."""
     if not away:
         return
     shown = ", ".join(f"{name!r} ({how})" for name, how in list(away.items())[:5])
