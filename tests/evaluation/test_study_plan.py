@@ -74,3 +74,53 @@ def test_all_features_cost_nothing_more_where_they_are_not_judged_alone():
     assert planned(12_600, baselines=())[0].seconds < 0.5 * planned(12_600)[0].seconds
     narrow = planned(200)[0].seconds  # the largest size is all of them
     assert planned(200, baselines=())[0].seconds == pytest.approx(narrow)
+
+
+class FailsWithRareClasses(KnownCosts):
+    """Some methods or judges cannot be used."""
+
+    def __init__(self, n_columns, failing):
+        super().__init__(n_columns)
+        self.failing = failing
+
+    def __call__(self, method, judge, sizes, rows, columns):
+        if {method, judge} & self.failing:
+            return TrialTimes(float("nan"), float("nan"), 0.0)
+        return super().__call__(method, judge, sizes, rows, columns)
+
+
+def planned_with(failing, **fixed):
+    y = np.arange(300) % 2
+    return make_plan(
+        np.zeros((300, 15)), y, task="classification", units=None, fixed=Fixed(**fixed), n_jobs=1,
+        seed=0, trial=FailsWithRareClasses(15, set(failing)),
+    )  # fmt: skip
+
+
+def test_a_method_that_fails_when_tried_is_left_out_and_costs_no_other_its_place():
+    plan = planned_with(["ho-svm"])
+    assert plan.methods == ["fisher", "mrmr", "forest", "relieff", "rfe"]
+    assert plan.judges == ["linear", "rbf", "tree", "forest"]
+    assert np.isfinite(plan.seconds) and "nan" not in plan.describe()
+    (out,) = plan.left_out
+    assert (out["what"], out["name"]) == ("failed method", "ho-svm")
+    assert out["flag"] == "--methods fisher,mrmr,forest,relieff,rfe,ho-svm"
+
+
+def test_what_was_named_is_planned_even_if_it_fails_when_tried():
+    plan = planned_with(["ho-svm", "tree"], methods=["ho-svm", "fisher"], judges=["tree", "rbf"])
+    assert plan.methods == ["ho-svm", "fisher"] and plan.judges == ["tree", "rbf"]
+    assert np.isfinite(plan.seconds) and not plan.left_out
+    assert len(planned_with(["fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm"]).methods) == 1
+
+
+def test_the_plan_of_classes_of_two_rows_uses_the_methods_that_can():
+    """Hold-out elimination needs two rows of each class to learn from."""
+    rng = np.random.default_rng(0)
+    y = np.r_[np.repeat([0, 1, 2], 60), 3, 3, 4, 4]
+    X = rng.normal(size=(len(y), 6)) + y[:, None] * [1, 0, 0, 0, 0, 0]
+    plan = make_plan(
+        X, y, task="classification", units=None, fixed=Fixed(time_budget=1e6), n_jobs=1, seed=0
+    )
+    assert plan.methods == ["fisher", "mrmr", "forest", "relieff", "rfe"]
+    assert np.isfinite(plan.seconds)

@@ -201,8 +201,8 @@ def _plan(problem: _Prepared, fixed: Fixed, given: Any, say: Callable[[str], Non
         )
     say(f"plan: {plan.describe()}")
     for one in plan.left_out:
-        if one["what"] in ("method", "judge"):
-            what = "" if one["what"] == "method" else "the judge "
+        if one["what"] in ("method", "failed method", "judge"):
+            what = "the judge " if one["what"] == "judge" else ""
             say(f"left out: {what}{one['name']}, since {one['why']}; {one['flag']} includes it")
     return plan
 

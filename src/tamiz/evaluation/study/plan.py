@@ -126,6 +126,8 @@ class Fixed:
 class Costs:
     """Seconds on the rows of a probe, and how they grow with the number of samples.
 
+    What fails on those rows takes no time, and has no place in ``methods`` or ``judges``.
+
     Attributes
     ----------
     n : int
@@ -148,11 +150,11 @@ class Costs:
 
     def of_method(self, name: str, n: int) -> float:
         """One selection among n samples."""
-        return self.methods[name] * _grown(self.n, n, _GROWTH.get(name, 1.1))
+        return self.methods.get(name, 0.0) * _grown(self.n, n, _GROWTH.get(name, 1.1))
 
     def of_judge(self, name: str, n: int, fraction: float) -> float:
         """A judge that learns from n samples, with a fraction of the settings probed."""
-        return _SHARED * fraction * self.judges[name] * self._judge_growth(name, n)
+        return _SHARED * fraction * self.judges.get(name, 0.0) * self._judge_growth(name, n)
 
     def of_whole(self, name: str, n: int) -> float:
         """A judge that learns from all columns of n samples, one setting."""
@@ -208,6 +210,8 @@ def make_plan(
     plan = _first_plan(n, p, columns, y, task, fixed)
     rows = some_rows(y, min(len(y), _PROBE_ROWS), task, seed, least=4)
     costs = _probe(trial or Trials(X, y, task, units, seed), rows, columns, plan, fixed, task, tell)
+    if fixed.methods is None:
+        plan = _without_failed(plan, costs)
     workload = _Workload(n, costs, effective_n_jobs(n_jobs), task, plan)
     return _fit_into(plan, workload, fixed)
 
@@ -265,7 +269,10 @@ def _sizes(p: int) -> list[int]:
 
 
 class TrialTimes(NamedTuple):
-    """Seconds of one selection, of one judge at all sizes, and of preparing the table."""
+    """Seconds of one selection, of one judge at all sizes, and of preparing the table.
+
+    NaN where the method or the judge failed.
+    """
 
     select: float
     judge: float
@@ -325,8 +332,12 @@ class Trials:
             )
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        select, judged = np.nanmean(found.select_seconds), np.nanmean(found.judge_seconds)
-        return TrialTimes(float(select), float(judged), prepare)
+        return TrialTimes(_mean(found.select_seconds), _mean(found.judge_seconds), prepare)
+
+
+def _mean(seconds: np.ndarray) -> float:
+    known = seconds[np.isfinite(seconds)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def _probe(
@@ -338,7 +349,7 @@ def _probe(
     task: str,
     tell: Callable[[str], None],
 ) -> Costs:
-    """Times on a few hundred rows; everything is run twice, since the first run may compile.
+    """Times on a few hundred rows: the less of two, since the first run may compile.
 
     Rankings are tried on all columns. A judge is tried at all sizes; where all features are judged
     and are more than any size, also with as many columns as a probe can afford. Its time grows with
@@ -352,19 +363,21 @@ def _probe(
     scale = 1.0 if some is None else n_columns / len(some)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        first = plan.methods[0]
         for method in plan.methods:
             tell(f"trying {method}")
-            trial(method, "tree", [1], rows, None)
-            times = trial(method, "tree", [1], rows, None)
-            costs.methods[method], costs.preparing = times.select, times.prepare
+            times = [trial(method, "tree", [1], rows, None) for _ in range(2)]
+            costs.preparing = min(one.prepare for one in times)
+            select = min(one.select for one in times)
+            if np.isfinite(select):
+                costs.methods[method] = select
+        first = next(iter(costs.methods), plan.methods[0])
         for judge in plan.judges:
             tell(f"trying the judge {judge}")
-            trial(first, judge, plan.sizes, rows, None)
-            times = trial(first, judge, plan.sizes, rows, None)
-            costs.judges[judge] = _n_settings(judge, task, "fine") * times.judge
-            if wide:
-                costs.whole[judge] = scale * trial("all", judge, [1], rows, some).judge
+            judged = min(trial(first, judge, plan.sizes, rows, None).judge for _ in range(2))
+            if np.isfinite(judged):
+                costs.judges[judge] = _n_settings(judge, task, "fine") * judged
+                if wide:
+                    costs.whole[judge] = scale * trial("all", judge, [1], rows, some).judge
     return costs
 
 
@@ -514,13 +527,24 @@ def _drop_slowest(costs: Costs) -> Callable[[StudyPlan], StudyPlan]:
     def drop(plan: StudyPlan) -> StudyPlan:
         if len(plan.methods) <= 2:
             return plan
-        slowest = max(plan.methods, key=lambda name: costs.methods[name])
+        slowest = max(plan.methods, key=lambda name: costs.methods.get(name, 0.0))
         rest = [name for name in plan.methods if name != slowest]
         why = "it takes longest, and the plan would not fit into the time"
         flag = f"--methods {','.join(plan.methods)}"
         return _without(plan, "method", slowest, why, flag, methods=rest)
 
     return drop
+
+
+def _without_failed(plan: StudyPlan, costs: Costs) -> StudyPlan:
+    """The plan without the methods that failed on the rows of the probe, unless all did."""
+    for name in [one for one in plan.methods if one not in costs.methods]:
+        rest = [one for one in plan.methods if one != name]
+        if rest:
+            why = "it failed when it was tried on a few hundred rows"
+            flag = f"--methods {','.join(plan.methods)}"
+            plan = _without(plan, "failed method", name, why, flag, methods=rest)
+    return plan
 
 
 def _without(
