@@ -1,10 +1,11 @@
-"""Calls of one function while a test runs: watched, interrupted at a chosen one, or divided."""
+"""Calls of one function while a test runs: watched, slowed, interrupted, or divided."""
 
 from __future__ import annotations
 
 import _thread
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
@@ -43,6 +44,16 @@ def _through(owner: Any, name: str, act: Callable[..., Any]) -> Iterator[list[Ca
 def watched(owner: Any, name: str) -> AbstractContextManager[list[Call]]:
     """Note what every call of ``owner.name`` is given."""
     return _through(owner, name, lambda number, call: call())
+
+
+def slowed(owner: Any, name: str, seconds: float) -> AbstractContextManager[list[Call]]:
+    """Let every call of ``owner.name`` take so much longer, and no more of a processor's time."""
+
+    def act(number: int, call: Callable[[], Any]) -> Any:
+        time.sleep(seconds)
+        return call()
+
+    return _through(owner, name, act)
 
 
 def failing(

@@ -1,4 +1,4 @@
-"""A run that is stopped by a signal shows what it has, and says so by its exit code."""
+"""A run that is stopped by a signal or by its time shows what it has, and says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import time
 import numpy as np
 import pytest
 
-from tests.cli.programs import PROGRAM, valid
+from tamiz import reports
+from tamiz.cli import options
+from tamiz.cli.app import run
+from tamiz.cli.select import Budget
+from tamiz.filters import FisherScore
+from tests.calls import slowed, watched
+from tests.cli.programs import PROGRAM, is_one_line, valid
 
 
 def handled():
@@ -27,9 +33,9 @@ def test_a_signal_ends_a_run_at_once_and_keeps_what_was_reached(tmp_path, number
     y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
     rows = [",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,y", *rows]), encoding="utf-8")
-    options = ["-m", "fisher,welch", "--judge", "linear,tree", "--repeats", "400", "-j", "1", "-q"]
+    given = ["-m", "fisher,welch", "--judge", "linear,tree", "--repeats", "400", "-j", "1", "-q"]
     running = subprocess.Popen(
-        [*PROGRAM, "select", "t.csv", *options, "--json", "--checkpoint", "journal"],
+        [*PROGRAM, "select", "t.csv", *given, "--json", "--checkpoint", "journal"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -60,9 +66,9 @@ def test_sigterm_before_anything_is_finished_is_143(tmp_path):
     X = rng.standard_normal((3000, 12)).round(3)
     rows = [",".join([*map(str, row), "yn"[int(row[0] > 0)]]) for row in X]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,h,i,j,k,l,y", *rows]))
-    options = ["-m", "rfe", "--judge", "knn,rbf", "--repeats", "40", "-j", "1", "-q"]
+    given = ["-m", "rfe", "--judge", "knn,rbf", "--repeats", "40", "-j", "1", "-q"]
     running = subprocess.Popen(
-        [*PROGRAM, "select", "t.csv", *options, "--checkpoint", "journal"],
+        [*PROGRAM, "select", "t.csv", *given, "--checkpoint", "journal"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -81,3 +87,77 @@ def test_sigterm_before_anything_is_finished_is_143(tmp_path):
         running.kill()
     assert running.returncode == 143 and out == ""
     assert err.strip().splitlines()[-1] == "tamiz: ended by SIGTERM; nothing was finished."
+
+
+# ------------------------------------------------------------------------------ time budgets
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_budget_begins_with_the_command_and_compiling_does_not_count():
+    clock = Clock()
+    budget = Budget(30.0, clock)
+    assert budget.left == 30.0
+    clock.now += 8.0  # starting up, reading
+    assert budget.left == 22.0
+    budget.add(5.0)  # of these, compiling
+    assert budget.left == 27.0
+    clock.now += 100.0
+    assert budget.left == 3.0  # enough to try, and to say what is missing
+    assert Budget(None, clock).left is None
+    assert Budget(-1.0, clock).left < 0  # which a study refuses
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """A run of one method; everything is imported and compiled before its time is taken."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6)).round(3)
+    rows = [",".join([*map(str, row), "yn"[int(row[0] + row[1] > 0)]]) for row in X]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,c,d,e,f,y", *rows]), encoding="utf-8")
+    arguments = ["select", str(path), "-m", "fisher", "--judge", "tree", "--json", "-q", "-j", "1"]
+    assert run([*arguments, "--cv", "2", "--repeats", "1"]) == 0
+    return arguments
+
+
+def test_the_study_gets_what_reading_the_table_has_left(slow):
+    with slowed(options, "read", 2.0), watched(reports, "make_study") as calls:
+        assert run([*slow, "--cv", "2", "--repeats", "1", "--time-budget", "60"]) == 0
+    (call,) = calls
+    assert call.options["time_budget"] <= 58.0
+
+
+def test_a_run_that_would_take_minutes_keeps_its_budget(slow, tmp_path, capsys):
+    """Within a tenth and five seconds, the report included."""
+    budget = 8.0
+    capsys.readouterr()
+    more = ["--repeats", "100", "--time-budget", str(budget), "--out", str(tmp_path / "r.html")]
+    with slowed(FisherScore, "fit", 0.25):
+        began = time.monotonic()
+        assert run([*slow, *more]) == 0
+        assert time.monotonic() - began < 1.1 * budget + 5
+    found = valid("select", capsys.readouterr().out)
+    assert found["comparison"]["status"] == "time budget"
+    assert 1 <= found["honest"]["n_splits"] < 50  # of 500
+
+
+def test_a_budget_without_a_finished_split_leaves_a_first_guess_and_says_what_to_allow(
+    slow, capsys
+):
+    capsys.readouterr()
+    with slowed(FisherScore, "fit", 0.4):
+        assert run([*slow, "--cv", "5", "--repeats", "4", "--time-budget", "1"]) == 1
+    told = capsys.readouterr()
+    assert not told.out and is_one_line(told.err)
+    assert "--time-budget 1 ended before any split was finished, and so no error is" in told.err
+    assert "as a first guess, fisher ranks first: a, b" in told.err.replace("b, a", "a, b")
+    allowed = int(told.err.split("such as --time-budget ")[1].split(",")[0])
+    assert allowed >= 10 and allowed % 10 == 0

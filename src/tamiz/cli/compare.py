@@ -8,6 +8,7 @@ import typer
 
 from tamiz.cli import options as opt
 from tamiz.cli.select import (
+    Budget,
     Checkpoint,
     Folds,
     Methods,
@@ -54,9 +55,11 @@ def compare(
     """
     from tamiz.cli.console import flush, say, say_json, tell
 
+    budget = Budget(time_budget)
     opt.check_language(lang)
     opt.check_writable(out, "--out")
-    dataset = opt.read(data, reading=reading, quiet=quiet)
+    with budget.without_compiling():
+        dataset = opt.read(data, reading=reading, quiet=quiet)
     study = run_study(
         dataset,
         quiet=quiet,
@@ -71,7 +74,7 @@ def compare(
         permutations=permutations,
         n_jobs=jobs,
         random_state=seed,
-        time_budget=time_budget,
+        time_budget=budget,
         checkpoint=checkpoint,
     )
     # what was found comes first: it must not be lost if the file cannot be written

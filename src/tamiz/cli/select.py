@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,6 +72,47 @@ Checkpoint = Annotated[
 _SCALES = ("auto", "standard", "minmax", "none")
 
 
+class Budget:
+    """The seconds that a command may take, from its first line on; compiling does not count.
+
+    Starting up and reading the table take their time too: what the study gets is what is left.
+
+    Parameters
+    ----------
+    seconds : float or None
+        As the user wrote them.
+    clock : callable, default=time.monotonic
+        Seconds that only grow.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic):
+        self.seconds = seconds
+        self._clock = clock
+        self._began = clock()
+
+    def add(self, seconds: float) -> None:
+        """Time that does not count has passed."""
+        self._began += seconds
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, a tenth of the budget at least; None if there is no end."""
+        if self.seconds is None:
+            return None
+        return max(0.1 * self.seconds, self.seconds - (self._clock() - self._began))
+
+    @contextmanager
+    def without_compiling(self) -> Iterator[None]:
+        """What is compiled inside does not count."""
+        if self.seconds is None:
+            yield
+            return
+        from tamiz.evaluation.study.making import CompileWatch
+
+        with CompileWatch(compiled=self.add):
+            yield
+
+
 @opt.reads
 def select(
     data: opt.Data,
@@ -124,12 +167,14 @@ def select(
     """
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
+    budget = Budget(time_budget)
     for path, name in ((out, "--out"), (save, "--save")):
         opt.check_writable(path, name)
     opt.check_language(lang)
     if answer not in ("smallest", "most-accurate"):
         raise UsageProblem(f"--answer {answer!r} is not known; use smallest or most-accurate.")
-    dataset = opt.read(data, reading=reading, quiet=quiet)
+    with budget.without_compiling():
+        dataset = opt.read(data, reading=reading, quiet=quiet)
     if positive is not None:
         opt.check_positive(dataset, positive)
     if not quiet and "groups" in dataset.extras:
@@ -151,7 +196,7 @@ def select(
             permutations=permutations,
             n_jobs=jobs,
             random_state=seed,
-            time_budget=time_budget,
+            time_budget=budget,
             checkpoint=checkpoint,
         )
     # what was found comes first: it must not be lost if a file cannot be written
@@ -199,12 +244,14 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
             )
         options["class_weight"] = None if weights == "none" else weights
     tell_notes(dataset, quiet)
+    budget = options.pop("time_budget", None) or Budget(None)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = make_study(
             dataset,
             names,
             judges,
+            time_budget=budget.left,
             resume=options.get("checkpoint") is not None,
             verbose=0 if quiet else 1,
             tell=None if quiet else tell,
@@ -216,7 +263,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
             tell(message)
     for warning in study.warnings:
         warning["text"] = as_options(warning["text"])
-    _refuse_nothing(study, options.get("time_budget"))
+    _refuse_nothing(study, budget.seconds)
     return study
 
 
@@ -243,12 +290,21 @@ def _refuse_nothing(study: Study, time_budget: float | None) -> None:
     if found.status == "interrupted":
         raise KeyboardInterrupt
     if found.status == "time budget":
-        budget = "" if time_budget is None else f" {time_budget:g}"
-        raise Problem(
-            f"--time-budget{budget} ended before any split was finished; allow more, or name fewer "
-            "methods with --methods."
-        )
+        raise Problem(_too_short(study, time_budget))
     raise Problem("no method could be judged: " + "; ".join(found.failures[:2]))
+
+
+def _too_short(study: Study, time_budget: float | None) -> str:
+    """What is known where no split was finished: an order of the features, and no error."""
+    spent = study.seconds - study.compiling
+    planned = 0.0 if study.plan is None else study.plan.seconds
+    needed = 10 * math.ceil(max(2 * (time_budget or 0.0), spent + 2 * planned) / 10)
+    budget = "the time" if time_budget is None else f"--time-budget {time_budget:g}"
+    text = f"{budget} ended before any split was finished, and so no error is known"
+    for method, selection in list(study.selections.items())[:1]:
+        first = ", ".join(selection.names[j] for j in selection.order[:5])
+        text += f"; as a first guess, {method} ranks first: {first}"
+    return f"{text}. Allow more, such as --time-budget {needed}, or name fewer methods (--methods)."
 
 
 def document(study: Study, lang: str = "en") -> dict[str, Any]:
