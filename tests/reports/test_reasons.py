@@ -105,7 +105,7 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
         others = [
             t for t, one in enumerate(contest.triples)
             if sizes[t] == best.size and one.method != best.method and contest.choice.equal[t]
-            and abs(means[t] - means[mine]) <= 0.005 + tiny
+            and abs(means[t] - means[mine]) <= (0.005 if contest.comparison.shares else 0.0) + tiny
         ]  # fmt: skip
         own = nogueira_index(study.comparison.masks(best.method, best.size))
         steady = [

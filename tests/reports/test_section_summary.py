@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tamiz.evaluation.study import Study
-from tamiz.reports import render, summary
-from tests.reports.studies import full_study, other_study
+from tamiz.evaluation.study import Reason, Study
+from tamiz.evaluation.study.answers import find_answers
+from tamiz.reports import make_study, reason_text, render, summary
+from tests.reports.studies import full_study, other_study, small_table
 from tests.reports.tree import read
 
 
@@ -47,11 +48,64 @@ def test_a_study_that_was_cut_short_counts_what_was_tested():
     rows = len(np.unique(study.predictions.rows))
     assert rows < study.dataset.n_samples
     part = read(render(study)).one("summary")
-    assert f"2 of 4 splits are complete, with which {rows} rows were tested" in (
-        part.of_class("warn")[0].text
-    )
+    assert f"come: 2 of 4, with which {rows} rows were tested." in part.of_class("warn")[0].text
     assert "cut short" not in _words(full_study())
     assert "se interrumpió" in _words(study, "es")
+
+
+def test_methods_that_lack_a_split_are_named_where_a_study_was_cut_short():
+    """Nobody reads that 4 of 4 splits are complete, and wonders what was cut short."""
+    study = make_study(
+        small_table(), ["fisher", "welch"], ["linear"], sizes=[2, 12], cv=4, repeats=1
+    )
+    found = replace(study.comparison, status="time budget")
+    for errors in (found.errors, found.own_errors):
+        errors[found.methods.index("welch"), :, -1] = np.nan
+    answers = find_answers(found, study.answers.constant)
+    late = replace(study, comparison=found, answers=answers, status="cut short")
+    said = _words(late)
+    assert "cut short. Splits from which the numbers come: 4 of 4" in said
+    assert "Not finished in all of them, and so out of the comparison: “welch”." in said
+    assert "out of the comparison" not in _words(other_study("cut short"))
+
+
+def test_one_split_is_a_first_guess_and_no_promise():
+    study = make_study(small_table(), ["fisher"], ["linear"], sizes=[2, 12], cv=4, repeats=1)
+    found = replace(study.comparison, status="interrupted")
+    for errors in (found.errors, found.own_errors):
+        errors[:, :, 1:] = np.nan
+        errors[:, :, :1] = np.where(np.isnan(errors[:, :, :1]), np.nan, 0.0)
+    answers = find_answers(found, study.answers.constant)
+    honest = {**study.honest, "error": answers.smallest.error, "low": np.nan, "high": np.nan,
+              "n_splits": 1}  # fmt: skip
+    early = replace(
+        study, comparison=found, answers=answers, recommended=answers.smallest, honest=honest,
+        most_accurate=answers.most_accurate, status="cut short", predictions=None, learning=None,
+    )  # fmt: skip
+    said = _words(early)
+    assert "In the one split that was finished, the error is 0.0%: a first guess" in said
+    assert "expect an error" not in said
+    assert f"with {found.n_test[0]} samples, an error of up to about" in said  # no error was seen
+
+
+def test_a_judge_with_a_curve_is_explained_where_a_plane_is_enough():
+    study = full_study()
+    values = {"best": "rbf", "difference": 0.001, "standard_error": 0.01}
+    for judge, said in (("rbf", True), ("linear", False), ("svc-linear", False)):
+        best = replace(study.recommended, judge=judge, reasons=[Reason("boundary_linear", values)])
+        words = _words(replace(study, recommended=best, most_accurate=best))
+        assert ("this answer is rbf all the same; --judge linear asks" in words) == said
+
+
+@pytest.mark.parametrize(
+    ("study", "words"),
+    [(full_study, "no more than half a point: 2"), (None, "8 features and the same error: 2")],
+)
+def test_equal_errors_are_meant_in_the_unit_of_the_target(study, words):
+    """A numeric target has no points."""
+    study = other_study("regression") if study is None else study()
+    reason = Reason("steadiest", {"n_alike": 2, "size": 8})
+    assert words in reason_text(study, study.recommended, reason)
 
 
 def test_a_study_that_finished_nothing_says_only_that():

@@ -343,8 +343,12 @@ def _shown(contest: Contest, error: float) -> float:
 
 
 def _n_alike(contest: Contest, place: int) -> int:
-    """How many others of the same size are less steady and differ by less than half a point."""
+    """How many others of the same size are less steady and differ by less than half a point.
+
+    Of a numeric target, whose error has a unit of its own, they do not differ at all.
+    """
     choice, size = contest.choice, contest.triples[place].size
+    tolerance = 0.005 if contest.comparison.shares else 1e-12
     least = min(
         choice.means[t]
         for t, triple in enumerate(contest.triples)
@@ -355,7 +359,7 @@ def _n_alike(contest: Contest, place: int) -> int:
         and triple.size == size
         and bool(choice.equal[t])
         and triple.method != contest.triples[place].method
-        and bool(choice.means[t] <= least + 0.005)
+        and bool(choice.means[t] <= least + tolerance)
         for t, triple in enumerate(contest.triples)
     )
 

@@ -44,6 +44,8 @@ def reason(page: Page, best: Any, code: str, values: dict[str, Any]) -> Markup:
     for name, what in _COUNTS.items():
         if name in values:
             shown[name] = page.lang.count(what, int(values[name]))
+    if code == "boundary_linear" and best.judge not in ("linear", "svc-linear"):
+        shown["own"] = best.judge
     shown |= page.limit()
     return page.lang.rich(key, **shown)
 
@@ -54,6 +56,8 @@ def _variant(page: Page, best: Any, code: str, values: dict[str, Any]) -> str:
         return "only_one"
     if code == "ties" and values["n_tied"] == 1:
         return "ties_one"
+    if code == "steadiest" and not page.found.shares:
+        return "steadiest_numbers"
     if code == "fewest_within_error" and values["best_method"] == "all":
         return "fewest_within_error_all"
     if code == "boundary_linear" and values["difference"] <= 0:

@@ -102,6 +102,9 @@ def first(page: Page) -> list[Markup]:
             rows = n_tested(page)
             if rows is not None:
                 values["rows"] = lang.count("row", rows)
+            late = _unfinished(page)
+            if late:
+                values["methods"] = lang.listed(late)
             texts.append(lang.rich("cut_short", **values))
     if page.no_signal:
         best = page.answers.most_accurate
@@ -115,6 +118,12 @@ def first(page: Page) -> list[Markup]:
             values["p"] = lang.pvalue(page.answers.pvalue)
         texts.append(lang.rich("no_signal_chance" if less else "no_signal", **values))
     return texts
+
+
+def _unfinished(page: Page) -> list[str]:
+    """Methods that lack a split which others have finished, and so do not compete."""
+    competing = {triple.method for triple in page.answers.contest.triples}
+    return [page.method(name) for name in page.found.methods if name not in {*competing, "random"}]
 
 
 def n_tested(page: Page) -> int | None:
@@ -301,8 +310,11 @@ def _expected(page: Page) -> list[Markup]:
     error, values = honest["error"], page.honest_fields()
     if page.found.metric == "error" and 0 < error <= 1 / 3:
         values["one_in"] = lang("one_in", n=lang.integer(1 / error))
-    texts = [lang.rich("expect", **values)]
+    one_split = honest["n_splits"] == 1
+    texts = [lang.rich("expect_one_split" if one_split else "expect", **values)]
     n, level = n_tested(page), page.found.confidence
+    if n is None and one_split:
+        n = int(page.found.n_test[page.answers.contest.splits[0]])
     if page.found.metric == "error" and error == 0 and n:
         bound = 1 - (1 - level) ** (1 / n)  # errors that would go unseen in n samples so often
         shown = {"bound": lang.in_percent(bound, 1), "level": page.level(level)}
