@@ -15,6 +15,7 @@ from tamiz.evaluation.study import make_study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.evaluation.study.choice import MOST_ACCURATE, SMALLEST
 from tamiz.evaluation.study.predictions import final_candidate, triple_predictions
+from tamiz.reports import summary
 from tamiz.tree import CARTClassifier
 
 QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
@@ -242,6 +243,21 @@ def test_slow_methods_are_left_out_by_name_with_the_flag_that_includes_them():
     assert "ho-svm" in out[0]["flag"] and out[0]["flag"].startswith("--methods")
     assert any("left out: ho-svm" in line for line in said)
     assert any(line.startswith("plan: ") and "about" in line for line in said)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_classes_of_two_rows_are_warned_of_by_name():
+    rng = np.random.default_rng(3)
+    y = np.r_[np.repeat([0, 1], 40), 2, 2, 3, 3, 3]
+    X = rng.standard_normal((len(y), 4)) + y[:, None]
+    study = make_study(dataset(X, y), ["fisher"], ["linear"], sizes=[1, 4], repeats=1, n_jobs=1)
+    (said,) = [one["text"] for one in study.warnings if one["code"] == "few_rows"]
+    assert "fewer than 5 rows: '2' (2), '3' (3)" in said and "there are 2 folds" in said
+    shown = " ".join(summary(study))
+    assert "! Classes of fewer than 5 rows: “2” (2), “3” (3)." in shown
+    assert "uncertain; there are 2 folds." in shown
+    enough = make_study(dataset(X[:80], y[:80]), ["fisher"], ["linear"], sizes=[1], repeats=1)
+    assert not [one for one in enough.warnings if one["code"] == "few_rows"]
 
 
 def test_a_run_that_was_cut_short_says_so_and_invents_no_interval():

@@ -143,7 +143,8 @@ def select(
     answer: Annotated[
         str,
         typer.Option(
-            help="Which answer --save keeps: smallest or most-accurate.", rich_help_panel="Output"
+            help="Which answer --save keeps: smallest or most-accurate.",
+            rich_help_panel="What comes out",
         ),
     ] = "smallest",
     lang: opt.Lang = "en",

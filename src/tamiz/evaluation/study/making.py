@@ -32,7 +32,13 @@ from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.statistical_tests.permutation import permutation_test
 from tamiz.evaluation.study.answers import features_of, find_answers
 from tamiz.evaluation.study.choice import SMALLEST
-from tamiz.evaluation.study.plan import DEFAULT_BUDGET, Fixed, StudyPlan, make_plan
+from tamiz.evaluation.study.plan import (
+    DEFAULT_BUDGET,
+    USUAL_FOLDS,
+    Fixed,
+    StudyPlan,
+    make_plan,
+)
 from tamiz.evaluation.study.predictions import (
     card_of,
     final_candidate,
@@ -258,7 +264,7 @@ def _study(
         comparison=found,
         plan=plan,
         status=_status(found),
-        warnings=[one.to_dict() for one in given.dataset.warnings],
+        warnings=[one.to_dict() for one in given.dataset.warnings] + _few_rows(problem, plan),
         params={
             "methods": found.methods,
             "judges": found.judges,
@@ -274,6 +280,22 @@ def _study(
         seed=given.random_state,
         notes=list(found.notes),
     )
+
+
+def _few_rows(problem: _Prepared, plan: StudyPlan) -> list[dict[str, Any]]:
+    """A warning of classes that have fewer rows than there are folds as a rule."""
+    if problem.classes is None:
+        return []
+    counts = zip(problem.classes, np.bincount(problem.y).tolist(), strict=True)
+    few = [f"{name!r} ({n})" for name, n in counts if n < USUAL_FOLDS]
+    if not few:
+        return []
+    text = (
+        f"Classes of fewer than {USUAL_FOLDS} rows: {', '.join(few)}. What is said about them, and "
+        f"every error that counts them, is very uncertain; there are {plan.cv} folds. Leave their "
+        "rows out, or join them with another class."
+    )
+    return [{"code": "few_rows", "columns": [], "text": text}]
 
 
 class _Measure(NamedTuple):

@@ -27,6 +27,8 @@ from tamiz.runtime.threads import limit_threads, one_blas_thread
 
 #: Seconds that a study may take unless the user says otherwise.
 DEFAULT_BUDGET = 60.0
+#: Outer folds, unless a class has fewer rows or the time is short.
+USUAL_FOLDS = 5
 #: The part of the budget that the plan fills; the rest is for what follows, and for surprises.
 _FILLED = 0.7
 #: More repeats and finer settings are worth this part of the budget.
@@ -234,7 +236,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
     judges = [*(fixed.judges or JUDGES_BY_DEFAULT)]
     if fixed.judges is None and task == "regression":
         judges.remove("forest")
-    cv = fixed.cv or 5
+    cv = fixed.cv or USUAL_FOLDS
     if fixed.cv is None and task == "classification":
         least = int(np.unique(y, return_counts=True)[1].min())
         cv = max(2, min(cv, least))

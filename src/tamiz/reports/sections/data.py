@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from tamiz.data.plan import perhaps_identifiers
+from tamiz.evaluation.study.plan import USUAL_FOLDS
 from tamiz.reports.charts.drawing import TEXT, Drawing, figure
 from tamiz.reports.charts.scales import cut, text_width
 from tamiz.reports.markup import Markup, folded, pairs, table, tag, visible
@@ -180,6 +181,16 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
         fraction = lang.in_percent(counts[name] / sum(counts.values()), 1)
         n, all_rows = lang.integer(counts[name]), lang.count("row", sum(counts.values()))
         return lang("warning_skew", name=visible(name), n=n, all=all_rows, fraction=fraction)
+    if code == "few_rows" and counts:
+        few = [
+            f"{lang('quoted', name=visible(name))} ({lang.integer(n)})"
+            for name, n in counts.items()
+            if n < USUAL_FOLDS
+        ]
+        values = {"classes": ", ".join(few), "least": lang.integer(USUAL_FOLDS)}
+        plan = getattr(page.study, "plan", None)
+        folds = {} if plan is None else {"folds": lang.integer(plan.cv)}
+        return lang("warning_few_rows", **values, **folds)
     used = set(columns) & set(data.feature_names)
     key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
     if not columns or code == "skew" or not lang.has(key):

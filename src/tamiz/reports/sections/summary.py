@@ -443,7 +443,7 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
         lines += _wrapped(alarm, width, "! ")
     if alarms[TEXT_WARNINGS:]:
         more = page.lang.integer(len(alarms) - TEXT_WARNINGS)
-        lines.append(f"! {page.lang('more_names', n=more)}")
+        lines.append(f"! {page.lang('more_warnings', n=more)}")
     best = page.recommended
     if best is not None:
         both = same_answer(page)
