@@ -124,3 +124,35 @@ def test_the_plan_of_classes_of_two_rows_uses_the_methods_that_can():
     )
     assert plan.methods == ["fisher", "mrmr", "forest", "relieff", "rfe"]
     assert np.isfinite(plan.seconds)
+
+
+class ByMethod(KnownCosts):
+    """Methods take what is given, or next to nothing; judges take the time."""
+
+    def __init__(self, n_columns, seconds):
+        super().__init__(n_columns)
+        self.seconds = seconds
+
+    def __call__(self, method, judge, sizes, rows, columns):
+        return TrialTimes(self.seconds.get(method, 1e-4), 0.02 * len(sizes), 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "first_gone", "why"),
+    [
+        # a thousandth of a second more or less is no reason: the last of the list goes
+        ({"rrelieff": 1.2e-4, "pearson": 1.1e-4}, "qpfs", "the plan would not"),
+        ({"rrelieff": 0.5}, "rrelieff", "it takes longest"),
+    ],
+)
+def test_the_method_that_is_given_up_is_slow_or_the_last(seconds, first_gone, why):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 40)), rng.normal(size=1200)
+    plan = make_plan(
+        X, y, task="regression", units=None, fixed=Fixed(time_budget=60.0), n_jobs=1, seed=0,
+        trial=ByMethod(40, seconds),
+    )  # fmt: skip
+    out = [one for one in plan.left_out if one["what"] == "method"]
+    assert out[0]["name"] == first_gone and out[0]["why"].startswith(why)
+    assert out[0]["flag"] == "--methods pearson,rrelieff,cfs,qpfs"
+    assert plan.methods[0] == "pearson"

@@ -33,7 +33,9 @@ USUAL_FOLDS = 5
 _FILLED = 0.7
 #: More repeats and finer settings are worth this part of the budget.
 _EXTRAS = 0.18
-#: Methods in the order in which they are given up, last first.
+#: A method is slow whose selections take this part of a plan, or more.
+_SLOW = 0.1
+#: Methods in the order in which they are given up, last first, where none of them is slow.
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
 REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
 JUDGES_BY_DEFAULT = ("linear", "rbf", "tree", "forest")
@@ -404,25 +406,40 @@ class _Workload:
 
     def seconds(self, plan: StudyPlan) -> float:
         """Of the whole plan: its splits, and the rankings on all data."""
+        split = self._split(plan, *self._learnt_from(plan))
+        once = sum(self._ranking(plan, method, self.n) for method in plan.methods)
+        return (plan.cv * plan.repeats * split + once) / self._at_once
+
+    def selecting(self, plan: StudyPlan, method: str) -> float:
+        """What one method of the plan takes for all its selections, without any judge."""
+        outer, inside = self._learnt_from(plan)
+        split = self._ranking(plan, method, outer)
+        split += plan.inner * self._ranking(plan, method, inside)
+        once = self._ranking(plan, method, self.n)
+        return (plan.cv * plan.repeats * split + once) / self._at_once
+
+    @property
+    def _at_once(self) -> float:
+        """How many times faster the workers are than one."""
+        return 1.0 if self.workers == 1 else 0.75 * self.workers
+
+    def _learnt_from(self, plan: StudyPlan) -> tuple[int, int]:
+        """Rows of an outer training part, and of one inside it."""
         outer = round(self.n * (plan.cv - 1) / plan.cv)
         inside = round(outer * (plan.inner - 1) / plan.inner)
-        inside = min(inside, plan.limits.get("inner") or inside)
-        split = self._split(plan, outer, inside)
-        once = sum(
-            self.costs.of_method(method, min(self.n, plan.limits["methods"].get(method, self.n)))
-            for method in plan.methods
-        )
-        efficiency = 1.0 if self.workers == 1 else 0.75
-        return (plan.cv * plan.repeats * split + once) / (self.workers * efficiency)
+        return outer, min(inside, plan.limits.get("inner") or inside)
+
+    def _ranking(self, plan: StudyPlan, method: str, n: int) -> float:
+        """One selection by a method of the plan, with n rows to learn from."""
+        return self.costs.of_method(method, min(n, plan.limits["methods"].get(method, self.n)))
 
     def _split(self, plan: StudyPlan, outer: int, inside: int) -> float:
         """One outer split, with ``outer`` rows to learn from and ``inside`` in its inner folds."""
         costs = self.costs
         total = costs.of_preparing(outer) + plan.inner * costs.of_preparing(inside)
         for method in plan.methods:
-            most = plan.limits["methods"].get(method, self.n)
-            total += costs.of_method(method, min(outer, most))
-            total += plan.inner * costs.of_method(method, min(inside, most))
+            total += self._ranking(plan, method, outer)
+            total += plan.inner * self._ranking(plan, method, inside)
         sizes = len(plan.sizes) / self.n_sizes
         once = 2 if plan.apparent else 1
         for judge in plan.judges:
@@ -439,7 +456,7 @@ class _Workload:
 def _fit_into(plan: StudyPlan, workload: _Workload, fixed: Fixed) -> StudyPlan:
     """Leave out the least important until the plan fits."""
     budget = fixed.time_budget or DEFAULT_BUDGET
-    drop = [] if fixed.methods else [_drop_slowest(workload.costs)]
+    drop = [] if fixed.methods else [_without_a_method(workload)]
     extras = [_coarser, *([] if fixed.repeats else [_fewer_repeats] * (plan.repeats - 1))]
     steps = [
         _fewer_rows,
@@ -525,15 +542,23 @@ def _without_judge(name: str) -> Callable[[StudyPlan], StudyPlan]:
     return drop
 
 
-def _drop_slowest(costs: Costs) -> Callable[[StudyPlan], StudyPlan]:
+def _without_a_method(workload: _Workload) -> Callable[[StudyPlan], StudyPlan]:
+    """Give up the slowest method, or the last one where what they take is hardly different.
+
+    Every method costs the time of its judges, too, which is the same for all.
+    """
+
     def drop(plan: StudyPlan) -> StudyPlan:
         if len(plan.methods) <= 2:
             return plan
-        slowest = max(plan.methods, key=lambda name: costs.methods.get(name, 0.0))
-        rest = [name for name in plan.methods if name != slowest]
-        why = "it takes longest, and the plan would not fit into the time"
+        taken = {name: workload.selecting(plan, name) for name in plan.methods}
+        gone, why = max(plan.methods, key=taken.__getitem__), "it takes longest, and "
+        if taken[gone] < _SLOW * workload.seconds(plan):
+            gone, why = plan.methods[-1], ""
+        rest = [name for name in plan.methods if name != gone]
+        why += "the plan would not fit into the time"
         flag = f"--methods {','.join(plan.methods)}"
-        return _without(plan, "method", slowest, why, flag, methods=rest)
+        return _without(plan, "method", gone, why, flag, methods=rest)
 
     return drop
 
