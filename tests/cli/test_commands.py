@@ -213,6 +213,16 @@ def test_a_closed_pipe_does_not_lose_the_report(folder):
     assert (folder / "kept.html").stat().st_size > 10_000
 
 
+def test_a_reader_who_left_does_not_lose_the_model(folder):
+    """``2>&1 | head`` closes standard error, too."""
+    what = ["select", "iris.csv", "-m", "fisher", "--judge", "linear", "--cv", "2", "--repeats", "1"]
+    files = ["--out", "left.html", "--save", "left.tamiz", "2>&1 | true"]
+    command = " ".join([*PROGRAM, *what, *files])
+    subprocess.run(["bash", "-c", command], cwd=folder, timeout=240, check=False)
+    assert (folder / "left.html").stat().st_size > 10_000
+    assert (folder / "left.tamiz").stat().st_size > 100
+
+
 def test_the_seed_draws_the_folds_of_tune(folder):
     """The rows of the table are sorted by class, as in many files."""
     grid = ["--C", "1", "--gamma", "0.1,1", "--cv", 5, "--json"]

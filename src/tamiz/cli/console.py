@@ -14,7 +14,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -161,9 +161,10 @@ def open_pipe() -> Iterator[None]:
 
 
 def tell(text: str) -> None:
-    """A line beside the result."""
-    sys.stderr.write(f"tamiz: {' '.join(text.split())}\n")
-    sys.stderr.flush()
+    """A line beside the result; nobody may be left to read it, and files still to be written."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"tamiz: {' '.join(text.split())}\n")
+        sys.stderr.flush()
 
 
 def say_json(document: Any) -> None:

@@ -97,8 +97,8 @@ class Budget:
     @property
     def left(self) -> float | None:
         """Seconds that are left, a tenth of the budget at least; None if there is no end."""
-        if self.seconds is None:
-            return None
+        if self.seconds is None or not self.seconds > 0:  # which the study refuses
+            return self.seconds
         return max(0.1 * self.seconds, self.seconds - (self._clock() - self._began))
 
     @contextmanager
