@@ -102,10 +102,11 @@ def is_true(study: Study, best, code: str, values: dict) -> bool:
         those = (sizes == values["least_size"]) & (worse <= spread + tiny)
         return values["least_size"] < best.size and bool((worse[those] > contest.limit).any())
     if code == "steadiest":
+        alike = (0.005 if contest.comparison.error_is_rate else 0.0) + tiny
         others = [
             t for t, one in enumerate(contest.triples)
             if sizes[t] == best.size and one.method != best.method and contest.choice.equal[t]
-            and abs(means[t] - means[mine]) <= (0.005 if contest.comparison.shares else 0.0) + tiny
+            and abs(means[t] - means[mine]) <= alike
         ]  # fmt: skip
         own = nogueira_index(study.comparison.masks(best.method, best.size))
         steady = [

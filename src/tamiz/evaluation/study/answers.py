@@ -348,7 +348,7 @@ def _n_alike(contest: Contest, place: int) -> int:
     Of a numeric target, whose error has a unit of its own, they do not differ at all.
     """
     choice, size = contest.choice, contest.triples[place].size
-    tolerance = 0.005 if contest.comparison.shares else 1e-12
+    tolerance = 0.005 if contest.comparison.error_is_rate else 1e-12
     least = min(
         choice.means[t]
         for t, triple in enumerate(contest.triples)
