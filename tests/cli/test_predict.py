@@ -248,3 +248,24 @@ def test_samples_in_columns_keep_their_names(capsys):
     assert code == 0, err
     head, *found = table(out)
     assert head[0] == "sample" and [row[:2] for row in found[:2]] == [["s0", "a"], ["s1", "b"]]
+    assert "error" not in err
+
+    predict = ["predict", "t.tamiz", "genes.csv", "--transpose", "--labels"]
+    for name, rows in {
+        "some.csv": [["sample", "type"], *[[f"s{k}", "ab"[k > 8]] for k in range(2, 12)]],
+        "wide.csv": [
+            ["who", "age", "kind"],
+            *[[f"s{k}", 30 + k, "ab"[k > 8]] for k in range(2, 12)],
+        ],
+    }.items():
+        write(name, rows)
+        code, out, err = run(capsys, *predict, name)
+        assert code == 0, err
+        assert len(table(out)) == 13  # samples without a label are predicted, too
+        assert "error on these rows: 40.0 % of 10\n" in err
+    write("none.csv", [["who", "age", "sex"], *[[f"s{k}", k, "mf"[k % 2]] for k in range(12)]])
+    for name, words in (("none.csv", "one called 'kind'"), ("gone.csv", "no file 'gone.csv'")):
+        code, out, err = run(capsys, *predict, name)
+        assert code == 2 and words in err and "--target" not in err
+    code, out, err = run(capsys, "predict", "t.tamiz", "genes.csv", "--labels", "labels.csv")
+    assert code == 2

@@ -30,6 +30,7 @@ def predict(
     missing: opt.Missing = None,
     format: opt.Format = None,
     transpose: opt.Transpose = False,
+    labels: opt.Labels = None,
     json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -38,7 +39,8 @@ def predict(
     Example:  tamiz predict model.tamiz new.csv --out predictions.csv
 
     The new table needs the columns that the model uses ('tamiz show' lists them), in any order;
-    others are ignored. Identifiers are copied. If it has the target too, the error is reported.
+    others are ignored. Identifiers are copied. If it has the target too, or --labels names a file
+    that does, the error is reported.
     """
     from tamiz.cli.console import UsageProblem, say_json, tell, usage
 
@@ -64,6 +66,8 @@ def predict(
                 "load it in Python with tamiz.load."
             )
         table, truth = _read(fitted, data, arguments)
+        if labels is not None:
+            truth = _labels(fitted, table, data, labels, arguments)
         X, notes = fitted.table(table)
         copied = [] if no_id else _identifiers(fitted, table, id_column)
         ids = {name: _as_written(table, data, name, arguments, notes) for name in copied}
@@ -128,6 +132,38 @@ def _read(fitted: Any, data: str, arguments: dict[str, Any]) -> Any:
             if whole.n_features > 1:
                 whole = whole.drop([fitted.target])
     return whole, truth
+
+
+def _labels(
+    fitted: Any, table: Any, data: str, labels: str, arguments: dict[str, Any]
+) -> list[Any]:
+    """The targets of the samples from a file; None for a sample that it does not name."""
+    import os
+    import warnings
+
+    from tamiz.data import DataError, load
+
+    if "samples" not in table.extras:
+        raise DataError("--labels goes with --transpose; in other tables the target is a column.")
+    if not os.path.isfile(labels):
+        raise DataError(f"There is no file {labels!r} of labels; check its name.")
+    first = {**arguments, "columns": table.feature_names[:1], "labels": labels}
+    first |= {"encode": None, "task": fitted.task}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            known = load(data, None, **first)  # two columns, whatever their names
+        except DataError:
+            try:
+                known = load(data, fitted.target, **first)
+            except DataError as error:
+                raise DataError(
+                    f"{labels} gives no labels: it needs a column with the names of the samples, "
+                    f"and one called {fitted.target!r}."
+                ) from error
+    assert known.y is not None
+    by_sample = dict(zip(known.extras["samples"].tolist(), known.y.tolist(), strict=True))
+    return [by_sample.get(name) for name in table.extras["samples"].tolist()]
 
 
 def _identifiers(fitted: Any, table: Any, asked: list[str] | None) -> list[str]:
