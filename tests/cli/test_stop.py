@@ -13,7 +13,6 @@ import pytest
 from tamiz import reports
 from tamiz.cli import options
 from tamiz.cli.app import run
-from tamiz.cli.select import Budget
 from tamiz.filters import FisherScore
 from tests.calls import slowed, watched
 from tests.cli.programs import PROGRAM, is_one_line, valid
@@ -103,7 +102,7 @@ class Clock:
 
 def test_a_budget_begins_with_the_command_and_compiling_does_not_count():
     clock = Clock()
-    budget = Budget(30.0, clock)
+    budget = options.Budget(30.0, clock)
     assert budget.left == 30.0
     clock.now += 8.0  # starting up, reading
     assert budget.left == 22.0
@@ -111,8 +110,8 @@ def test_a_budget_begins_with_the_command_and_compiling_does_not_count():
     assert budget.left == 27.0
     clock.now += 100.0
     assert budget.left == 3.0  # enough to try, and to say what is missing
-    assert Budget(None, clock).left is None
-    assert Budget(-1.0, clock).left == -1.0  # as it was written, for the study to refuse
+    assert options.Budget(None, clock).left is None
+    assert options.Budget(-1.0, clock).left == -1.0  # as it was written, for the study to refuse
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import typer
 
 from tamiz.cli import options as opt
 from tamiz.cli.select import (
-    Budget,
     Checkpoint,
     Folds,
     Methods,
@@ -55,7 +54,7 @@ def compare(
     """
     from tamiz.cli.console import flush, say, say_json, tell
 
-    budget = Budget(time_budget)
+    budget = opt.Budget(time_budget)
     opt.check_language(lang)
     opt.check_writable(out, "--out")
     with budget.without_compiling():

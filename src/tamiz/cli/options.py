@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -179,6 +181,47 @@ class Reading:
         for name in ("transpose", "labels", "keep", "nrows"):
             del given[name]
         return given
+
+
+class Budget:
+    """The seconds that a command may take, from its first line on; compiling does not count.
+
+    Starting up and reading the table take their time too: what the study gets is what is left.
+
+    Parameters
+    ----------
+    seconds : float or None
+        As the user wrote them.
+    clock : callable, default=time.monotonic
+        Seconds that only grow.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic):
+        self.seconds = seconds
+        self._clock = clock
+        self._began = clock()
+
+    def add(self, seconds: float) -> None:
+        """Time that does not count has passed."""
+        self._began += seconds
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, a tenth of the budget at least; None if there is no end."""
+        if self.seconds is None or not self.seconds > 0:  # which the study refuses
+            return self.seconds
+        return max(0.1 * self.seconds, self.seconds - (self._clock() - self._began))
+
+    @contextmanager
+    def without_compiling(self) -> Iterator[None]:
+        """What is compiled inside does not count."""
+        if self.seconds is None:
+            yield
+            return
+        from tamiz.evaluation.study.making import CompileWatch
+
+        with CompileWatch(compiled=self.add):
+            yield
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:

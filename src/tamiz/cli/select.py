@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,47 +71,6 @@ Checkpoint = Annotated[
 _SCALES = ("auto", "standard", "minmax", "none")
 
 
-class Budget:
-    """The seconds that a command may take, from its first line on; compiling does not count.
-
-    Starting up and reading the table take their time too: what the study gets is what is left.
-
-    Parameters
-    ----------
-    seconds : float or None
-        As the user wrote them.
-    clock : callable, default=time.monotonic
-        Seconds that only grow.
-    """
-
-    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic):
-        self.seconds = seconds
-        self._clock = clock
-        self._began = clock()
-
-    def add(self, seconds: float) -> None:
-        """Time that does not count has passed."""
-        self._began += seconds
-
-    @property
-    def left(self) -> float | None:
-        """Seconds that are left, a tenth of the budget at least; None if there is no end."""
-        if self.seconds is None or not self.seconds > 0:  # which the study refuses
-            return self.seconds
-        return max(0.1 * self.seconds, self.seconds - (self._clock() - self._began))
-
-    @contextmanager
-    def without_compiling(self) -> Iterator[None]:
-        """What is compiled inside does not count."""
-        if self.seconds is None:
-            yield
-            return
-        from tamiz.evaluation.study.making import CompileWatch
-
-        with CompileWatch(compiled=self.add):
-            yield
-
-
 @opt.reads
 def select(
     data: opt.Data,
@@ -168,7 +126,7 @@ def select(
     """
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
-    budget = Budget(time_budget)
+    budget = opt.Budget(time_budget)
     for path, name in ((out, "--out"), (save, "--save")):
         opt.check_writable(path, name)
     opt.check_language(lang)
@@ -245,7 +203,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
             )
         options["class_weight"] = None if weights == "none" else weights
     tell_notes(dataset, quiet)
-    budget = options.pop("time_budget", None) or Budget(None)
+    budget = options.pop("time_budget", None) or opt.Budget(None)
     with usage(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         study = make_study(

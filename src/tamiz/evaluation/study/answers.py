@@ -343,12 +343,9 @@ def _shown(contest: Contest, error: float) -> float:
 
 
 def _n_alike(contest: Contest, place: int) -> int:
-    """How many others of the same size are less steady and differ by less than half a point.
-
-    Of a numeric target, whose error has a unit of its own, they do not differ at all.
-    """
+    """How many others of the same size are less steady and differ by less than half a point."""
     choice, size = contest.choice, contest.triples[place].size
-    tolerance = 0.005 if contest.comparison.error_is_rate else 1e-12
+    tolerance = 0.005 if contest.comparison.error_is_rate else 1e-12  # else it has a unit
     least = min(
         choice.means[t]
         for t, triple in enumerate(contest.triples)
