@@ -140,12 +140,12 @@ class ByMethod(KnownCosts):
 @pytest.mark.parametrize(
     ("seconds", "first_gone", "why"),
     [
-        # a thousandth of a second more or less is no reason: the last of the list goes
+        # a thousandth of a second more or less is no reason
         ({"rrelieff": 1.2e-4, "pearson": 1.1e-4}, "qpfs", "the plan would not"),
         ({"rrelieff": 0.5}, "rrelieff", "it takes longest"),
     ],
 )
-def test_the_method_that_is_given_up_is_slow_or_the_last(seconds, first_gone, why):
+def test_the_method_that_is_given_up_is_slow_or_least_missed(seconds, first_gone, why):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 40)), rng.normal(size=1200)
     plan = make_plan(
@@ -156,3 +156,17 @@ def test_the_method_that_is_given_up_is_slow_or_the_last(seconds, first_gone, wh
     assert out[0]["name"] == first_gone and out[0]["why"].startswith(why)
     assert out[0]["flag"] == "--methods pearson,rrelieff,cfs,qpfs"
     assert plan.methods[0] == "pearson"
+
+
+@pytest.mark.parametrize(
+    ("task", "kept"),
+    [("classification", ["fisher", "mrmr", "relieff"]), ("regression", ["pearson", "rrelieff"])],
+)
+def test_a_method_that_sees_features_together_stays_in_the_shortest_plan(task, kept):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=1200) if task == "regression" else np.arange(1200) % 2
+    plan = make_plan(
+        rng.normal(size=(1200, 40)), y, task=task, units=None, fixed=Fixed(time_budget=5.0),
+        n_jobs=1, seed=0, trial=ByMethod(40, {"fisher": 1.1e-4}),
+    )  # fmt: skip
+    assert plan.methods == kept

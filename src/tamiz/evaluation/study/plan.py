@@ -35,7 +35,9 @@ _FILLED = 0.7
 _EXTRAS = 0.18
 #: A method is slow whose selections take this part of a plan, or more.
 _SLOW = 0.1
-#: Methods in the order in which they are given up, last first, where none of them is slow.
+#: Where none of them is slow, these go first: what is left ranks alone, in turn, and together.
+_GIVEN_UP = ("ho-svm", "rfe", "forest", "qpfs", "cfs")
+#: Methods that are tried unless others are named.
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
 REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
 JUDGES_BY_DEFAULT = ("linear", "rbf", "tree", "forest")
@@ -543,7 +545,7 @@ def _without_judge(name: str) -> Callable[[StudyPlan], StudyPlan]:
 
 
 def _without_a_method(workload: _Workload) -> Callable[[StudyPlan], StudyPlan]:
-    """Give up the slowest method, or the last one where what they take is hardly different.
+    """Give up the slowest method, or the least missed where what they take is hardly different.
 
     Every method costs the time of its judges, too, which is the same for all.
     """
@@ -554,7 +556,8 @@ def _without_a_method(workload: _Workload) -> Callable[[StudyPlan], StudyPlan]:
         taken = {name: workload.selecting(plan, name) for name in plan.methods}
         gone, why = max(plan.methods, key=taken.__getitem__), "it takes longest, and "
         if taken[gone] < _SLOW * workload.seconds(plan):
-            gone, why = plan.methods[-1], ""
+            gone = next((name for name in _GIVEN_UP if name in plan.methods), plan.methods[-1])
+            why = ""
         rest = [name for name in plan.methods if name != gone]
         why += "the plan would not fit into the time"
         flag = f"--methods {','.join(plan.methods)}"
