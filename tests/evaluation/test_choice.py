@@ -63,12 +63,12 @@ def test_choose_equals_plain_loops(contest, limit):
     assert np.flatnonzero(found.near).tolist() == near
 
 
-@given(triples(), st.data())
-def test_smoothed_equals_plain_loops(those, data):
-    means = np.array([data.draw(sixteenths) for _ in those])
-    before = means.copy()
-    np.testing.assert_allclose(smoothed(means, those), naive.smoothed(means, those))
-    np.testing.assert_array_equal(means, before)
+@given(triples(), st.integers(1, 4), st.data())
+def test_smoothed_equals_plain_loops(those, n_splits, data):
+    errors = np.array([[data.draw(sixteenths) for _ in those] for _ in range(n_splits)])
+    before = errors.copy()
+    np.testing.assert_allclose(smoothed(errors, those, 0.5), naive.smoothed(errors, those, 0.5))
+    np.testing.assert_array_equal(errors, before)
 
 
 def test_corrected_error_is_that_of_the_formula():
@@ -172,11 +172,22 @@ def test_the_rule_of_one_standard_error_is_the_same_for_one_method(seed, n_split
 def test_a_dip_of_one_size_is_taken_out_and_a_step_is_kept():
     curve = [Triple("a", "x", size) for size in (1, 2, 3, 5, 8, 12)]
     dip = np.array([0.4, 0.3, 0.1, 0.3, 0.3, 0.3])
-    assert smoothed(dip, curve).tolist() == [0.4, 0.3, 0.3, 0.3, 0.3, 0.3]
+    assert smoothed(dip[None], curve, 0.5).tolist() == [0.4, 0.3, 0.3, 0.3, 0.3, 0.3]
     step = np.array([0.4, 0.4, 0.1, 0.1, 0.1, 0.1])
-    np.testing.assert_array_equal(smoothed(step, curve), step)
+    np.testing.assert_array_equal(smoothed(step[None], curve, 0.5), step)
     two = [Triple("a", "x", 3), Triple("b", "x", 3), Triple("b", "y", 3)]
-    assert smoothed(np.array([0.1, 0.2, 0.0]), two).tolist() == [0.2, 0.2, 0.0]
+    assert smoothed(np.array([[0.1, 0.2, 0.0]]), two, 0.5).tolist() == [0.2, 0.2, 0.0]
+
+
+def test_the_only_method_that_sees_the_signal_is_believed_where_it_is_clearly_better():
+    two = [Triple("relieff", "rbf", 4), Triple("fisher", "rbf", 4)]
+    noise = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
+    clear = np.column_stack([0.10 + noise, 0.30 - noise])
+    doubt = 2 * naive.corrected_error(2 * noise, 0.25)
+    assert 0.1 < doubt + 0.1 < 0.25
+    np.testing.assert_allclose(smoothed(clear, two, 0.25), [0.10 + doubt, 0.30])
+    close = np.column_stack([0.27 + noise, 0.30 - noise])
+    np.testing.assert_allclose(smoothed(close, two, 0.25), [0.30, 0.30])
 
 
 # --------------------------------------------------------------------------------- comparisons
@@ -217,7 +228,7 @@ def test_every_triple_takes_part(comparison):
 
 def test_the_choice_of_a_comparison_is_that_of_plain_loops(comparison):
     contest = Contest.of(comparison)
-    means = naive.smoothed(contest.errors.mean(axis=0).tolist(), contest.triples)
+    means = naive.smoothed(contest.errors.tolist(), contest.triples, 1 / 3)
     sizes = [t.size for t in contest.triples]
     best, smallest, near = naive.choose(contest.errors, sizes, 1 / 3, means, POINTS)
     assert (contest.choice.best, contest.choice.smallest) == (best, smallest)

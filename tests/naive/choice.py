@@ -55,8 +55,13 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, la
     return best, smallest, near
 
 
-def smoothed(means, triples):
-    """Medians along the sizes of a method and judge; the best method as far as the second."""
+def smoothed(errors, triples, ratio):
+    """Medians along the sizes of a method and judge; the best method as far as the second.
+
+    Beyond two standard errors it is believed.
+    """
+    columns = [[float(row[t]) for row in errors] for t in range(len(triples))]
+    means = [mean(column) for column in columns]
     found = list(means)
     for t, (method, judge, size, own) in enumerate(triples):
         if own:
@@ -78,9 +83,11 @@ def smoothed(means, triples):
             least[method] = min(least.get(method, math.inf), found[u])
         first, *others = sorted(least, key=lambda method: least[method])
         if others:
-            raised = [u for u in row if triples[u][0] == first]
-            for u in raised:
-                found[u] = max(found[u], least[others[0]])
+            second = next(u for u in row if triples[u][0] != first and found[u] == least[others[0]])
+            for u in [u for u in row if triples[u][0] == first]:
+                away = [a - b for a, b in zip(columns[u], columns[second], strict=True)]
+                doubt = 2 * corrected_error(away, ratio) if len(away) > 1 else math.inf
+                found[u] = max(found[u], min(least[others[0]], found[u] + doubt))
     return found
 
 
@@ -92,8 +99,8 @@ def nested(inner, sizes, test_errors, triples, limit, smallest):
         usable = [t for t in range(len(triples)) if all(math.isfinite(row[t]) for row in rows)]
         few = [[row[t] for t in usable] for row in rows]
         here = [(*triples[t][:2], numbers[t], triples[t][3]) for t in usable]
-        means = smoothed([mean([row[k] for row in few]) for k in range(len(usable))], here)
         ratio = 1 / max(1, len(rows) - 1)
+        means = smoothed(few, here, ratio)
         own = [triples[t][3] for t in usable]
         numbers_there = [numbers[t] for t in usable]
         best, least, _ = choose(few, numbers_there, ratio, means, limit, None, own)

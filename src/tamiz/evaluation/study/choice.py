@@ -21,8 +21,9 @@ The least of some hundred means is often low by luck. Two things are therefore d
 before anything is chosen (:func:`smoothed`). Along the numbers of features of one method and judge,
 a mean is replaced by the median of itself and its two neighbours, which takes out single dips and
 keeps steps. And the best method before a judge, with a number of features, is believed only as far
-as the second best: luck strikes one, what is real shows in two. Standard errors of differences are
-those of the errors as they are.
+as the second best, unless it is better by more than two standard errors, which are then taken off:
+luck strikes one, what is real shows in two, or clearly (one method may be the only to see features
+that tell together). Standard errors of differences are those of the errors as they are.
 
 The error of the best of many triples is too good to be true. The honest error of the procedure is
 that of choosing inside every training part, by the inner cross-validation there, and looking at the
@@ -77,15 +78,25 @@ class Choice(NamedTuple):
     equal: np.ndarray  # which of these are not worse by more than the limit either
 
 
-def smoothed(means: np.ndarray, triples: Sequence[Triple]) -> np.ndarray:
+def smoothed(errors: np.ndarray, triples: Sequence[Triple], ratio: float) -> np.ndarray:
     """Mean errors without the luck of single triples.
+
+    Parameters
+    ----------
+    errors : array of shape (n_splits, n_triples)
+        Errors in the same splits, all finite.
+    triples : sequence of Triple
+        What they are of.
+    ratio : float
+        Test samples for each training sample.
 
     Examples
     --------
     >>> curve = [Triple("fisher", "linear", size) for size in (1, 2, 3, 5, 8)]
-    >>> smoothed(np.array([0.40, 0.20, 0.20, 0.12, 0.20]), curve).tolist()
+    >>> smoothed(np.array([[0.40, 0.20, 0.20, 0.12, 0.20]]), curve, 0.25).tolist()
     [0.4, 0.2, 0.2, 0.2, 0.2]
     """
+    means = errors.mean(axis=0)
     found = means.copy()
     curves: dict[tuple[str, str], list[int]] = {}
     rows: dict[tuple[str, int], list[int]] = {}
@@ -102,10 +113,15 @@ def smoothed(means: np.ndarray, triples: Sequence[Triple]) -> np.ndarray:
             found[curve[-1]] = max(values[-1], 0.5 * (values[-1] + values[-2]))
     for row in rows.values():
         first = min(row, key=lambda t: found[t])
-        others = [found[t] for t in row if triples[t].method != triples[first].method]
+        others = [t for t in row if triples[t].method != triples[first].method]
+        if not others:
+            continue
+        second = min(others, key=lambda t: found[t])
         for t in row:
-            if others and triples[t].method == triples[first].method:
-                found[t] = max(found[t], min(others))
+            if triples[t].method == triples[first].method:
+                away = errors[:, t] - errors[:, second]
+                doubt = 2.0 * float(corrected_error(away, ratio)) if len(errors) > 1 else np.inf
+                found[t] = max(found[t], min(found[second], found[t] + doubt))
     return found
 
 
@@ -265,7 +281,7 @@ class Contest:
             contest.errors,
             np.array([triple.size for triple in chosen]),
             contest.ratio,
-            means=smoothed(contest.errors.mean(axis=0), chosen),
+            means=smoothed(contest.errors, chosen, contest.ratio),
             limit=contest.limit,
             steadiness=steady,
             last=np.array([triple.own for triple in chosen]),
@@ -307,8 +323,8 @@ class Contest:
                 self.triples[t]._replace(size=int(size))
                 for t, size in zip(which, sizes, strict=True)
             ]
-            means = smoothed(table.mean(axis=0), triples)
             ratio = 1.0 / max(1, int(rows.sum()) - 1)
+            means = smoothed(table, triples, ratio)
             found = choose(
                 table,
                 sizes,
