@@ -1,7 +1,6 @@
 """Row B4: ReliefF with ten neighbours, ours beside fast-select and scikit-rebate.
 
-The tables are madelon (2,600 x 500) and colon (62 x 2,000), from the folder that TAMIZ_DATA names
-or ../shared/data; without them, random tables of the same size. Same data in the same process,
+The tables are madelon (2,600 x 500) and colon (62 x 2,000). Same data in the same process,
 alternating, best of three after a warm-up. scikit-rebate would take many minutes on madelon: it
 is compared on every fourth row, once. Agreement: the scores themselves; both classes only, since
 scikit-rebate leaves out the class priors, which two classes do not need.
@@ -11,39 +10,21 @@ scikit-rebate leaves out the class priors, which two classes do not need.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.common import alternate, print_table, row
+from tamiz.data import load
 from tamiz.filters import ReliefF
 
 NEIGHBOURS = 10
 REPEATS = 3
-SHAPES = {"madelon": (2600, 500), "colon": (62, 2000)}
 BARS = {"fast-select": 3.0, "scikit-rebate": 10.0}
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray, str]:
-    """The table, its classes as 0 and 1, and what to call it."""
-    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-    path = Path(os.environ.get("TAMIZ_DATA") or beside) / f"{name}.npz"
-    if path.exists():
-        data = np.load(path)
-        X = np.ascontiguousarray(data["X"], dtype=float)
-        return X, np.unique(data["y"], return_inverse=True)[1], name
-    rng = np.random.default_rng(0)
-    n, p = SHAPES[name]
-    y = np.arange(n) % 2
-    X = rng.standard_normal((n, p))
-    X[:, :10] += 0.5 * y[:, None]
-    return X, y, f"random table instead of {name}"
 
 
 def peers() -> dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]:
@@ -74,8 +55,9 @@ def run(quick: bool) -> list[dict[str, Any]]:
     """Time ReliefF against each peer on both tables."""
     warnings.simplefilter("ignore")
     rows = []
-    for table in SHAPES:
-        X, y, name = load(table)
+    for name in ("madelon", "colon"):
+        X, y = load(name).as_xy()
+        y = np.unique(y, return_inverse=True)[1]
         for peer, scores in peers().items():
             Z, labels, repeats = X, y, REPEATS
             if peer == "scikit-rebate":

@@ -1,8 +1,7 @@
 """Row C2: linear SVMRFE on many samples with few features, and in steps on a wide table.
 
 569 x 30, one feature at a time, and 72 x 7,129, a tenth of all features at a time, beside
-scikit-learn's RFE. The wide table is that of the leukaemia samples if it is there (TAMIZ_DATA names
-the folder, else ../shared/data), else one made up of the same shape. The peer's fraction is one of
+scikit-learn's RFE. The wide table is that of the leukaemia samples. The peer's fraction is one of
 all features, so that ours is given as a number; a tenth of those left is timed too. Agreement: the
 same features are kept at every size.
 
@@ -11,9 +10,7 @@ same features are kept at every size.
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +19,8 @@ from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.c1_rfe_linear import table
 from benchmarks.common import alternate, print_table, row
+from tamiz.data import load
 from tamiz.embedded import SVMRFE
 
 
@@ -31,11 +28,12 @@ def run(quick: bool) -> list[dict[str, Any]]:
     """Time both tables."""
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    wide, origin = _wide()
+    Z, z = load("leukemia_golub").as_xy()
+    wide = StandardScaler().fit_transform(Z), z
     rows = []
     for name, (Z, z), step in (
         ("569 x 30, step 1", (X, y), 1),
-        (f"72 x 7,129 ({origin}), steps of 712", wide, 712),
+        ("72 x 7,129 (leukaemia), steps of 712", wide, 712),
     ):
         ours_s, peer_s, ours, peer = alternate(
             lambda Z=Z, z=z, step=step: SVMRFE(1, step=step).fit(Z, z),
@@ -66,17 +64,6 @@ def run(quick: bool) -> list[dict[str, Any]]:
         )
         before = seconds
     return rows
-
-
-def _wide() -> tuple[tuple[np.ndarray, np.ndarray], str]:
-    """72 samples of 7,129 features, standardised, and where they are from."""
-    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-    path = Path(os.environ.get("TAMIZ_DATA", default)) / "leukemia_golub.npz"
-    if not path.exists():
-        return table(72, 7129, informative=120), "made up"
-    with np.load(path) as file:
-        X, y = file["X"].astype(np.float64), file["y"]
-    return (np.ascontiguousarray(StandardScaler().fit_transform(X)), y), "leukaemia"
 
 
 def _shared(ours: SVMRFE, ranking: np.ndarray) -> float:

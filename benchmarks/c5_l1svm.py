@@ -4,30 +4,26 @@ C5: the textbook form of the linear program, handed to HiGHS whole, on 62 x 2,00
 4,601 x 57 (scaled), and scikit-learn's LinearSVC with ℓ1 penalty on sparse 20,000 x 5,000 that
 resembles text. The latter squares its losses: another problem of the same size, for scale; there
 the agreement is that our certified gap is within the tolerance. C6: FSV on 62 x 2,000 and 569 x 30.
-Real data where TAMIZ_DATA (or ../shared/data) holds them, else drawn ones of the same size.
 
     python -m benchmarks.c5_l1svm [--quick]
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from benchmarks.common import alternate, print_table, row
+from tamiz.data import load
 from tamiz.embedded import FSV, L1SVM
-
-DATA = Path(os.environ.get("TAMIZ_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
 
 def textbook(X: np.ndarray, y: np.ndarray, C: float) -> float:
@@ -44,21 +40,13 @@ def textbook(X: np.ndarray, y: np.ndarray, C: float) -> float:
 
 def wide() -> tuple[np.ndarray, np.ndarray]:
     """62 x 2,000, scaled."""
-    if (DATA / "colon.npz").exists():
-        file = np.load(DATA / "colon.npz")
-        X, y = np.log(file["X"].astype(float)), file["y"] == "tumor"
-    else:
-        X, y = make_classification(62, 2000, n_informative=20, random_state=0)
-    return StandardScaler().fit_transform(X), np.where(y, 1.0, -1.0)
+    X, y = load("colon").as_xy()
+    return StandardScaler().fit_transform(np.log(X)), np.where(y == "tumor", 1.0, -1.0)
 
 
 def tall() -> tuple[np.ndarray, np.ndarray]:
     """4,601 x 57, scaled."""
-    if (DATA / "spambase.csv.gz").exists():
-        table = np.loadtxt(DATA / "spambase.csv.gz", delimiter=",", skiprows=1)
-        X, y = table[:, :-1], table[:, -1]
-    else:
-        X, y = make_classification(4601, 57, n_informative=20, flip_y=0.1, random_state=0)
+    X, y = load("spambase").as_xy()
     return StandardScaler().fit_transform(X), np.where(y, 1.0, -1.0)
 
 

@@ -7,28 +7,23 @@ quick set stops at subsets of 1 feature. Both searches must find the same best s
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import sklearn.svm
 from sklearn.model_selection import LeaveOneOut
 from sklearn.preprocessing import minmax_scale
 
 from benchmarks.common import alternate, row
+from tamiz.data import load
 from tamiz.search import ExhaustiveSearch
 from tamiz.svm import SVC
-
-DATA = Path(os.environ.get("TAMIZ_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def run(quick: bool) -> list[dict[str, Any]]:
     """Both kinds of gamma against mlxtend."""
-    table = pd.read_csv(DATA / "vertebral_2c.csv.gz")
-    X = minmax_scale(table.iloc[:, :-1].to_numpy(dtype=np.float64))
-    y = table.iloc[:, -1].to_numpy()
+    X, y = load("vertebral_2c").as_xy()
+    X = minmax_scale(X)
     largest = 1 if quick else 6
     rows = []
     for gamma in (1.0, "scale"):

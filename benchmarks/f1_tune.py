@@ -5,33 +5,27 @@ are standardised beforehand, and once more inside the folds. One worker each, th
 set takes 800 rows. Both must find the same errors, up to samples within the tolerance of a
 boundary. Beside the wall clock the note tells processor time (threads and children included), which
 others on the same machine disturb less.
-
-Real data where TAMIZ_DATA (or ../shared/data) holds them, else drawn ones of the same size.
 """
 
 from __future__ import annotations
 
-import gzip
-import os
 import resource
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sklearn.svm
-from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.common import peak_mb, row
+from tamiz.data import load
 from tamiz.evaluation import tune
 from tamiz.svm import SVC
 
-DATA = Path(os.environ.get("TAMIZ_DATA") or Path(__file__).parents[2] / "shared" / "data")
 GRID = {"C": 10.0 ** np.arange(-3, 3), "gamma": 10.0 ** np.arange(-4, 3)}
 ROWS = 3220
 
@@ -67,14 +61,10 @@ def run(quick: bool) -> list[dict[str, Any]]:
 
 
 def spam(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the spam table, drawn at random; random numbers of the same shape without it."""
-    path = DATA / "spambase.csv.gz"
-    if not path.exists():
-        return make_classification(n, 57, n_informative=20, random_state=0)
-    with gzip.open(path, "rt") as file:
-        table = np.loadtxt(file, delimiter=",", skiprows=1)
-    chosen = np.random.default_rng(0).permutation(len(table))[:n]
-    return table[chosen, :-1], table[chosen, -1].astype(int)
+    """Rows of the spam table, drawn at random."""
+    X, y = load("spambase").as_xy()
+    chosen = np.random.default_rng(0).permutation(len(X))[:n]
+    return X[chosen], y[chosen]
 
 
 def measured(work: Callable[[], Any]) -> tuple[float, float, Any]:

@@ -31,9 +31,9 @@ myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autosummary_generate = True
 
-# examples/plot_*.py are run and shown; the other scripts there need minutes or the benchmark data,
-# and the head of the gallery says which page has their results. Nothing here may need data that do
-# not come with scikit-learn. Each example names the figure, of one panel, that stands for it.
+# examples/plot_*.py are run and shown; the other scripts there need minutes, and the head of the
+# gallery says which page has their results. Each example names the figure, of one panel, that
+# stands for it.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",

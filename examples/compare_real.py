@@ -11,17 +11,15 @@ a time, and sizes are chosen by the other folds.
 Solid lines are honest: the features were ranked inside the training part. Dashed lines are what the
 same curve looks like when they are ranked on all samples first. ::
 
-    python examples/compare_real.py [--data FOLDER] [--out FOLDER] [--journals FOLDER]
-                                    [--jobs 2] [--only colon]
+    python examples/compare_real.py [--out FOLDER] [--journals FOLDER] [--jobs 2] [--only colon]
 
-The folder of the data must hold colon.npz and madelon.npz (X, y). With a folder for journals, a run
-that was stopped goes on where it was, and a finished one is only drawn anew.
+With a folder for journals, a run that was stopped goes on where it was, and a finished one is only
+drawn anew.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
 from pathlib import Path
@@ -35,26 +33,21 @@ import matplotlib.pyplot as plt
 from PIL import Image
 
 from tamiz import SVMRFE, compare
+from tamiz.data import load
 from tamiz.evaluation import Comparison
 
 METHODS = ["fisher", "relieff", "mrmr", "qpfs", "rfe", "ho-svm"]
 
 
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features and labels of a file."""
-    with np.load(folder / f"{name}.npz") as file:
-        return file["X"].astype(float), file["y"]
-
-
-def colon(folder: Path, **options: Any) -> Comparison:
+def colon(**options: Any) -> Comparison:
     """All samples, all genes."""
-    X, y = read(folder, "colon")
+    X, y = load("colon").as_xy()
     return compare(np.log(X), y, METHODS, random_state=0, verbose=1, **options)
 
 
-def madelon(folder: Path, **options: Any) -> Comparison:
+def madelon(**options: Any) -> Comparison:
     """A part of the samples."""
-    X, y = read(folder, "madelon")
+    X, y = load("madelon").as_xy()
     part = np.random.default_rng(0).permutation(len(y))[:600]
     methods = {name: name for name in METHODS} | {"rfe": SVMRFE(kernel="rbf", step=0.1)}
     return compare(
@@ -93,7 +86,6 @@ def save(figure: Any, path: Path) -> None:
 def main() -> None:
     """Compare, print and draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
-    parser.add_argument("--data", type=Path, default=os.environ.get("TAMIZ_DATA", "."))
     parser.add_argument("--out", type=Path, default=Path("."))
     parser.add_argument("--journals", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
@@ -106,7 +98,7 @@ def main() -> None:
             options: dict[str, Any] = {"n_jobs": args.jobs}
             if args.journals is not None:
                 options |= {"checkpoint": args.journals / f"{name}.journal", "resume": True}
-            found = run(Path(args.data), **options)
+            found = run(**options)
             print(f"{name}, {time.perf_counter() - began:.0f} s\n\n{found}\n", flush=True)
             draw(found, name, args.out)
 

@@ -11,19 +11,15 @@ samples. Where C and the width of the kernel are chosen over the grids of the ar
 chosen with all features on the samples that the ranking sees: all of them once, or each training
 part (on the first data set, to save time, once on all samples). ::
 
-    python examples/hold_out_wdbc_colon.py [--realisations 100] [--colon 10] [--data FOLDER]
-
-The folder of the data must hold colon.npz (X, y); without it, the first data set is all.
+    python examples/hold_out_wdbc_colon.py [--realisations 100] [--colon 10]
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +28,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz import SVC, HoldOutSVM
+from tamiz.data import load
 from tamiz.embedded import FSV, SVMRFE
 from tamiz.filters import FisherScore
 
@@ -121,16 +118,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("--realisations", type=int, default=100)
     parser.add_argument("--colon", type=int, default=10, help="realisations on the colon data")
-    parser.add_argument("--data", type=Path, default=os.environ.get("TAMIZ_DATA"))
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     tables: list[tuple[str, np.ndarray, np.ndarray, int, int]] = []
     if args.realisations:
         X, y = load_breast_cancer(return_X_y=True)
         tables.append(("WDBC", X, y, 12, args.realisations))
-    if args.data and args.colon:
-        with np.load(Path(args.data) / "colon.npz") as file:
-            tables.append(("colon", np.log(file["X"].astype(float)), file["y"], 100, args.colon))
+    if args.colon:
+        X, y = load("colon").as_xy()
+        tables.append(("colon", np.log(X), y, 100, args.colon))
     for name, X, y, n, realisations in tables:
         lines = compare(name, X, y, n, realisations)
         print(f"\n{name}: accuracy in %, {n} features, {realisations} realisations\n")

@@ -6,22 +6,17 @@ The error of the k nearest neighbours over k, three times: on the samples it was
 ten folds, and on samples put aside. One neighbour knows its own training samples by heart, and is
 the worst on others; with very many the boundary becomes too simple. In between the curve is flat.
 
-Drawn with the Pima diabetes data (768 patients, 8 measurements) where they are, in the folder that
-TAMIZ_DATA names, else with the breast cancer data of scikit-learn.
+Drawn with the Pima diabetes data (768 patients, 8 measurements).
 """
 
 # sphinx_gallery_thumbnail_number = 1
 
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_breast_cancer
 
-from tamiz.data import DataError, load
+from tamiz.data import load
 from tamiz.neighbors import choose_k
 
-try:
-    X, y = load("pima", download=False).as_xy()
-except DataError:
-    X, y = load_breast_cancer(return_X_y=True)
+X, y = load("pima").as_xy()
 choice = choose_k(X, y, range(1, 201), scaling="zscore", test=0.3, random_state=0)
 print(choice)
 

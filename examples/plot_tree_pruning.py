@@ -6,25 +6,20 @@ A tree that is grown until its leaves are pure knows its training data by heart.
 the sub-trees with the least training error for their size, from the full tree to the root alone.
 Data that were not used to grow the tree tell where to stop.
 
-Drawn with the Pima diabetes data (768 patients, 8 measurements) where they are, in the folder that
-TAMIZ_DATA names, else with the breast cancer data of scikit-learn.
+Drawn with the Pima diabetes data (768 patients, 8 measurements).
 """
 
 # sphinx_gallery_thumbnail_number = 2
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from tamiz.data import DataError, load
+from tamiz.data import load
 from tamiz.tree import CARTClassifier
 
-try:
-    patients = load("pima")
-    X, y = patients.frame[patients.feature_names], patients.y
-except DataError:
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+patients = load("pima")
+X, y = patients.frame[patients.feature_names], patients.y
 X_grow, X_prune, y_grow, y_prune = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 model = CARTClassifier().fit(X_grow, y_grow)
 model.prune(X_prune, y_prune)

@@ -5,25 +5,17 @@ Women and children first: the tree of the Titanic
 Who survived, by class, age and sex: 2,201 people, of whom 711 lived. The full tree has a leaf for
 nearly every kind of person. Pruned, five leaves are left that can be said in one sentence: women,
 if not poor, and children of the better classes.
-
-Drawn with the Titanic data where they are, in the folder that TAMIZ_DATA names, else with the iris
-data of scikit-learn.
 """
 
 # sphinx_gallery_thumbnail_number = 1
 
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_iris
 
-from tamiz.data import DataError, load
+from tamiz.data import load
 from tamiz.tree import CARTClassifier
 
-try:
-    people = load("titanic")
-    X, y = people.frame[people.feature_names], people.y
-except DataError:
-    iris = load_iris(as_frame=True)
-    X, y = iris.data, iris.target_names[iris.target]
+people = load("titanic")
+X, y = people.frame[people.feature_names], people.y
 
 # %%
 # Words need no encoding: a test asks whether a category is in a set.

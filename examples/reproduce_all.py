@@ -11,8 +11,6 @@ than two minutes each on two free cores. ::
 With ``--figures FOLDER`` the tables are drawn, too. With ``--checkpoints FOLDER`` finished repeats
 are kept there, and a run that was stopped goes on. With ``--page FILE`` the tables are written into
 a page in Markdown, each between the lines ``<!-- P1 begin -->`` and ``<!-- P1 end -->``.
-The data sets are looked for in the folder that TAMIZ_DATA names; a recipe whose data are missing is
-left out, with a message.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def main() -> int:
                 checkpoint=file,
                 resume=file is not None,
             )
-        except ValueError as error:  # a name that is none, or data that are not here
+        except ValueError as error:  # a name that is none
             print(f"{name}: {error}\n", file=sys.stderr)
             left_out += 1
             continue

@@ -7,37 +7,26 @@ a radial machine goes from that of guessing (gamma too large: every sample is al
 small: the boundary is all but flat) to less than two in a hundred in between. ::
 
     python examples/tune_usps.py [tune_usps.png]
-
-Needs usps.npz in the folder that TAMIZ_DATA names; without it, the digits of scikit-learn.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import load_digits
 
 from tamiz import tune
+from tamiz.data import load
 
 
 def fives_and_eights() -> tuple[np.ndarray, np.ndarray]:
     """The two digits that are hardest to tell apart."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    path = Path(os.environ.get("TAMIZ_DATA") or beside) / "usps.npz"
-    if not path.exists():
-        X, y = load_digits(return_X_y=True)
-        return X[np.isin(y, (5, 8))], y[np.isin(y, (5, 8))]
-    data = np.load(path)
-    digit = data["y"].astype(int)
-    rows = (data["split"] == "train") & np.isin(digit, (5, 8))
-    return data["X"][rows].astype(float), digit[rows]
+    data = load("usps")
+    return data.take((data.extras["split"] == "train") & np.isin(data.y, (5, 8))).as_xy()
 
 
 def main() -> None:

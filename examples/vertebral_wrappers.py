@@ -7,15 +7,12 @@ measurements), with an RBF machine judged by how well it fits the samples it lea
 is not known, so this script repeats the searches on many splits and prints how often each feature
 takes each place, beside the published place, and where the published fit lies among ours. ::
 
-    python examples/vertebral_wrappers.py vertebral_2c.csv.gz [number of splits]
+    python examples/vertebral_wrappers.py [number of splits]
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from tamiz.data import load
 from tamiz.search import BackwardElimination, ForwardSelection
 from tamiz.svm import SVC
 
@@ -41,13 +39,6 @@ class Runs(NamedTuple):
     honest: np.ndarray  # accuracy of the same machine on the test part
     everything: np.ndarray  # accuracy on the test part with all features
     curves: np.ndarray  # (splits, 6): fit at 1 ... 6 features
-
-
-def read(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
-    """Measurements and class; the columns are f1 to f6 in the order of the study."""
-    with gzip.open(path, "rt", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    return np.array([row[:-1] for row in rows], dtype=float), np.array([row[-1] for row in rows])
 
 
 def machine() -> Any:
@@ -115,8 +106,8 @@ def report(name: str, runs: Runs, published: tuple[int, ...], verb: str) -> None
 
 def main() -> None:
     """Run both searches and print."""
-    X, y = read(sys.argv[1])
-    n_splits = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    X, y = load("vertebral_2c").as_xy()  # the columns are f1 to f6 in the order of the study
+    n_splits = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     forward = run(ForwardSelection, X, y, n_splits)
     report("forward", forward, PUBLISHED_ADDED, "added")
     low, high = central(forward.curves[:, 1])

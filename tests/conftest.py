@@ -24,20 +24,7 @@ hypothesis.settings.register_profile("new examples", deadline=None)
 hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
 hypothesis.settings.load_profile(os.environ.get("TAMIZ_HYPOTHESIS", "new examples"))
 
-
-def find_data_dir() -> Path | None:
-    """The folder of benchmark data: TAMIZ_DATA, else ../shared/data beside the project.
-
-    None if there is none. A TAMIZ_DATA that names no folder is an error, not a reason to skip.
-    """
-    named = os.environ.get("TAMIZ_DATA")
-    if named:
-        path = Path(named).expanduser()
-        if not path.is_dir():
-            raise FileNotFoundError(f"TAMIZ_DATA names {named!r}, which is not a folder.")
-        return path
-    path = ROOT.parent / "shared" / "data"
-    return path if path.is_dir() else None
+os.environ.pop("TAMIZ_DATA", None)  # the packaged data sets, whatever folder the user has
 
 
 @pytest.fixture(autouse=True)
@@ -48,11 +35,10 @@ def same_draws() -> None:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of benchmark data; tests that ask for it are skipped where it is absent."""
-    path = find_data_dir()
-    if path is None:
-        pytest.skip("no benchmark data: set TAMIZ_DATA to the folder that holds them")
-    return path
+    """The folder of the packaged data sets, for tests that read their files otherwise."""
+    from tamiz.data.named import PACKAGED
+
+    return PACKAGED
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,6 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import tamiz
-from tests.conftest import find_data_dir
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -214,14 +213,6 @@ def test_d8_is_the_published_table(d8):
     np.testing.assert_allclose(d8.X[d8.y == -1].std(axis=0)[:2], [2.586, 2.3848], atol=5e-4)
 
 
-def test_data_folder_is_the_one_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("TAMIZ_DATA", str(tmp_path))
-    assert find_data_dir() == tmp_path
-    monkeypatch.setenv("TAMIZ_DATA", str(tmp_path / "absent"))
-    with pytest.raises(FileNotFoundError, match="not a folder"):
-        find_data_dir()
-
-
 # ---------------------------------------------------------------------------------- the newcomer
 
 
@@ -250,13 +241,11 @@ def test_quick_start_of_the_readme_runs(capsys):
         "streaming-machines.md",
         "string-kernels.md",
         "tree-pruning.md",
-        "trees.md",  # this and the next read benchmark data
+        "trees.md",
         "nearest-neighbours.md",
     ],
 )
-def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, request):
-    if page in ("trees.md", "nearest-neighbours.md"):
-        monkeypatch.setenv("TAMIZ_DATA", str(request.getfixturevalue("data_dir")))
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)  # pages write files

@@ -37,7 +37,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-os.environ.pop("TAMIZ_DATA", None)  # named data sets: only those that need no folder
+os.environ.pop("TAMIZ_DATA", None)  # named data sets: the packaged ones
 
 import numpy as np
 from scipy import sparse
@@ -1087,8 +1087,8 @@ def _files(folder: Path) -> Iterator[Fit]:
     yield call("load leaks", lambda: loaded(folder / "table.csv", leaks="drop"))
     yield call("load turned", lambda: loaded(folder / "turned.csv", transpose=True, labels=labels))
     for name in ("d8", "iris", "wine", "breast_cancer", "diabetes"):
-        yield call(f"load {name}", lambda n=name: loaded(n, download=False))
-    yield call("load unknown", lambda: loaded("no_such_set", download=False))
+        yield call(f"load {name}", lambda n=name: loaded(n))
+    yield call("load unknown", lambda: loaded("no_such_set"))
     for name in ("table.csv", "table.parquet"):
         for make in (filters.MRMR, filters.ChiSquared):
             yield call(

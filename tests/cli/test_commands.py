@@ -164,6 +164,11 @@ def test_lists():
     assert "\nmrmr" in both and "\ntree" in both and "--judge" in both
     known = valid("datasets", run("datasets", "--json").stdout)["datasets"]
     assert {"name": "iris", "rows": 150, "features": 4}.items() <= known[1].items()
+    assert {one["where"] for one in known} == {"here"}
+    (colon,) = valid("datasets", run("datasets", "--about", "Colon", "--json").stdout)["datasets"]
+    assert colon in known and colon["terms"] == "No licence stated"
+    said = run("datasets", "--about", "colon").stdout
+    assert said.startswith("colon: ") and "\nterms     No licence stated\ncitation  Alon" in said
     recipes = valid("reproduce", run("reproduce", "--json").stdout)["recipes"]
     assert "P3" in recipes
 
@@ -177,6 +182,7 @@ def test_lists():
         (["rank", "iris.csv", "-k", "9"], "9"),
         (["rank", "iris.csv", "--mthod", "fisher"], "--method"),
         (["rank", "iris.csv", "-p", "nonsense"], "NAME=VALUE"),
+        (["datasets", "--about", "colom"], "colon"),
         (["select", "iris.csv", "--judge", "oracle"], "svc-linear"),
         (["select", "iris.csv", "--out", "nowhere/r.html"], "nowhere"),
         (["select", "iris.csv", "--lang", "fr"], "es"),

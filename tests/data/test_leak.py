@@ -152,7 +152,7 @@ def test_one_class_has_nothing_to_leak():
     assert found(np.zeros((30, 1)), np.zeros(30)) == []
 
 
-@pytest.mark.parametrize("name", [*available("bundled"), *available("folder")])
+@pytest.mark.parametrize("name", available())
 def test_data_sets_of_the_field_hold_no_suspects(name):
     data = load(name, nrows=5000)
     assert not {"leak", "groups", "transposed"}.intersection(one.code for one in data.warnings)

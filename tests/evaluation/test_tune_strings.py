@@ -113,8 +113,8 @@ def test_the_errors_of_grid_search(name):
     agree(tuning, searched(X, target, estimator, grid, **options))
 
 
-def test_sequences_of_promoters(data_dir):
-    data = load(data_dir / "promoters.csv.gz")
+def test_sequences_of_promoters():
+    data = load("promoters")
     columns = [
         np.array(data.levels[name])[data.X[:, j].astype(int)]
         for j, name in enumerate(data.feature_names)

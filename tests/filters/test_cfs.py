@@ -262,7 +262,7 @@ def test_nothing_to_find():
         assert CFS(2).fit(np.zeros((10, 3)), [0, 1] * 5).support_.sum() == 2
 
 
-def test_missing_values_are_values(data_dir):
+def test_missing_values_are_values():
     X = np.array([[np.nan, 1.0], [np.nan, 2.0], [1.0, 1.0], [2.0, 2.0]] * 5)
     found = CFS(bins=None).fit(X, [0, 0, 1, 1] * 5)
     assert found.subset_.tolist() == [0]

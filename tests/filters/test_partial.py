@@ -40,7 +40,7 @@ CUTS = [(0, 3, 40, 41, 500), (0, 250, 500)]
 
 
 @pytest.fixture(scope="module")
-def numbers(data_dir):
+def numbers():
     data = load("spambase")
     rows = np.random.default_rng(0).permutation(data.n_samples)[:500]
     return data.X[rows], data.y[rows]

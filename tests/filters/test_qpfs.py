@@ -61,16 +61,6 @@ def colon(data_dir):
     return np.log(data["X"].astype(float)), data["y"]
 
 
-@pytest.fixture(scope="module")
-def data_dir():
-    from tests.conftest import find_data_dir
-
-    path = find_data_dir()
-    if path is None:
-        pytest.skip("no benchmark data: set TAMIZ_DATA to the folder that holds them")
-    return path
-
-
 # ----------------------------------------------------------------------------- the optimum
 
 

@@ -116,7 +116,7 @@ def assert_equal(ours, whole, exactly=True):
 
 
 @pytest.fixture(scope="module")
-def spam(data_dir):
+def spam():
     data = load("spambase")
     rows = np.random.default_rng(0).permutation(data.n_samples)[:1500]
     return data.X[rows], data.y[rows]
@@ -189,7 +189,7 @@ def test_tables_with_text_and_missing_values(known, kind, data_dir, tmp_path):
         assert kept == table.columns[whole.support_].tolist()
 
 
-def test_sparse_rows_of_a_libsvm_file(data_dir, tmp_path):
+def test_sparse_rows_of_a_libsvm_file(tmp_path):
     data = load("a9a")
     X, y = np.asarray(data.X[:2000], dtype=float), data.y[:2000]
     path = tmp_path / "a9a.libsvm"
@@ -211,7 +211,7 @@ def limit_pairs(monkeypatch, budget):
     monkeypatch.setattr(make, "__kwdefaults__", {**make.__kwdefaults__, "budget": budget})
 
 
-def test_few_rows_and_many_features(data_dir, monkeypatch):
+def test_few_rows_and_many_features(monkeypatch):
     """Genes: more pairs than the memory for them holds are counted by the pass."""
     data = load("colon")
     X, y = data.X[:, :600], data.y

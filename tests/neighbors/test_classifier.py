@@ -353,7 +353,7 @@ def test_pandas_polars_and_objects_are_the_same(frame):
 
 
 @pytest.mark.parametrize("name", ["hmeq", "heart_cleveland", "german_credit"])
-def test_mixed_tables_straight_from_disk(name, data_dir):
+def test_mixed_tables_straight_from_disk(name):
     data = load(name)
     X, y = data.X[:600], data.y[:600]
     model = KNNClassifier(11, metric="mixed", categorical_features=data.categorical)

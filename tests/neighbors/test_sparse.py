@@ -185,7 +185,7 @@ def test_a_scale_that_weights_carry_beyond_float64_gets_the_sentence_only():
             model.fit(table_, [0, 1, 1])
 
 
-def test_a_text_table_is_the_dense_one(data_dir):
+def test_a_text_table_is_the_dense_one():
     X, y = load("dexter_train").as_xy()
     X = np.asarray(X.todense() if sparse.issparse(X) else X)
     thin = sparse.csr_matrix(X)

@@ -44,7 +44,7 @@ def test_ranges_begin_with_one():
     assert p7.mean_over([0.1, 0.2, 0.3, 0.4], (2, 3)) == pytest.approx(0.25)
 
 
-def test_a_small_run_finds_the_worse_ends(data_dir):
+def test_a_small_run_finds_the_worse_ends():
     result = reproduce("P7", repeats=3)
     rows = {row.what: row for row in result.rows if row.group.endswith("as they stand")}
     assert rows["k = 70 to 200 less 18 to 26, over ten folds"].inside is True

@@ -11,8 +11,6 @@ from tamiz.evaluation import reproduce
 from tamiz.reproduce import p8
 from tamiz.reproduce.base import claim_above
 
-pytestmark = pytest.mark.usefixtures("data_dir")
-
 
 def test_published_numbers():
     assert p8.COUNTS["all"] == (2201, 711, 67.7)

@@ -25,8 +25,6 @@ from tamiz.reproduce.base import (
 from tamiz.reproduce.reproduce import RECIPES
 from tamiz.svm import SVC
 
-pytestmark = pytest.mark.usefixtures("data_dir")
-
 
 def only(name, *parts):
     """A recipe reduced to some parts, or with others."""

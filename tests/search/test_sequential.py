@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tamiz
+from tamiz.data import load
 from tamiz.search import BackwardElimination, BestFirst, ExhaustiveSearch, ForwardSelection
 from tamiz.svm import SVC, SVR
 from tests.frames import to_polars
@@ -569,12 +570,12 @@ def test_they_are_found_at_the_top():
 # ------------------------------------------------------------------------------ a published study
 
 
-def test_what_holds_of_the_study_of_vertebral_columns(data_dir):
+def test_what_holds_of_the_study_of_vertebral_columns():
     """f6 comes first and goes last; the published fits lie among ours (12 splits of 100)."""
     spec = importlib.util.spec_from_file_location("study", ROOT / "examples/vertebral_wrappers.py")
     study = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(study)
-    X, y = study.read(data_dir / "vertebral_2c.csv.gz")
+    X, y = load("vertebral_2c").as_xy()
     up = study.run(ForwardSelection, X, y, 12)
     down = study.run(BackwardElimination, X, y, 12)
     assert (up.order[:, 0] == 6).all()

@@ -15,9 +15,8 @@ SCRIPT = runpy.run_path(str(ROOT / "examples" / "tree_against_scikit_learn.py"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SCRIPT["BUNDLED"], *SCRIPT["STORED"]])
-def test_the_same_splits(name, data_dir, monkeypatch):
+def test_the_same_splits(name):
     """No split gains less than the best, so that only ties tell the two trees apart."""
-    monkeypatch.setenv("TAMIZ_DATA", str(data_dir))
     X, y = SCRIPT["numbers"](name)
     ours = CARTClassifier().fit(X, y)
     peers = [DecisionTreeClassifier(random_state=seed).fit(X, y) for seed in range(3)]

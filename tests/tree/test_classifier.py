@@ -44,8 +44,8 @@ def people():
     return frame, y
 
 
-def test_titanic_women_and_children_first(data_dir):
-    frame = tamiz.data.load(data_dir / "titanic.csv.gz").frame
+def test_titanic_women_and_children_first():
+    frame = tamiz.data.load("titanic").frame
     X, y = frame.drop(columns=frame.columns[-1]), frame.iloc[:, -1].astype(str)
     model = CARTClassifier(max_depth=2).fit(X, y)
     tree, names = model.tree_, list(model.feature_names_in_)

@@ -336,7 +336,7 @@ def test_a_checked_function_is_still_itself():
         ("neighbors.choose_k", {"rule": "least"}, "use 'best' or '1se'."),
         ("scale.batches", {"n_features": 0}, "n_features=0 must be an integer from 1."),
         ("data.load", {"leaks": "no"}, "use 'keep' or 'drop'."),
-        ("data.available", {"where": "here"}, "use 'bundled', 'folder', 'openml' or None."),
+        ("data.available", {"where": "here"}, "use 'bundled', 'folder' or None."),
         ("scale.is_large", {"share": 0}, "share=0 must be a number above 0, such as 0.25."),
         ("kernels.mercer_check", {"max_samples": 0}, "max_samples=0 must be an integer from 1."),
     ],

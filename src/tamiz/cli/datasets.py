@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+import typer
+
 from tamiz.cli import options as opt
 
 
-def datasets(json: opt.Json = False) -> None:
+def datasets(
+    about: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Source, terms and citation of one data set."),
+    ] = None,
+    json: opt.Json = False,
+) -> None:
     """List the data sets that can be named instead of a file.
 
-    Sets that are "here" come with the installation or lie in the folder that the environment
-    variable TAMIZ_DATA names; the others are fetched from OpenML, where that has them.
-    """
-    from tamiz.cli.console import say, say_json, table
-    from tamiz.data import available
-    from tamiz.data.named import SETS
+    All come with the installation. A file in the folder that the environment variable TAMIZ_DATA
+    names (NAME.csv.gz or NAME.npz) is read instead of the packaged one.
 
-    bundled, folder, fetched = (set(available(where)) for where in ("bundled", "folder", "openml"))
-    found = [
+    Example:  tamiz datasets --about colon
+    """
+    from tamiz.cli.console import say, say_json, table, usage
+    from tamiz.data import about as facts
+    from tamiz.data import available
+
+    with usage():
+        own = set(available("folder"))
+        chosen = [facts(name) for name in (available() if about is None else [about])]
+    found: list[dict[str, Any]] = [
         {
-            "name": name,
-            "rows": SETS[name].rows,
-            "features": SETS[name].features,
-            "what": SETS[name].summary,
-            "where": "here"
-            if name in bundled | folder
-            else "OpenML"
-            if name in fetched
-            else "not here",
+            "name": one.name,
+            "rows": one.rows,
+            "features": one.features,
+            "what": one.summary,
+            "where": "TAMIZ_DATA" if one.name in own else "here",
         }
-        for name in available()
+        for one in chosen
     ]
     if json:
-        say_json({"datasets": found})
-        return
-    table(
-        ["name", "rows", "features", "what", "where"],
-        [list(entry.values()) for entry in found],
-        right=(1, 2),
-    )
-    say("\nUse a name in place of a file:  tamiz select breast_cancer")
+        more = [{key: getattr(one, key) for key in one._fields[4:]} for one in chosen]
+        say_json({"datasets": [a | b for a, b in zip(found, more, strict=True)]})
+    elif about is not None:
+        say(str(chosen[0]))
+    else:
+        table(
+            ["name", "rows", "features", "what", "where"],
+            [list(entry.values()) for entry in found],
+            right=(1, 2),
+        )
+        say("\nUse a name in place of a file:  tamiz select breast_cancer")
+        say("Source, terms and citation:     tamiz datasets --about colon")

@@ -3,8 +3,18 @@
 from tamiz.data.dataset import Dataset
 from tamiz.data.errors import DataError, DataWarning, Finding
 from tamiz.data.loading import available, load
+from tamiz.data.named import About, about
 
-__all__ = ["DataError", "DataWarning", "Dataset", "Finding", "available", "load"]
+__all__ = [
+    "About",
+    "DataError",
+    "DataWarning",
+    "Dataset",
+    "Finding",
+    "about",
+    "available",
+    "load",
+]
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,15 @@ from tamiz.data.dataset import ENCODINGS, Dataset
 from tamiz.data.errors import DataError, DataWarning, near
 from tamiz.data.formats import faults_said, open_file, stem
 from tamiz.data.formats.base import HeldTable, Reader
-from tamiz.data.named import ALIASES, SETS, Named, canonical, fetch, find_file, read_bundled
+from tamiz.data.named import (
+    ALIASES,
+    SETS,
+    Named,
+    canonical,
+    find_file,
+    own_file,
+    read_built_in,
+)
 from tamiz.data.plan import Options
 from tamiz.validation import checked, depth_of_caller, integer_from, one_of, optional
 
@@ -47,7 +55,6 @@ def load(
     weights: Any = None,
     leaks: str = "keep",
     keep: Any = None,
-    download: bool = True,
     verbose: bool | int = 0,
 ) -> Dataset:
     """Read a data set by name, from a file, or from a table in memory.
@@ -103,8 +110,6 @@ def load(
         warning, or set aside. Their role is "leak" either way.
     keep : str, int or sequence of them, optional
         Columns that are known before the target is and are not to be suspected.
-    download : bool, default=True
-        Whether a set known by name may be fetched from OpenML if it is not in the folder.
     verbose : bool or int, default=0
         Show progress on files that take longer than two seconds.
 
@@ -115,6 +120,7 @@ def load(
     See Also
     --------
     available : the names.
+    about : source, terms and citation of a data set known by name.
 
     Examples
     --------
@@ -141,7 +147,7 @@ def load(
     if entry is not None and entry.text:
         encode, options.missing = None, []
     with faults_said(_shown(source)):
-        reader, name, classes = _open(source, entry, options, format, download)
+        reader, name, classes = _open(source, entry, options, format)
         table = reader.collect(int(verbose))
     data, alarms = build(
         table,
@@ -161,15 +167,15 @@ def load(
     return data
 
 
-@checked(DataError, where=one_of("bundled", "folder", "openml", None))
+@checked(DataError, where=one_of("bundled", "folder", None))
 def available(where: str | None = None) -> list[str]:
     """Names that :func:`load` knows.
 
     Parameters
     ----------
-    where : {"bundled", "folder", "openml"}, optional
-        Only those that come with the installation, that lie in the data folder, or that can be
-        fetched.
+    where : {"bundled", "folder"}, optional
+        Only those that come with the installation (all of them), or those that are read from the
+        folder that the environment variable TAMIZ_DATA names.
 
     Returns
     -------
@@ -178,33 +184,26 @@ def available(where: str | None = None) -> list[str]:
     Examples
     --------
     >>> from tamiz.data import available
-    >>> available("bundled")
+    >>> available()[:6]
     ['d8', 'iris', 'wine', 'breast_cancer', 'digits', 'diabetes']
     """
-    tests = {
-        None: lambda entry: True,
-        "bundled": lambda entry: entry.bundled,
-        "folder": lambda entry: not entry.bundled and find_file(entry.name) is not None,
-        "openml": lambda entry: entry.openml is not None,
-    }
-    return [name for name, entry in SETS.items() if tests[where](entry)]
+    if where == "folder":
+        return [name for name, e in SETS.items() if not e.built_in and own_file(name) is not None]
+    return list(SETS)
 
 
 # --------------------------------------------------------------------------------------- private
 
 
 def _open(
-    source: Any, entry: Named | None, options: Options, format: str | None, download: bool
+    source: Any, entry: Named | None, options: Options, format: str | None
 ) -> tuple[Reader, str, list[str] | None]:
     """The reader of a source, the name of the data, and those of their classes where known."""
     if entry is not None:
-        if entry.bundled:
-            table, plan, classes = read_bundled(entry, options)
+        if entry.built_in:
+            table, plan, classes = read_built_in(entry, options)
             return HeldTable(table, plan), entry.name, classes
-        path = find_file(entry.name)
-        if path is None:
-            return HeldTable(*fetch(entry, options, download)), entry.name, None
-        return open_file(path, options), entry.name, None
+        return open_file(find_file(entry.name), options), entry.name, None
     if isinstance(source, (str, os.PathLike)):
         path = find_path(os.fspath(source))
         return open_file(path, options, format), stem(path), None

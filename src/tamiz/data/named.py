@@ -1,22 +1,25 @@
-"""Data sets by name: those that come along, those in a folder, those to be fetched.
+"""Data sets by name: packaged files, sets of scikit-learn, and files of the user's own folder.
 
-What they are is listed in ``sets.toml``.
+What they are is listed in ``sets.toml``, where they come from in ``sets/sources.toml``.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from textwrap import fill
+from typing import NamedTuple
 
 import numpy as np
 
 from tamiz.data.column import Column, RawTable
-from tamiz.data.errors import DataError
-from tamiz.data.formats.frames import from_array, object_column
-from tamiz.data.plan import ColumnPlan, Options, make_plan
+from tamiz.data.errors import DataError, near
+from tamiz.data.formats.frames import from_array
+from tamiz.data.plan import ColumnPlan, Options
 
+PACKAGED = Path(__file__).parent / "sets"
 SUFFIXES = (".csv.gz", ".npz", ".csv", ".parquet")
 
 _D8 = [
@@ -31,30 +34,33 @@ _D8 = [
 ]
 
 
-def data_folder() -> Path | None:
-    """The folder of data sets: TAMIZ_DATA, else ``shared/data`` beside a checkout of the source."""
+def own_file(name: str) -> Path | None:
+    """The file of a data set in the folder that TAMIZ_DATA names, if there is one."""
     named = os.environ.get("TAMIZ_DATA")
-    if named:
-        path = Path(named).expanduser()
-        if not path.is_dir():
-            raise DataError(
-                f"TAMIZ_DATA names {named!r}, which is not a folder; correct or unset it."
-            )
-        return path
-    root = Path(__file__).resolve().parents[3]
-    beside = root.parent / "shared" / "data"
-    return beside if (root / "pyproject.toml").is_file() and beside.is_dir() else None
-
-
-def find_file(name: str) -> Path | None:
-    """The file of a named set, if there is one."""
-    folder = data_folder()
-    if folder is None:
+    if not named:
         return None
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"TAMIZ_DATA names {named!r}, which is not a folder; correct or unset it.")
+    return _file_in(folder, name)
+
+
+def find_file(name: str) -> Path:
+    """The file of a data set: the user's own, else the packaged one."""
+    path = own_file(name) or _file_in(PACKAGED, name)
+    if path is None:
+        raise DataError(
+            f"Data set {name!r} is missing from this installation; install tamiz again, or put "
+            f"{name}.csv.gz or {name}.npz in a folder and name it in TAMIZ_DATA."
+        )
+    return path
+
+
+def _file_in(folder: Path, name: str) -> Path | None:
     return next((p for s in SUFFIXES if (p := folder / f"{name}{s}").is_file()), None)
 
 
-def read_bundled(entry: Named, options: Options) -> tuple[RawTable, ColumnPlan, list[str] | None]:
+def read_built_in(entry: Named, options: Options) -> tuple[RawTable, ColumnPlan, list[str] | None]:
     """A set that needs no file; also the names of its classes."""
     if entry.name == "d8":
         array = np.array(_D8, dtype=float)[: options.nrows]
@@ -75,95 +81,6 @@ def read_bundled(entry: Named, options: Options) -> tuple[RawTable, ColumnPlan, 
     return table, plan, None if classes is None else [str(label) for label in classes]
 
 
-def fetch(entry: Named, options: Options, download: bool) -> tuple[RawTable, ColumnPlan]:
-    """A set from OpenML, compared with what is known of it."""
-    where = f"{entry.name}.csv.gz or {entry.name}.npz"
-    folder = os.environ.get("TAMIZ_DATA")
-    remedy = f"put {where} in {'that folder' if folder else 'a folder and name it in TAMIZ_DATA'}"
-    looked = f"the folder {folder!r}" if folder else "a folder of data (TAMIZ_DATA is not set)"
-    if entry.openml is None:
-        raise DataError(
-            f"Data set {entry.name!r} was looked for in {looked} and cannot be fetched; {remedy}."
-        )
-    if not download:
-        raise DataError(
-            f"Data set {entry.name!r} was looked for in {looked}; {remedy}, or allow download=True."
-        )
-    shown = f"OpenML {entry.openml}"
-    try:
-        bunch = _fetch_openml(entry.openml)
-    except Exception as error:  # whatever the network, the server or the cache may bring
-        words = str(error).split("\n")[0].rstrip(".")[:100] or type(error).__name__
-        raise DataError(
-            f"Data set {entry.name!r} was looked for in {looked}, and fetching it from OpenML "
-            f"(number {entry.openml}) failed ({words}); {remedy}, or try again with a network."
-        ) from None
-    X, y = bunch.data, np.asarray(bunch.target)
-    if X.shape != (entry.rows, entry.features):
-        raise DataError(
-            f"{shown} has {X.shape[0]} rows and {X.shape[1]} features where {entry.name!r} has "
-            f"{entry.rows} and {entry.features}: not the same data; {remedy}."
-        )
-    y, note = match_labels(y, entry, shown, remedy)
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
-    categories = getattr(bunch, "categories", None) or {}
-    names = [str(name) for name in bunch.feature_names]
-    columns: list[Column] = []
-    for j, name in enumerate(names):
-        levels = categories.get(name)
-        if levels:
-            codes = np.where(np.isnan(X[:, j]), -1, X[:, j]).astype(np.int32)
-            columns.append(
-                Column(name, None, codes, [str(level) for level in levels], declared=True)
-            )
-        else:
-            columns.append(Column(name, X[:, j]))
-    target = "target" if "target" not in names else "target_"
-    columns.append(object_column(target, y.tolist()))
-    if options.nrows is not None:
-        rows = np.arange(len(X))[: options.nrows]
-        columns = [column.take(rows) for column in columns]
-    table = RawTable(columns, shown, [note] if note else [])
-    return table, make_plan(table.names, options, shown, target)
-
-
-def match_labels(y: Any, entry: Named, shown: str, remedy: str) -> tuple[np.ndarray, str]:
-    """Give fetched labels the names used here, found by the number of samples of each class."""
-    labels, counts = np.unique(y.astype(str), return_counts=True)
-    known = entry.classes or {}
-    if sorted(counts.tolist()) != sorted(known.values()):
-        raise DataError(
-            f"{shown} has classes of {sorted(counts.tolist())} samples where {entry.name!r} has "
-            f"{sorted(known.values())}: not the same data; {remedy}."
-        )
-    ours = _as_labels(list(known))
-    if set(labels.tolist()) == set(known):
-        by_label = dict(zip(known, ours, strict=True))
-        return np.array([by_label[label] for label in y.astype(str)], dtype=object), ""
-    if len(set(counts.tolist())) == len(counts):
-        by_count = {count: label for label, count in zip(ours, known.values(), strict=True)}
-        by_label = {
-            label: by_count[count] for label, count in zip(labels, counts.tolist(), strict=True)
-        }
-        note = "Labels of OpenML were renamed by the number of samples of each class."
-        return np.array([by_label[label] for label in y.astype(str)], dtype=object), note
-    note = f"Labels are those of OpenML ({', '.join(labels)}); elsewhere {', '.join(known)}."
-    return np.array(_as_labels(y.astype(str).tolist()), dtype=object), note
-
-
-def _as_labels(labels: list[str]) -> list[Any]:
-    try:
-        return [int(label) for label in labels]
-    except ValueError:
-        return labels
-
-
-def _fetch_openml(number: int) -> Any:
-    from sklearn.datasets import fetch_openml
-
-    return fetch_openml(data_id=number, as_frame=False, parser="liac-arff")
-
-
 # ---------------------------------------------------------------------------------- the list
 
 
@@ -175,8 +92,7 @@ class Named(NamedTuple):
     features: int
     summary: str
     classes: dict[str, int] | None = None  # label: count; None for a numeric target
-    openml: int | None = None
-    bundled: bool = False  # comes with scikit-learn or with tamiz
+    built_in: bool = False  # made by scikit-learn or by this module: no file
     text: bool = False  # the features are free text, left as it is
 
 
@@ -195,3 +111,86 @@ def canonical(name: str) -> str | None:
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     key = ALIASES.get(key, key)
     return key if key in SETS else None
+
+
+# ------------------------------------------------------------------------------- where from
+
+
+class About(NamedTuple):
+    """What a data set is, where it comes from, and on what terms.
+
+    Attributes
+    ----------
+    name, summary : str
+        Its name, and what it is in a few words.
+    rows, features : int
+        Its size.
+    classes : dict or None
+        Samples of each class; None for a numeric target, and for data sets of scikit-learn.
+    source : str
+        Who published the data first.
+    copy : str
+        What the file here was made from.
+    terms : str
+        Licence of the data, where one is stated, and that of the copy.
+    citation : str
+        What to cite.
+    remarks : str
+        How the copy differs from the source, and what to know before using it; may be empty.
+    """
+
+    name: str
+    summary: str
+    rows: int
+    features: int
+    classes: dict[str, int] | None
+    source: str
+    copy: str
+    terms: str
+    citation: str
+    remarks: str = ""
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{label} {count}" for label, count in (self.classes or {}).items())
+        lines = {"classes": counts} | {key: getattr(self, key) for key in self._fields[5:]}
+        said = [f"{self.name}: {self.summary}; {self.rows} samples, {self.features} features"]
+        said += [
+            fill(text, 100, initial_indent=f"{key:<10}", subsequent_indent=" " * 10)
+            for key, text in lines.items()
+            if text
+        ]
+        return "\n".join(said)
+
+
+def about(name: str) -> About:
+    """Source, terms and citation of a data set known by name.
+
+    Parameters
+    ----------
+    name : str
+        A name from :func:`available`.
+
+    Returns
+    -------
+    About
+
+    Examples
+    --------
+    >>> from tamiz.data import about
+    >>> about("colon").terms
+    'No licence stated'
+    >>> about("spambase").citation
+    'Hopkins, M., Reeber, E., Forman, G. and Suermondt, J. (1999). Spambase. UCI Machine ...'
+    """
+    key = canonical(name)
+    if key is None:
+        hint = near(name, [*SETS, *ALIASES]) or " tamiz.data.available() lists the names."
+        raise DataError(f"{name!r} is no data set known by name.{hint}")
+    entry = SETS[key]
+    return About(key, entry.summary, entry.rows, entry.features, entry.classes, **_sources()[key])
+
+
+@cache
+def _sources() -> dict[str, dict[str, str]]:
+    """Read where it is asked for: loading data does not need it."""
+    return tomllib.loads((PACKAGED / "sources.toml").read_text(encoding="utf-8"))
