@@ -158,3 +158,9 @@ def test_table_of_the_documentation():
     ]
     shown = [line for line in page.splitlines() if line.startswith("| `") and " x " in line]
     assert shown == rows
+
+
+def test_the_old_parameter_for_fetching_is_announced_as_useless():
+    with pytest.warns(FutureWarning, match="come with the package") as caught:
+        assert load("colon", download=True).n_features == 2000
+    assert caught[0].filename == __file__

@@ -55,6 +55,7 @@ def load(
     weights: Any = None,
     leaks: str = "keep",
     keep: Any = None,
+    download: bool | None = None,
     verbose: bool | int = 0,
 ) -> Dataset:
     """Read a data set by name, from a file, or from a table in memory.
@@ -110,6 +111,8 @@ def load(
         warning, or set aside. Their role is "leak" either way.
     keep : str, int or sequence of them, optional
         Columns that are known before the target is and are not to be suspected.
+    download : bool, optional
+        Deprecated: all data sets known by name come with the package, and nothing is fetched.
     verbose : bool or int, default=0
         Show progress on files that take longer than two seconds.
 
@@ -133,6 +136,9 @@ def load(
     >>> load("iris", target="petal width (cm)").task
     'regression'
     """
+    if download is not None:
+        words = "download= does nothing any more: all data sets come with the package."
+        warnings.warn(words, FutureWarning, stacklevel=depth_of_caller())
     if labels is not None and not transpose:
         raise DataError(
             "labels= goes with transpose=True, for tables with samples in columns; name a column "
