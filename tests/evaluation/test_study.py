@@ -392,7 +392,8 @@ def test_parameters_of_the_final_model_suit_all_rows(inner):
     )
     answers = find_answers(found, np.full(5, 0.5))
     place = answers.contest.choice.smallest
-    chosen = final_candidate(setting, answers.contest, place)
+    notes = []
+    chosen = final_candidate(setting, answers.contest, place, notes)
     if inner is None:
         assert chosen is None
         return
@@ -407,5 +408,9 @@ def test_parameters_of_the_final_model_suit_all_rows(inner):
             errors[leaf] = errors.get(leaf, 0.0) + wrong.mean()
     assert chosen == {"min_samples_leaf": min(errors, key=errors.get)}
     assert errors[1] > min(errors.values())
+    assert not notes
     made = triple_predictions(setting, answers.contest, place, chosen)
     assert np.mean(made.predicted != made.truth) == pytest.approx(min(errors.values()) / 5)
+    setting.stop.deadline = 0.0  # long over
+    assert final_candidate(setting, answers.contest, place, notes) is None
+    assert notes == [notes[0]] and "no time to tune the judge tree" in notes[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 TINY = 1e-12
+#: Of Student's distribution, 97.5 %, by number of splits, as tables print them.
+QUANTILES = {2: 12.7062, 3: 4.3027, 4: 3.1824, 5: 2.7764, 6: 2.5706, 8: 2.3646, 10: 2.2622}
 
 
 def mean(values):
@@ -58,7 +60,7 @@ def choose(errors, sizes, ratio, means=None, limit=math.inf, steadiness=None, la
 def smoothed(errors, triples, ratio):
     """Medians along the sizes of a method and judge; the best method as far as the second.
 
-    Beyond two standard errors it is believed.
+    It is believed beyond that where it is better by more than half the 95 % interval.
     """
     columns = [[float(row[t]) for row in errors] for t in range(len(triples))]
     means = [mean(column) for column in columns]
@@ -86,8 +88,13 @@ def smoothed(errors, triples, ratio):
             second = next(u for u in row if triples[u][0] != first and found[u] == least[others[0]])
             for u in [u for u in row if triples[u][0] == first]:
                 away = [a - b for a, b in zip(columns[u], columns[second], strict=True)]
-                doubt = 2 * corrected_error(away, ratio) if len(away) > 1 else math.inf
-                found[u] = max(found[u], min(least[others[0]], found[u] + doubt))
+                doubt = math.inf
+                if len(away) > 1:
+                    doubt = QUANTILES[len(away)] * corrected_error(away, ratio)
+                if means[second] - means[u] > doubt:
+                    found[u] = max(found[u], min(least[others[0]], found[u] + doubt))
+                else:
+                    found[u] = max(found[u], least[others[0]])
     return found
 
 

@@ -46,7 +46,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         Number of features drawn at each node, more if none of these varies in it.
     splits : {"best", "random"}, default="best"
         The best cut of each feature and a bootstrap sample for each tree, or one cut at a value
-        drawn evenly from the range of the feature and all samples (extremely randomised trees).
+        drawn evenly between the first and the last bin of the node, and all samples (extremely
+        randomised trees).
     min_samples_leaf : int, default=1
         Minimum number of samples on either side of a split, counting bootstrap copies.
     class_weight : dict, "balanced" or None, default=None

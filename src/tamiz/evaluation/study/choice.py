@@ -21,9 +21,10 @@ The least of some hundred means is often low by luck. Two things are therefore d
 before anything is chosen (:func:`smoothed`). Along the numbers of features of one method and judge,
 a mean is replaced by the median of itself and its two neighbours, which takes out single dips and
 keeps steps. And the best method before a judge, with a number of features, is believed only as far
-as the second best, unless it is better by more than two standard errors, which are then taken off:
-luck strikes one, what is real shows in two, or clearly (one method may be the only to see features
-that tell together). Standard errors of differences are those of the errors as they are.
+as the second best, unless it is clearly better: by more than the half-width of the 95 % interval of
+the difference, which is then added to its mean. Luck strikes one, what is real shows in two, or
+clearly (one method may be the only to see features that tell together). Standard errors of
+differences are those of the errors as they are.
 
 The error of the best of many triples is too good to be true. The honest error of the procedure is
 that of choosing inside every training part, by the inner cross-validation there, and looking at the
@@ -119,10 +120,19 @@ def smoothed(errors: np.ndarray, triples: Sequence[Triple], ratio: float) -> np.
         second = min(others, key=lambda t: found[t])
         for t in row:
             if triples[t].method == triples[first].method:
-                away = errors[:, t] - errors[:, second]
-                doubt = 2.0 * float(corrected_error(away, ratio)) if len(errors) > 1 else np.inf
-                found[t] = max(found[t], min(found[second], found[t] + doubt))
+                doubt = _doubt(errors[:, second] - errors[:, t], ratio)
+                clear = means[second] - means[t] > doubt
+                believed = min(found[second], found[t] + doubt) if clear else found[second]
+                found[t] = max(found[t], believed)
     return found
+
+
+def _doubt(differences: np.ndarray, ratio: float) -> float:
+    """Half the width of the 95 % interval of the mean difference; one split knows nothing."""
+    if len(differences) < 2:
+        return np.inf
+    quantile = stats.t.ppf(0.975, len(differences) - 1)
+    return float(quantile * corrected_error(differences, ratio))
 
 
 def choose(

@@ -480,18 +480,23 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
     if found.status == "interrupted":
         return
     contest = answers.contest
+    done: dict[int, tuple[Any, Any]] = {}
     for one, place in (
         (answers.smallest, contest.choice.smallest),
         (answers.most_accurate, contest.choice.best),
     ):
-        best = final_candidate(setting, contest, place)
+        if place not in done:
+            best = final_candidate(setting, contest, place, study.notes)
+            made = None
+            if problem.classes is not None:
+                made = triple_predictions(setting, contest, place, best)
+            done[place] = best, made
+        best, made = done[place]
         if best is not None:
             width = problem.n_columns(features_of(found, contest.triples[place]))
             one.params.update(resolved(best, width))
-        if problem.classes is not None:
-            made = triple_predictions(setting, contest, place, best)
-            if made is not None:
-                study.decisions[one.answer] = made
+        if made is not None:
+            study.decisions[one.answer] = made
     if problem.classes is not None:
         study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
         if study.predictions is not None:

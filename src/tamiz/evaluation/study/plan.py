@@ -36,7 +36,7 @@ _EXTRAS = 0.18
 #: A method is slow whose selections take this part of a plan, or more.
 _SLOW = 0.1
 #: Where none of them is slow, these go first: what is left ranks alone, in turn, and together.
-_GIVEN_UP = ("ho-svm", "rfe", "forest", "qpfs", "cfs")
+_GIVEN_UP = ("ho-svm", "rfe", "forest", "mrmr", "qpfs", "cfs")
 #: Methods that are tried unless others are named.
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
 REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
@@ -568,12 +568,13 @@ def _without_a_method(workload: _Workload) -> Callable[[StudyPlan], StudyPlan]:
 
 def _without_failed(plan: StudyPlan, costs: Costs) -> StudyPlan:
     """The plan without the methods that failed on the rows of the probe, unless all did."""
+    if not costs.methods:
+        return plan
     for name in [one for one in plan.methods if one not in costs.methods]:
         rest = [one for one in plan.methods if one != name]
-        if rest:
-            why = "it failed when it was tried on a few hundred rows"
-            flag = f"--methods {','.join(plan.methods)}"
-            plan = _without(plan, "failed method", name, why, flag, methods=rest)
+        why = "it failed when it was tried on a few hundred rows"
+        flag = f"--methods {','.join(plan.methods)}"
+        plan = _without(plan, "failed method", name, why, flag, methods=rest)
     return plan
 
 

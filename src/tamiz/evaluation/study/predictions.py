@@ -42,18 +42,22 @@ def triple_predictions(
 ) -> Predictions | None:
     """The same with one triple in all splits, so that decision values are comparable.
 
-    Parameters of the judge are those of ``candidate`` instead of those that each split chose.
+    Parameters of the judge are those of ``candidate`` instead of those that each split chose. Test
+    parts then took part in choosing these, and in nothing else.
     """
     return _predictions(setting, contest, np.full(len(contest.splits), place), candidate)
 
 
-def final_candidate(setting: Setting, contest: Contest, place: int) -> dict[str, Any] | None:
+def final_candidate(
+    setting: Setting, contest: Contest, place: int, notes: list[str]
+) -> dict[str, Any] | None:
     """The parameters of the judge with the least mean error on the test parts of a triple.
 
-    Inside the splits parameters are chosen on some of the rows where all would take too long, and
-    what suits few rows need not suit the final model, which is fitted to all. The honest error
-    knows nothing of this choice. None if all rows were used, if there is nothing to choose, or if
-    Ctrl-C or a deadline comes first.
+    In the inner folds parameters are chosen on some of the rows where all would take too long, and
+    what suits few rows need not suit the final model. The outer training parts have more rows, as
+    many as the judge may learn from. The honest error knows nothing of this choice. None if the
+    inner folds had all rows or if there is nothing to choose; if Ctrl-C or a deadline comes first,
+    a note says so.
     """
     candidates = setting.candidates[contest.triples[place].judge]
     smallest = min(len(part.train) for part in setting.parts)
@@ -73,6 +77,10 @@ def final_candidate(setting: Setting, contest: Contest, place: int) -> dict[str,
                 Z = fold.Z_test[:, columns]
                 errors[c] += setting.metric(machine, Z, fold.y_test, fold.weight_test)
     except (KeyboardInterrupt, Stopped):
+        notes.append(
+            f"There was no time to tune the judge {contest.triples[place].judge} again on all "
+            "training rows; its parameters are those that most splits chose on fewer rows."
+        )
         return None
     return candidates[int(np.argmin(errors))] if np.isfinite(errors).all() else None
 

@@ -289,8 +289,9 @@ class Study:
     def out_of_fold(
         self, answer: str = SMALLEST
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
-        """Decision values of samples that took no part, labels and weights, for probabilities.
+        """Decision values of samples not learnt from, labels and weights, for probabilities.
 
+        In large tables they took part in choosing the parameters of the judge, and in nothing else.
         Values are positive for the second of the sorted labels, or have a column for each label.
         Weights are None if the rows have none; all is None if there are no values.
         """
