@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 hypothesis.settings.register_profile("new examples", deadline=None)
 hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
 hypothesis.settings.load_profile(os.environ.get("TAMIZ_HYPOTHESIS", "new examples"))
+
+# A process started in the background of a script ignores SIGINT, and so would what it starts: tests
+# of Ctrl-C need the usual handler.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("TAMIZ_DATA", None)  # the packaged data sets, whatever folder the user has
 
