@@ -56,6 +56,18 @@ def slowed(owner: Any, name: str, seconds: float) -> AbstractContextManager[list
     return _through(owner, name, act)
 
 
+def clocked(
+    owner: Any, name: str, clock: Any, seconds: float
+) -> AbstractContextManager[list[Call]]:
+    """Let every call of ``owner.name`` take so long by a clock of the test, ``clock.now``."""
+
+    def act(number: int, call: Callable[[], Any]) -> Any:
+        clock.now += seconds
+        return call()
+
+    return _through(owner, name, act)
+
+
 def failing(
     owner: Any,
     name: str,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -219,14 +221,31 @@ def test_a_closed_pipe_does_not_lose_the_report(folder):
     assert (folder / "kept.html").stat().st_size > 10_000
 
 
+needs_bash = pytest.mark.skipif(
+    os.name == "nt" or shutil.which("bash") is None, reason="runs a pipe of bash"
+)
+
+
+@needs_bash
 def test_a_reader_who_left_does_not_lose_the_model(folder):
     """``2>&1 | head`` closes standard error, too."""
     what = ["select", "iris.csv", "-m", "fisher", "--judge", "linear", "--repeats", "1"]
-    files = ["--out", "left.html", "--save", "left.tamiz", "2>&1 | true"]
-    command = " ".join([*PROGRAM, *what, *files])
+    files = ["--out", "left.html", "--save", "left.tamiz"]
+    command = f"{shlex.join([*PROGRAM, *what, *files])} 2>&1 | true"
     subprocess.run(["bash", "-c", command], cwd=folder, timeout=240, check=False)
     assert (folder / "left.html").stat().st_size > 10_000
     assert (folder / "left.tamiz").stat().st_size > 100
+
+
+@needs_bash
+@pytest.mark.parametrize("left", ["2> >(exec true)", "2>&-"])
+@pytest.mark.parametrize("wrong", [["rank", "missing.csv"], ["rank", "iris.csv", "--seeed", "1"]])
+def test_a_closed_standard_error_leaves_the_exit_code(folder, wrong, left):
+    command = f"{shlex.join([*PROGRAM, *wrong])} {left}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, timeout=240, check=False, stdout=subprocess.PIPE
+    )
+    assert done.returncode == 2 and done.stdout == b""
 
 
 def test_the_seed_draws_the_folds_of_tune(folder):

@@ -267,5 +267,16 @@ def test_samples_in_columns_keep_their_names(capsys):
     for name, words in (("none.csv", "one called 'kind'"), ("gone.csv", "no file 'gone.csv'")):
         code, out, err = run(capsys, *predict, name)
         assert code == 2 and words in err and "--target" not in err
+    for name, rows, words in (
+        ("foreign.csv", [["p1", "a"], ["p2", "b"]], "foreign.csv names none of the samples of gen"),
+        ("twice.csv", [["s1", "a"], ["s1", "b"]], "twice.csv names samples twice: 's1'"),
+        ("blank.csv", [["s1", ""], ["s2", ""]], "blank.csv has no label for any sample of genes"),
+    ):
+        write(name, [["sample", "kind"], *rows])
+        code, out, err = run(capsys, *predict, name)
+        assert code == 2 and words in err and "called 'kind'" not in err and "target" not in err
+    write("one.csv", [["sample", "kind"], *[[f"s{k}", "a"] for k in range(12)]])
+    code, out, err = run(capsys, *predict, "one.csv")
+    assert code == 0 and "error on these rows: 50.0 % of 12\n" in err
     code, out, err = run(capsys, "predict", "t.tamiz", "genes.csv", "--labels", "labels.csv")
     assert code == 2

@@ -209,6 +209,26 @@ def test_a_feature_that_is_called_like_a_group_is_reported_whatever_the_classes(
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_no_more_is_said_of_a_group_than_its_name_says():
+    table = rows_of_patients(sick_by_patient=False)
+    codes = table.patient.str[1:].astype(int)
+
+    def text_of(**columns):
+        data = load(table.drop(columns="patient").assign(**columns), "sick")
+        return [one.text for one in data.warnings if one.code == "groups"]
+
+    (said,) = text_of(android_id=codes)
+    assert said.startswith("The rows of a value may belong together: 'android_id' (40 values); it")
+    assert "it is called like an identifier, and its values return." in said
+    assert "a patient" not in said and said.endswith(" It is used as a feature.")
+    (said,) = text_of(android_id=codes, tabletId=codes + 1000 * (codes % 2))
+    assert "they are called like identifiers" in said and said.endswith("used as features.")
+    (said,) = text_of(patient_id=codes)
+    assert "(a patient, a customer)" in said and "its name says so, and its values return" in said
+    assert len(text_of(patient_id=codes, android_id=codes + 1000 * (codes % 2))) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["ward", "active_users", "persons", "patient_age"])
 def test_other_features_whose_values_return_are_no_groups(name):
     table = rows_of_patients(sick_by_patient=False).rename(columns={"patient": name})

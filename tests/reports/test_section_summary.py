@@ -59,13 +59,19 @@ def test_methods_that_lack_a_split_are_named_where_a_study_was_cut_short():
         small_table(), ["fisher", "welch"], ["linear"], sizes=[2, 12], cv=4, repeats=1
     )
     found = replace(study.comparison, status="time budget")
-    for errors in (found.errors, found.own_errors):
-        errors[found.methods.index("welch"), :, -1] = np.nan
+    for table in (found.errors, found.own_errors, found.judge_seconds):
+        table[found.methods.index("welch"), :, -1] = np.nan
     answers = find_answers(found, study.answers.constant)
     late = replace(study, comparison=found, answers=answers, status="cut short")
     said = _words(late)
     assert "cut short. Splits from which the numbers come: 4 of 4" in said
     assert "Not finished in all of them, and so out of the comparison: “welch”." in said
+    assert "Failed" not in said
+    found.judge_seconds[found.methods.index("welch"), :, -1] = 0.1  # tried, and without an error
+    said = _words(late)
+    assert "Failed, and so out of the comparison: “welch”." in said
+    assert "Not finished" not in said
+    assert "Con fallos, y por tanto fuera de la comparación: «welch»." in _words(late, "es")
     assert "out of the comparison" not in _words(other_study("cut short"))
 
 
@@ -158,7 +164,12 @@ def _warned(code: str, columns: list[str], lang: str = "en") -> str:
         ("leak", ["mean area"], "Check that it is known before"),
         ("groups", ["patient"], "Left out: “patient”, since each value goes with one class"),
         ("groups", ["patient"], "the error given here is far too small: say --groups patient"),
-        ("groups", ["mean area"], "perhaps they say which rows belong together: “mean area”"),
+        ("groups", ["mean area"], "it may say which rows belong together: “mean area”"),
+        (
+            "groups",
+            ["mean area", "age"],
+            "they may say which rows belong together: “mean area”, “",
+        ),
         ("id", ["row id"], "Not used, since they look like identifiers"),
         ("id", ["mean area"], "but used as features"),
         ("transposed", ["GSM1"], "--transpose"),
@@ -170,6 +181,13 @@ def test_warnings_have_words(code, columns, words):
     assert words in _warned(code, columns)
     spanish = _warned(code, columns, "es")
     assert ("Words of the program" in spanish) == (code == "rows_dropped")
+
+
+def test_one_column_is_spoken_of_in_the_singular():
+    assert "Used as a feature" in _warned("groups", ["mean area"])
+    assert "Usada como característica" in _warned("groups", ["mean area"], "es")
+    assert "Excluida: " in _warned("groups", ["patient"], "es")
+    assert "Excluidas: " in _warned("groups", ["patient", "visitor"], "es")
 
 
 def test_a_balanced_error_and_weights_are_said():

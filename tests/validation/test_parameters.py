@@ -123,8 +123,8 @@ def test_a_function_whose_parameters_are_checked():
         ({"n": True}, "n=True must be an integer from 2."),
         ({"n": 2.5}, "n=2.5 must be an integer from 2."),
         ({"rule": "worst"}, "rule='worst' is not understood; use 'best' or None."),
-        ({"level": 95}, "level=95 must be a number between 0 and 1 (95 % is 0.95)."),
-        ({"level": 0.0}, "level=0.0 must be a number between 0 and 1."),
+        ({"level": 95}, "level=95 must be a number between 0 and 1 (95 % is 0.95), or None."),
+        ({"level": 0.0}, "level=0.0 must be a number between 0 and 1, or None."),
         ({"n_jobs": 0}, "n_jobs=0 leaves no thread to work"),
         ({"n_jobs": "two"}, "n_jobs='two' must be an integer or None."),
     ],
@@ -132,6 +132,19 @@ def test_a_function_whose_parameters_are_checked():
 def test_a_parameter_that_is_refused_is_named(arguments, words):
     with pytest.raises((ValueError, TypeError), match=re.escape(words)):
         example(**{"n": 2, **arguments})
+
+
+def test_none_is_allowed_for_the_whole_and_not_for_its_parts():
+    check = optional(each_value(one_of("id", "text"), "{'a': 'id'}"))
+    with pytest.raises(ValueError, match=r"n\['a'\]='b' is not understood; use 'id' or 'text'\.$"):
+        check("n", {"a": "b"})
+
+
+def test_a_wrong_call_names_the_function():
+    with pytest.raises(TypeError, match=r"^example\(\) missing a required argument: 'n'$"):
+        example(rule="best")
+    with pytest.raises(TypeError, match=r"^example\(\) got an unexpected keyword argument 'm'"):
+        example(2, m=1)
 
 
 def test_what_is_no_estimator_is_refused():
@@ -157,6 +170,9 @@ def test_a_check_of_no_parameter_is_a_mistake_of_the_programmer():
         (integer_from(2, 9), [2, 9], [1, 10], "n=10 must be an integer from 2 to 9."),
         (integer_from(0, of="bytes"), [0], [-1], "n=-1 must be an integer number of bytes from 0."),
         (real_number(), [-1.5, 0], ["1", np.inf, np.nan], "n=nan must be a number."),
+        (real_number(), [10**20], [-(10**400), 10**400], f"n={10**400} must be a number."),
+        (check_level, [0.5], [-(10**400), 10**400], f"n={10**400} must be a number between 0 and"),
+        (one_of("a"), ["a"], ["b"], "n='b' is not understood; use 'a'."),
         (real_number(least=0, of="MiB"), [0], [-0.1], "n=-0.1 must be a number of MiB from 0."),
         (
             real_number(above=0, finite=False),
@@ -174,7 +190,7 @@ def test_a_check_of_no_parameter_is_a_mistake_of_the_programmer():
             time_limit,
             [None, 0.5, np.inf],
             [0, "1 h"],
-            "n='1 h' must be a number of seconds above 0.",
+            "n='1 h' must be a number of seconds above 0, or None.",
         ),
         (
             one_of("a", np.nan),
@@ -205,6 +221,12 @@ def test_a_check_of_no_parameter_is_a_mistake_of_the_programmer():
             [{"a": "id"}, {}],
             [["a"], {"a": "b"}],
             "n['a']='b' is not understood; use 'id' or 'text'.",
+        ),
+        (
+            optional(each_value(one_of("id", "text"), "{'a': 'id'}")),
+            [{"a": "id"}, None],
+            [{"a": None}, ["a"]],
+            "n=['a'] is not understood; give a dict such as {'a': 'id'}, or None.",
         ),
         (file_path, ["a.csv", pathlib.Path("a")], [3, None], "n=None must be the name of a file."),
         (
@@ -319,7 +341,7 @@ def test_a_checked_function_is_still_itself():
         ("compare", {"task": "rank"}, "use 'auto', 'classification' or 'regression'."),
         ("compare", {"nested": 1}, "use True, False, or an integer from 2."),
         ("compare", {"error_score": 0.5}, "error_score=0.5 is not understood"),
-        ("compare", {"time_budget": 0}, "time_budget=0 must be a number of seconds above 0."),
+        ("compare", {"time_budget": 0}, "time_budget=0 must be a number of seconds above 0, or"),
         ("tune", {"n_iter": 0}, "n_iter=0 must be an integer from 1."),
         ("tune", {"memory_mb": -1}, "memory_mb=-1 must be a number of MiB from 0."),
         ("tune", {"error_score": True}, "must be a number, nan or 'raise'."),
@@ -327,14 +349,14 @@ def test_a_checked_function_is_still_itself():
         ("evaluation.stability_of", {"fraction": 2}, "fraction=2 must be a number between 0 and 1"),
         ("evaluation.stability_of", {"n_folds": 1}, "n_folds=1 must be an integer from 2."),
         ("evaluation.significance", {"test": "t"}, "'auto', 'corrected_t', 'wilcoxon' or"),
-        ("evaluation.significance", {"test_fraction": -1}, "a number from 0, n_test / n_train."),
+        ("evaluation.significance", {"test_fraction": -1}, "from 0, n_test / n_train, or None."),
         ("evaluation.report_card", {"n_bootstrap": 0}, "n_bootstrap=0 must be an integer from 1."),
         ("information.encode", {"n_bins": 251}, "n_bins=251 must be an integer from 2 to 250."),
         ("information.discretise", {"bins": None}, "bins=None is not understood"),
         ("information.entropy", {"unit": "dits"}, "use 'nats' or 'bits'."),
         ("information.mutual_information_matrix", {"dtype": int}, "use numpy.float64 or"),
         ("neighbors.choose_k", {"rule": "least"}, "use 'best' or '1se'."),
-        ("scale.batches", {"n_features": 0}, "n_features=0 must be an integer from 1."),
+        ("scale.batches", {"n_features": 0}, "n_features=0 must be an integer from 1, or None."),
         ("data.load", {"leaks": "no"}, "use 'keep' or 'drop'."),
         ("data.available", {"where": "here"}, "use 'bundled', 'folder' or None."),
         ("scale.is_large", {"share": 0}, "share=0 must be a number above 0, such as 0.25."),

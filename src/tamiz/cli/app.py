@@ -24,7 +24,7 @@ from tamiz.cli import (
     show,
     tune,
 )
-from tamiz.cli.console import CutShort, Problem, flush, tolerate_encoding
+from tamiz.cli.console import CutShort, Problem, flush, tell, tolerate_encoding
 
 app = typer.Typer(
     name="tamiz",
@@ -74,8 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     tolerate_encoding()
     code = run(arguments)
     if code in (130, 143):  # threads may still be at a last step, which nobody waits for
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush()
         os._exit(code)
     sys.exit(code)
 
@@ -100,7 +99,7 @@ def run(arguments: list[str] | None) -> int:
 
 
 def _interrupted() -> int:
-    print("tamiz: interrupted; nothing was finished.", file=sys.stderr)
+    tell("interrupted; nothing was finished.")
     return 130
 
 
@@ -115,17 +114,13 @@ def _explain(error: Exception) -> int:
         context = getattr(error, "ctx", None)
         hint = f" See: {context.command_path} --help" if context is not None else ""
         if message():  # none if there was no command: the help has been shown
-            print(f"tamiz: {_one_line(message())}{hint}", file=sys.stderr)
+            tell(f"{message()}{hint}")
         return 2
     if isinstance(error, Problem):
-        print(f"tamiz: {_one_line(str(error))}", file=sys.stderr)
+        tell(str(error))
         return error.exit_code
-    said = _one_line(str(error)) or type(error).__name__
+    said = str(error).strip() or type(error).__name__
     if not isinstance(error, (ValueError, OSError, ImportError)):
         said = f"{type(error).__name__}: {said} (TAMIZ_TRACEBACK=1 shows where)"
-    print(f"tamiz: {said}", file=sys.stderr)
+    tell(said)
     return 1
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

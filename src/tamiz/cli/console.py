@@ -45,7 +45,10 @@ def as_options(text: str) -> str:
     'leave them out with --drop.'
     >>> as_options("say roles={'zip': 'categorical'}.")
     'say --role zip=categorical.'
+    >>> as_options("nrows=0 must be an integer from 1, or None.")
+    '--rows 0 must be an integer from 1.'
     """
+    text = text.replace(", or None.", ".")  # which is an option that is left out
     text = _FLAG.sub(lambda match: _FLAGS[match[1]], text)
     return _ARGUMENT.sub(_option, _ROLES.sub(_role, text))
 
@@ -162,9 +165,15 @@ def open_pipe() -> Iterator[None]:
 
 def tell(text: str) -> None:
     """A line beside the result; nobody may be left to read it, and files still to be written."""
-    with suppress(BrokenPipeError):
+    if sys.stderr is None:  # closed before Python began
+        return
+    try:
         sys.stderr.write(f"tamiz: {' '.join(text.split())}\n")
         sys.stderr.flush()
+    except OSError:  # the reader has left (EPIPE, on Windows EINVAL), or the disk is full
+        with suppress(OSError):  # a stream without a descriptor
+            # what is still buffered must not change the exit code when Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def say_json(document: Any) -> None:

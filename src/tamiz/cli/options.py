@@ -192,14 +192,14 @@ class Budget:
     ----------
     seconds : float or None
         As the user wrote them.
-    clock : callable, default=time.monotonic
-        Seconds that only grow.
+    clock : callable, optional
+        Seconds that only grow; by default ``time.monotonic``.
     """
 
-    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic):
+    def __init__(self, seconds: float | None, clock: Callable[[], float] | None = None):
         self.seconds = seconds
-        self._clock = clock
-        self._began = clock()
+        self._clock = clock or time.monotonic
+        self._began = self._clock()
 
     def add(self, seconds: float) -> None:
         """Time that does not count has passed."""

@@ -139,31 +139,32 @@ def _labels(
 ) -> list[Any]:
     """The targets of the samples from a file; None for a sample that it does not name."""
     import os
-    import warnings
+    from dataclasses import replace
 
-    from tamiz.data import DataError, load
+    from tamiz.data.errors import DataError, NoLabelColumn
+    from tamiz.data.formats.transposed import labels_of
+    from tamiz.data.plan import Options
 
     if "samples" not in table.extras:
         raise DataError("--labels goes with --transpose; in other tables the target is a column.")
-    if not os.path.isfile(labels):
-        raise DataError(f"There is no file {labels!r} of labels; check its name.")
-    first = {**arguments, "columns": table.feature_names[:1], "labels": labels}
-    first |= {"encode": None, "task": fitted.task}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    samples = [str(name) for name in table.extras["samples"]]
+    options = Options(labels=labels)
+    options.encoding, options.missing = arguments["encoding"], arguments["missing"]
+    source = os.path.basename(data)
+    try:
         try:
-            known = load(data, None, **first)  # two columns, whatever their names
-        except DataError:
-            try:
-                known = load(data, fitted.target, **first)
-            except DataError as error:
-                raise DataError(
-                    f"{labels} gives no labels: it needs a column with the names of the samples, "
-                    f"and one called {fitted.target!r}."
-                ) from error
-    assert known.y is not None
-    by_sample = dict(zip(known.extras["samples"].tolist(), known.y.tolist(), strict=True))
-    return [by_sample.get(name) for name in table.extras["samples"].tolist()]
+            found = labels_of(samples, options, source)  # two columns, whatever their names
+        except NoLabelColumn:
+            found = labels_of(samples, replace(options, target=fitted.target), source)
+    except NoLabelColumn as error:
+        raise DataError(
+            f"{labels} gives no labels: it needs a column with the names of the samples, and one "
+            f"called {fitted.target!r}."
+        ) from error
+    texts = [label for label in found if isinstance(label, str)]
+    if fitted.task == "regression" and texts:
+        raise DataError(f"{labels} holds text such as {texts[0]!r}; the model predicts numbers.")
+    return found
 
 
 def _identifiers(fitted: Any, table: Any, asked: list[str] | None) -> list[str]:

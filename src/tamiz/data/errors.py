@@ -11,6 +11,10 @@ class DataError(ValueError):
     """A table that cannot be read or used; the message says which, where, and what to do."""
 
 
+class NoLabelColumn(DataError):
+    """A file of labels has several columns, and which of them holds the labels is not known."""
+
+
 class DataWarning(UserWarning):
     """A table that was read, with something in it that a person should look at."""
 

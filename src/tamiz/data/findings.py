@@ -32,7 +32,7 @@ import numpy as np
 
 from tamiz.data.column import Column, RawTable
 from tamiz.data.errors import Finding, listed
-from tamiz.data.plan import ASIDE, ColumnPlan, named_like_group, perhaps_identifiers
+from tamiz.data.plan import ASIDE, ColumnPlan, named_like_group, named_like_key, perhaps_identifiers
 
 LEAST = 20  # with fewer rows a perfect column may be luck
 NEARLY = 0.02  # errors, as a fraction of those made without features, that are nearly none ...
@@ -417,7 +417,9 @@ def find_groups(
         together = {names[asked[k]]: n for k, n in belonging(inside, codes).items()}
     called = {}
     for j in asked:
-        if names[j] not in together and named_like_group(names[j]):
+        if names[j] in together:
+            continue
+        if named_like_group(names[j]) or named_like_key(names[j]):
             values, counts = np.unique(X[:, j][~np.isnan(X[:, j])], return_counts=True)
             whole = bool((values == np.floor(values)).all())
             if whole and len(values) >= MANY and counts[counts > 1].sum() >= 0.8 * len(X):
@@ -429,20 +431,43 @@ def report_groups(
     together: dict[str, int], called: dict[str, int], dropped: bool, remarks: Remarks
 ) -> None:
     """Features that seem to say which rows belong together, where no groups were named."""
-    for found, how in (
-        (together, "each of their values goes with one class"),
-        (called, "their names say so, and their values return"),
+    people = {name: n for name, n in called.items() if named_like_group(name)}
+    keys = {name: n for name, n in called.items() if name not in people}
+    sure = "Perhaps the rows of a value belong together (a patient, a customer)"
+    unsure = "The rows of a value may belong together"
+    for found, begin, one, many in (
+        (
+            together,
+            sure,
+            "each of its values goes with one class",
+            "each of their values goes with one class",
+        ),
+        (
+            people,
+            sure,
+            "its name says so, and its values return",
+            "their names say so, and their values return",
+        ),
+        (
+            keys,
+            unsure,
+            "it is called like an identifier, and its values return",
+            "they are called like identifiers, and their values return",
+        ),
     ):
         if not found:
             continue
+        alone = len(found) == 1
         shown = ", ".join(f"{name!r} ({n:,} values)" for name, n in list(found.items())[:5])
-        left_out = dropped and found is together
+        if dropped and found is together:
+            fate = "The column is left out." if alone else "The columns are left out."
+        else:
+            fate = "It is used as a feature." if alone else "They are used as features."
         remarks.warn(
             "groups",
             found,
-            f"Perhaps the rows of a value belong together (a patient, a customer): {shown}; {how}. "
-            f"If they do, errors are far too small unless you say groups={next(iter(found))!r}. "
-            + ("The columns are left out." if left_out else "They are used as features."),
+            f"{begin}: {shown}; {one if alone else many}. If they do, errors are far too small "
+            f"unless you say groups={next(iter(found))!r}. {fate}",
         )
 
 

@@ -191,9 +191,10 @@ _ID_CAMEL = re.compile(r"[a-z](Id|ID)$")
 _GROUP_NAME = re.compile(
     r"^(patient|subject|person|participant|donor|customer|client|user|member|household|"
     r"family|paciente|sujeto|persona|participante|donante|cliente|usuario|familia)"
-    r"([\W_]*(id|no|nr|num|number|code|key|ref))?$|(^|[\W_])(id|ids|uuid|guid)$",
+    r"([\W_]*(id|no|nr|num|number|code|key|ref))?$",
     re.IGNORECASE,
 )
+_KEY_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid)$", re.IGNORECASE)
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
@@ -206,8 +207,13 @@ def named_like_id(name: str) -> bool:
 
 
 def named_like_group(name: str) -> bool:
-    """Whether the name says that rows with the same value are of one person or thing."""
-    return bool(_GROUP_NAME.search(name) or _ID_CAMEL.search(name))
+    """Whether the name says that rows with the same value are of one person."""
+    return bool(_GROUP_NAME.search(name))
+
+
+def named_like_key(name: str) -> bool:
+    """Whether the name is that of an identifier, of whatever: rows may share one."""
+    return bool(_KEY_NAME.search(name) or _ID_CAMEL.search(name))
 
 
 def text_role(column: Column) -> str:

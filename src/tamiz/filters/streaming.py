@@ -39,6 +39,7 @@ from tamiz.validation import (
     MissingValuesError,
     OneClassError,
     checked,
+    depth_of_caller,
     integer_from,
     optional,
     unchanged_on_error,
@@ -492,5 +493,5 @@ def _warn_of_empty_columns(ranges: Ranges, names: list[str]) -> None:
             f"Column {names[nothing[0]]!r}{more} has no value in any row; it tells nothing "
             "and is ranked last. Leave it out with drop=.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=depth_of_caller(),
         )

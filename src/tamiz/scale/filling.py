@@ -19,7 +19,7 @@ from tamiz.scale.batch import Batch, dense_pieces
 from tamiz.scale.batched import Batches
 from tamiz.scale.passes import sweep
 from tamiz.scale.sample import RowSample
-from tamiz.validation import checked, real_number
+from tamiz.validation import checked, depth_of_caller, real_number
 
 #: Most rows and bytes of the sample with which the search for medians begins.
 _SAMPLE_ROWS, _SAMPLE_BYTES = 20_000, 32 << 20
@@ -171,7 +171,7 @@ def fill(table: Batches, strategy: Any, verbose: int) -> Filled:
         warnings.warn(
             f"No row has a value in column {names}; it is filled with 0.",
             DataWarning,
-            stacklevel=3,
+            stacklevel=depth_of_caller(),
         )
     named = {schema.names[numeric[k]]: values[k] for k in sorted(values)}
     return Filled(table, named, int(missing.sum()), passes.n_passes)

@@ -41,6 +41,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    depth_of_caller,
     unchanged_on_error,
 )
 
@@ -128,13 +129,13 @@ class LinearDecision(ClassifierMixin, BaseEstimator):
         rest = "" if done == len(results) else f" {len(results) - done} machines were not begun."
         self._warn(
             f"interrupted in iteration {results[done - 1].iterations:,} of machine {done} of "
-            f"{len(results)}; the result so far is kept.{rest}",
-            depth=1,
+            f"{len(results)}; the result so far is kept.{rest}"
         )
 
-    def _warn(self, message: str, depth: int = 0) -> None:
-        """Warn at the line of the user; ``depth`` counts the calls between ``fit`` and here."""
-        warnings.warn(f"{type(self).__name__}: {message}", ConvergenceWarning, stacklevel=3 + depth)
+    def _warn(self, message: str) -> None:
+        """Warn at the line of the user."""
+        said = f"{type(self).__name__}: {message}"
+        warnings.warn(said, ConvergenceWarning, stacklevel=depth_of_caller())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -379,15 +379,13 @@ class PegasosClassifier(LinearDecision):
         self.bound_ = None if bound is None else per_machine(bound)
         if self.status_ == "interrupted":
             self._warn(
-                f"interrupted after {self.t_:,} steps; the machine is that of the steps taken.",
-                depth=1,
+                f"interrupted after {self.t_:,} steps; the machine is that of the steps taken."
             )
         elif self.status_ == "limit" and self.tol is not None:
             self._warn(
                 f"after {self.n_iter_} passes the objective still falls by more than "
                 f"tol={self.tol:g} of its value in a pass; raise passes, lambda_ or tol, or "
-                "set standardize=True.",
-                depth=1,
+                "set standardize=True."
             )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> PegasosClassifier:

@@ -259,12 +259,10 @@ class PerceptronClassifier(LinearDecision):
         if self.status_ == "cycles":
             self._warn(
                 f"no hyperplane was found that separates {what}, and none will be: after "
-                f"{self.n_iter_} passes the weights are back where they were before. {advice}",
-                depth=1,
+                f"{self.n_iter_} passes the weights are back where they were before. {advice}"
             )
         else:
             self._warn(
                 f"max_iter={self.max_iter} passes did not separate {what}. If they can be "
-                f"separated, a larger max_iter will do it. {advice}",
-                depth=1,
+                f"separated, a larger max_iter will do it. {advice}"
             )

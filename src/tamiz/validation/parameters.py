@@ -96,7 +96,10 @@ def checked(
 
         @wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(*args, **kwargs)
+            try:
+                given = signature.bind(*args, **kwargs)
+            except TypeError as wrong:
+                raise TypeError(f"{function.__name__}() {wrong}") from None
             given.apply_defaults()
             for name, check in checks.items():
                 try:
@@ -110,9 +113,24 @@ def checked(
     return decorate
 
 
+class _PartRefused(ValueError):
+    """A part of a value is refused: the sentence says what that part may be, not the whole."""
+
+
 def optional(check: Check) -> Check:
     """The same check, and None is fine too."""
-    return lambda name, value: None if value is None else check(name, value)
+
+    def check_unless_none(name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return check(name, value)
+        except _PartRefused:
+            raise
+        except ValueError as refused:
+            raise ValueError(f"{str(refused).removesuffix('.')}, or None.") from None
+
+    return check_unless_none
 
 
 def each_value(check: Check, example: str) -> Check:
@@ -122,7 +140,10 @@ def each_value(check: Check, example: str) -> Check:
         if not isinstance(value, Mapping):
             raise ValueError(f"{name}={value!r} is not understood; give a dict such as {example}.")
         for key, one in value.items():
-            check(f"{name}[{key!r}]", one)
+            try:
+                check(f"{name}[{key!r}]", one)
+            except ValueError as refused:
+                raise _PartRefused(str(refused)) from None
         return value
 
     return check_each
@@ -138,7 +159,7 @@ def one_of(*allowed: Any) -> Check:
             if isinstance(one, float) and isinstance(value, Real) and math.isnan(value):
                 return one
         said = [repr(one) for one in allowed]
-        words = ", ".join(said[:-1]) + f" or {said[-1]}"
+        words = " or ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
         raise ValueError(f"{name}={value!r} is not understood; use {words}.")
 
     return check_choice
@@ -182,7 +203,7 @@ def real_number(
         if isinstance(value, str) and value in words:
             return value
         if isinstance(value, Real) and not isinstance(value, bool):
-            found = float(value)
+            found = _as_float(value)
             enough = found > above if least is None else found >= least
             if enough and (found < math.inf or not finite):
                 return found
@@ -191,11 +212,19 @@ def real_number(
     return check_number
 
 
+def _as_float(value: Any) -> float:
+    """A number as floating-point number; infinite if it is beyond all of them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def check_level(name: str, value: Any) -> float:
     """The check for a number strictly between 0 and 1, such as ``confidence`` or ``alpha``."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < _as_float(value) < 1:
         return float(value)
-    hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= float(value) <= 100 else ""
+    hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= _as_float(value) <= 100 else ""
     raise ValueError(f"{name}={value!r} must be a number between 0 and 1{hint}.")
 
 

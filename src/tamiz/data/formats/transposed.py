@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.data.column import Column, RawTable, distinct_names, numbered
-from tamiz.data.errors import DataError, Finding, listed
+from tamiz.data.errors import DataError, Finding, NoLabelColumn, listed
 from tamiz.data.formats.base import HeldTable
 from tamiz.data.formats.csv import read_cells
 from tamiz.data.formats.text import Dialect, TextFile, guess_dialect
@@ -112,13 +112,8 @@ def _with_labels(table: RawTable, options: Options) -> tuple[RawTable, Options]:
     samples = [str(name) for name in table.extras["samples"]]
     shown, name, given, dialect = _read_labels(options, samples)
     cells = [given.get(sample, "") for sample in samples]
-    there = [i for i, cell in enumerate(cells) if cell.strip() not in dialect.missing]
+    there = _labelled(cells, dialect, shown, given, samples, table.source)
     strangers = [sample for sample in given if sample not in set(samples)]
-    if not there:
-        raise DataError(
-            f"{shown} names none of the samples of {table.source}: it has {listed(given, 3)}, the "
-            f"table {listed(samples, 3)}; use the same names, or one label for each in their order."
-        )
     if strangers:
         table.notes.append(f"{shown} names samples that are not in the table: {listed(strangers)}.")
     columns = table.columns
@@ -138,6 +133,42 @@ def _with_labels(table: RawTable, options: Options) -> tuple[RawTable, Options]:
         [*columns, target], table.source, table.notes, table.warnings, extras=table.extras
     )
     return made, replace(options, target=name)
+
+
+def labels_of(samples: list[str], options: Options, source: str) -> list[Any]:
+    """The labels of samples as ``options.labels`` has them: text or numbers, None for no label.
+
+    Nothing has to be learned from them: all may be equal.
+    """
+    shown, name, given, dialect = _read_labels(options, samples)
+    cells = [given.get(sample, "") for sample in samples]
+    there = _labelled(cells, dialect, shown, given, samples, source)
+    column = _column(name, [cells[i] for i in there], dialect)
+    found: list[Any] = [None] * len(samples)
+    values = column.numbers() if column.codes is None else np.array(column.levels)[column.codes]
+    for i, value in zip(there, values.tolist(), strict=True):
+        found[i] = value
+    return found
+
+
+def _labelled(
+    cells: list[str],
+    dialect: Dialect,
+    shown: str,
+    given: dict[str, str],
+    samples: list[str],
+    source: str,
+) -> list[int]:
+    """Which samples have a label; refused if none has."""
+    there = [i for i, cell in enumerate(cells) if cell.strip() not in dialect.missing]
+    if not there and not set(given) & set(samples):
+        raise DataError(
+            f"{shown} names none of the samples of {source}: it has {listed(given, 3)}, the "
+            f"table {listed(samples, 3)}; use the same names, or one label for each in their order."
+        )
+    if not there:
+        raise DataError(f"{shown} has no label for any sample of {source}; all are missing.")
+    return there
 
 
 def _read_labels(options: Options, samples: list[str]) -> tuple[str, str, dict[str, str], Dialect]:
@@ -179,7 +210,7 @@ def _read_labels(options: Options, samples: list[str]) -> tuple[str, str, dict[s
     others = [j for j in range(width) if j != key]
     if width > 2 or (has_head and options.target is not None):
         if options.target not in head:
-            raise DataError(
+            raise NoLabelColumn(
                 f"{shown} has {width} columns; name the one with the labels with target=: "
                 f"{listed([head[j] for j in others])}."
             )

@@ -45,6 +45,7 @@ from tamiz.validation import (
     check_squares,
     check_X,
     checked,
+    depth_of_caller,
     integer_from,
     refuse_no_jobs,
     unchanged_on_error,
@@ -415,7 +416,7 @@ class SVMRFE(LastMachineClassifier):
     def _warn(self, stopped: str, excess: float, n_wanted: int) -> None:
         """Warn of what did not go as asked."""
         if stopped:
-            warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"SVMRFE: {stopped}", ConvergenceWarning, stacklevel=depth_of_caller())
         if excess:
             warnings.warn(
                 f"SVMRFE: an intermediate machine violates its optimality conditions by "
@@ -423,7 +424,7 @@ class SVMRFE(LastMachineClassifier):
                 "order may be wrong from there on. Scale the features "
                 "(sklearn.preprocessing.StandardScaler) or lower C.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
         kept = int(self.support_.sum())
         if kept > n_wanted and self.n_features_to_select not in (None, "auto", *_BY_CV):
@@ -432,7 +433,7 @@ class SVMRFE(LastMachineClassifier):
                 f"n_features_to_select={self.n_features_to_select!r} asks for; all of them are "
                 "selected. Ask for more, or divide the group.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_caller(),
             )
 
     def _number_wanted(self, units: Units) -> int:
@@ -628,7 +629,7 @@ def _warn_of_constants(where: str = "") -> None:
         f"SVMRFE: every feature{where} is constant, so that nothing can be learned; the ranking "
         "means nothing.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=depth_of_caller(),
     )
 
 

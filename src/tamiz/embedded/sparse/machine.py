@@ -37,6 +37,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_squares,
     check_X,
+    depth_of_caller,
     unchanged_on_error,
     warn_if_unscaled,
 )
@@ -241,19 +242,19 @@ class SparseLinearMachine(LinearDecision, Selector):
         if self.status_ == "interrupted":
             rest = f" {n_missing} machines were not begun." if n_missing else ""
             text = f"{name}: interrupted; the result so far is kept.{rest}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         elif self.status_ != "converged":
             text = (
                 f"{name}: the solver stopped ({self.status_}) before the tolerance was reached; "
                 "scale the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         elif not n_kept:  # otherwise it may be for want of time
             warnings.warn(
                 f"{name}: every weight is zero, so that one class is always predicted. "
                 f"{self._loosen} to let features in, unless no feature varies.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=depth_of_caller(),
             )
 
 

@@ -193,6 +193,8 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
         return lang("warning_few_rows", **values, **folds)
     used = set(columns) & set(data.feature_names)
     key = f"warning_{code}_used" if used and lang.has(f"warning_{code}_used") else f"warning_{code}"
+    if len(columns) == 1 and lang.has(f"{key}_one"):
+        key = f"{key}_one"
     if not columns or code == "skew" or not lang.has(key):
         return None
     names = [visible(name) for name in columns]

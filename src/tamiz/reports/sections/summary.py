@@ -102,9 +102,11 @@ def first(page: Page) -> list[Markup]:
             rows = n_tested(page)
             if rows is not None:
                 values["rows"] = lang.count("row", rows)
-            late = _unfinished(page)
+            late, failed = _not_competing(page)
             if late:
                 values["methods"] = lang.listed(late)
+            if failed:
+                values["failed"] = lang.listed(failed)
             texts.append(lang.rich("cut_short", **values))
     if page.no_signal:
         best = page.answers.most_accurate
@@ -120,10 +122,18 @@ def first(page: Page) -> list[Markup]:
     return texts
 
 
-def _unfinished(page: Page) -> list[str]:
-    """Methods that lack a split which others have finished, and so do not compete."""
+def _not_competing(page: Page) -> tuple[list[str], list[str]]:
+    """Methods that lack a split which others have: not finished there, and failed somewhere."""
+    found = page.found
     competing = {triple.method for triple in page.answers.contest.triples}
-    return [page.method(name) for name in page.found.methods if name not in {*competing, "random"}]
+    known = np.isfinite(found.errors).any(axis=3) | np.isfinite(found.own_errors)
+    failed = (np.isfinite(found.judge_seconds) & ~known).any(axis=(1, 2))  # tried, and no error
+    late: list[str] = []
+    wrong: list[str] = []
+    for m, name in enumerate(found.methods):
+        if name not in {*competing, "random"}:
+            (wrong if failed[m] else late).append(page.method(name))
+    return late, wrong
 
 
 def n_tested(page: Page) -> int | None:

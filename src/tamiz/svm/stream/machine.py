@@ -39,6 +39,7 @@ from tamiz.validation import (
     MissingValuesError,
     OneClassError,
     check_class_weight,
+    depth_of_caller,
     integer_from,
     optional,
 )
@@ -395,7 +396,7 @@ def warn_if_sorted(stream: Stream) -> None:
             f"{stream.classes[k]!r}; the rows seem to be sorted, and steps that see one class at a "
             "time go astray. Shuffle the rows of the file, or use larger batches (batch_rows).",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth_of_caller(),
         )
 
 
