@@ -167,7 +167,7 @@ def test_every_option_in_a_message_exists():
 
 
 def test_arguments_in_messages_of_the_reader_become_options():
-    arguments = set(inspect.signature(load).parameters) - {"roles", "encode", "leaks"}
+    arguments = set(inspect.signature(load).parameters) - {"roles", "encode", "leaks", "download"}
     pattern = re.compile(rf"(?<![\w'\"=-])({'|'.join(arguments)})=(True|False)?")
     named = {match[0] for _, text in texts(tamiz.data) for match in pattern.finditer(text)}
     assert {"drop=", "encoding=", "transpose=True", "header=False"} <= named

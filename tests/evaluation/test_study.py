@@ -392,8 +392,8 @@ def test_parameters_of_the_final_model_suit_all_rows(inner):
     )
     answers = find_answers(found, np.full(5, 0.5))
     place = answers.contest.choice.smallest
-    notes = []
-    chosen = final_candidate(setting, answers.contest, place, notes)
+    notes, tried = [], setting.candidates["tree"]
+    chosen = final_candidate(setting, answers.contest, place, tried, notes)
     if inner is None:
         assert chosen is None
         return
@@ -412,5 +412,5 @@ def test_parameters_of_the_final_model_suit_all_rows(inner):
     made = triple_predictions(setting, answers.contest, place, chosen)
     assert np.mean(made.predicted != made.truth) == pytest.approx(min(errors.values()) / 5)
     setting.stop.deadline = 0.0  # long over
-    assert final_candidate(setting, answers.contest, place, notes) is None
+    assert final_candidate(setting, answers.contest, place, tried, notes) is None
     assert notes == [notes[0]] and "no time to tune the judge tree" in notes[0]

@@ -111,7 +111,7 @@ JUDGES = {
         RandomForestRegressor,
         False,
         {"min_samples_leaf": [1, 3, 10]},
-        {"splits": ["best", "random"]},
+        {},
         {"splits": ["best", "random"]},
         "the mean of a hundred trees",
         "n log n √p for each tree",

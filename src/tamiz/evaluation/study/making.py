@@ -27,7 +27,7 @@ from tamiz.evaluation.comparison.compare import run_comparison, scaling
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes
 from tamiz.evaluation.comparison.show import BASELINES
-from tamiz.evaluation.judges import judge_name, make_judge, resolved
+from tamiz.evaluation.judges import candidates_of, judge_name, make_judge, resolved
 from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.statistical_tests.permutation import permutation_test
 from tamiz.evaluation.study.answers import features_of, find_answers
@@ -165,7 +165,7 @@ def make_study(
         study = _study(problem, plan, measure, given, found)
         if stop.deadline is not None and budget is not None:
             stop.deadline += 0.1 * budget
-        _answer(study, setting, problem)
+        _answer(study, setting, problem, planned=tune == "auto")
         if permutations and study.recommended is not None and problem.classes is not None:
             _add_permutations(study, problem, given)
     study.seconds, study.compiling = watch.seconds, compiled.seconds
@@ -442,8 +442,11 @@ def _selections(found: Comparison) -> dict[str, Selection]:
     return made
 
 
-def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
-    """Both answers, and what is shown beside them."""
+def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:
+    """Both answers, and what is shown beside them.
+
+    ``planned``: the grids of the judges are ours, so that the final tuning may take the finer ones.
+    """
     found = study.comparison
     assert found is not None
     constant = np.array(
@@ -486,7 +489,11 @@ def _answer(study: Study, setting: Setting, problem: _Prepared) -> None:
         (answers.most_accurate, contest.choice.best),
     ):
         if place not in done:
-            best = final_candidate(setting, contest, place, study.notes)
+            judge = contest.triples[place].judge
+            candidates = setting.candidates[judge]
+            if planned:
+                candidates = candidates_of("fine", judge, setting.judges[judge])
+            best = final_candidate(setting, contest, place, candidates, study.notes)
             made = None
             if problem.classes is not None:
                 made = triple_predictions(setting, contest, place, best)

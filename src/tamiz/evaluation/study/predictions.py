@@ -49,7 +49,11 @@ def triple_predictions(
 
 
 def final_candidate(
-    setting: Setting, contest: Contest, place: int, notes: list[str]
+    setting: Setting,
+    contest: Contest,
+    place: int,
+    candidates: list[dict[str, Any]],
+    notes: list[str],
 ) -> dict[str, Any] | None:
     """The parameters of the judge with the least mean error on the test parts of a triple.
 
@@ -59,7 +63,6 @@ def final_candidate(
     inner folds had all rows or if there is nothing to choose; if Ctrl-C or a deadline comes first,
     a note says so.
     """
-    candidates = setting.candidates[contest.triples[place].judge]
     smallest = min(len(part.train) for part in setting.parts)
     inside = smallest * (setting.inner - 1) // max(1, setting.inner)
     if len(candidates) < 2 or (setting.limits.inner or inside) >= inside:
