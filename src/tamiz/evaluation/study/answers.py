@@ -343,10 +343,7 @@ def _shown(contest: Contest, error: float) -> float:
 
 
 def _n_alike(contest: Contest, place: int) -> int:
-    """How many others of the same size are less steady and differ by less than half a point.
-
-    Errors that have a unit must be equal.
-    """
+    """How many others of the same size are less steady and no worse than half a point (rates)."""
     choice, size = contest.choice, contest.triples[place].size
     tolerance = 0.005 if contest.comparison.error_is_rate else 1e-12  # else it has a unit
     least = min(

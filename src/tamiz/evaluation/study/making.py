@@ -443,10 +443,7 @@ def _selections(found: Comparison) -> dict[str, Selection]:
 
 
 def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:
-    """Both answers, and what is shown beside them.
-
-    ``planned``: the grids of the judges are ours, so that the final tuning may take the finer ones.
-    """
+    """Both answers, and what is shown beside them."""
     found = study.comparison
     assert found is not None
     constant = np.array(
@@ -483,6 +480,28 @@ def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -
     if found.status == "interrupted":
         return
     contest = answers.contest
+    _settle_judges(study, setting, problem, planned)
+    if problem.classes is not None:
+        study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
+        if study.predictions is not None:
+            study.card = card_of(
+                study.predictions, problem.classes, problem.positive, found.confidence
+            )
+    place = contest.choice.smallest
+    if study.recommended is not None and found.status == "complete":
+        study.learning = learning_curve(
+            setting, found, contest.triples[place], contest.places[place]
+        )
+
+
+def _settle_judges(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:
+    """The parameters of the judge of each answer, and its predictions of the test parts.
+
+    ``planned``: the grids of the judges are ours, so that the final tuning may take the finer ones.
+    """
+    answers, found = study.answers, study.comparison
+    assert answers is not None and found is not None
+    contest = answers.contest
     done: dict[int, tuple[Any, Any]] = {}
     for one, place in (
         (answers.smallest, contest.choice.smallest),
@@ -504,17 +523,6 @@ def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -
             one.params.update(resolved(best, width))
         if made is not None:
             study.decisions[one.answer] = made
-    if problem.classes is not None:
-        study.predictions = nested_predictions(setting, answers.nested[SMALLEST])
-        if study.predictions is not None:
-            study.card = card_of(
-                study.predictions, problem.classes, problem.positive, found.confidence
-            )
-    place = contest.choice.smallest
-    if study.recommended is not None and found.status == "complete":
-        study.learning = learning_curve(
-            setting, found, contest.triples[place], contest.places[place]
-        )
 
 
 def _add_agreement(study: Study) -> None:
