@@ -49,7 +49,7 @@ QUICK = ["-m", "fisher", "--repeats", "1", "--cv", "2", "-j", "1", "--sizes", "1
         (["select", "t.csv", "-m", "fisher", "--repeats", "0"], "repeats=0"),
         (["select", "t.csv", "-m", "fisher", "--cv", "1"], "cv=1"),
         (["compare", "t.csv", "-m", "fisher", "--jobs", "0"], "n_jobs=0"),
-        (["select", "t.csv", "-m", "fisher", "--time-budget", "-1"], "time_budget=-1"),
+        (["select", "t.csv", "-m", "fisher", "--time-budget", "-1"], "--time-budget -1"),
         (["select", "t.csv", "-m", "fisher", "--permutations", "-3"], "permutations=-3"),
         (["rank", "t.csv", "-m", "mrmr", "-p", "n_bins=-3"], "'n_bins' parameter of MRMR"),
         (["rank", "t.csv", "--out", os.devnull], "a device or a pipe"),

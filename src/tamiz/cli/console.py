@@ -24,6 +24,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task", "groups")},
     **{name: f"--{name}" for name in ("weights", "labels", "decimal", "encoding", "missing")},
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
+    "time_budget": "--time-budget",
 }
 _FLAGS = {
     "transpose=True": "--transpose",
