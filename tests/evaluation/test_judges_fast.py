@@ -15,7 +15,7 @@ from tamiz.evaluation.judges import candidates_of, resolved
 from tamiz.evaluation.judges.fast import Division, Question, fast_way
 from tamiz.neighbors import KNNClassifier
 from tamiz.svm import SVC, LinearMachine
-from tamiz.tree import CARTClassifier, ForestClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
 
 JUDGES = {
     "linear": LinearMachine(),
@@ -23,7 +23,10 @@ JUDGES = {
     "svc-linear": SVC(kernel="linear"),
     "tree": CARTClassifier(),
     "forest": ForestClassifier(20, n_jobs=1),
+    "boosting": BoostingClassifier(10, n_jobs=1),
 }
+
+TREES = ("tree", "forest", "boosting")
 
 
 def synthetic(n, p, n_classes, seed=0):
@@ -106,7 +109,7 @@ def same_answers(name, estimator, part, weight=None, grid="coarse"):
         machine = plain(estimator, part, columns, candidates[c], weight)
         Z_test = part.Z_test[:, columns]
         expected = values_of(machine, Z_test)
-        if name in ("tree", "forest"):
+        if name in TREES:
             np.testing.assert_allclose(answers.predict_proba(None), machine.predict_proba(Z_test))
             np.testing.assert_array_equal(answers.predict(None), machine.predict(Z_test))
             continue
@@ -123,7 +126,7 @@ def same_answers(name, estimator, part, weight=None, grid="coarse"):
         assert same[clear].all(), (place, c)
         agree.append(same.mean())
     # with one feature that says little, all values may be equal within the tolerance
-    assert name in ("tree", "forest") or np.median(agree) > 0.97
+    assert name in TREES or np.median(agree) > 0.97
 
 
 @pytest.mark.parametrize("table", TABLES)

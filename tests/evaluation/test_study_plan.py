@@ -107,6 +107,18 @@ def test_a_method_that_fails_when_tried_is_left_out_and_costs_no_other_its_place
     assert out["flag"] == "--methods fisher,mrmr,forest,relieff,rfe,ho-svm"
 
 
+@pytest.mark.parametrize(
+    ("n", "p", "boosted"), [(1999, 15, False), (2000, 15, True), (2000, 201, False)]
+)
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_boosted_trees_judge_tables_of_many_rows_and_not_too_many_columns(n, p, boosted, task):
+    plan = make_plan(
+        np.zeros((n, p)), np.arange(n) % 2, task=task, units=None, fixed=Fixed(), n_jobs=1, seed=0,
+        trial=KnownCosts(p),
+    )  # fmt: skip
+    assert ("boosting" in plan.judges) == boosted
+
+
 def test_what_was_named_is_planned_even_if_it_fails_when_tried():
     plan = planned_with(["ho-svm", "tree"], methods=["ho-svm", "fisher"], judges=["tree", "rbf"])
     assert plan.methods == ["ho-svm", "fisher"] and plan.judges == ["tree", "rbf"]

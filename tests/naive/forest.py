@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 MASK = 2**64 - 1
 
 
 def cuts(column, most=63):
-    """Half-way between neighbouring values: all, or the first at or after each quantile."""
-    values = sorted(column)
-    n = len(values)
-    steps = [i for i in range(n - 1) if values[i + 1] > values[i]]
-    if len(steps) > most:
-        wanted = [(k + 1) * (n - 1) // (most + 1) for k in range(most)]
-        later = [[i for i in steps if i >= place] for place in wanted]
-        steps = sorted({those[0] for those in later if those})
+    """Half-way between neighbouring values: all, or as many as make bins of like size.
+
+    Values that fill more than a bin get one each; the samples of the others are dealt out evenly.
+    """
+    n = len(column)
+    values = sorted(set(column))
+    size = {value: sum(other == value for other in column) for value in values}
+    heavy = {value for value in values if size[value] > n / (most + 1)}
+    if len(values) <= most + 1:
+        groups = [[value] for value in values]
+    else:
+        groups = [[]]
+        to_deal = sum(size[value] for value in values if value not in heavy)
+        for k, value in enumerate(values):
+            groups[-1].append(value)
+            light = sum(size[other] for other in groups[-1] if other not in heavy)
+            heavy_to_come = sum(other in heavy for other in values[k + 1 :])
+            bins_left = most + 1 - (len(groups) - 1) - heavy_to_come
+            full = value in heavy or light * bins_left >= to_deal
+            if values[k + 1 :] and (values[k + 1] in heavy or (full and bins_left > 1)):
+                to_deal -= light
+                groups.append([])
     found = []
-    for i in steps:
-        middle = values[i] + 0.5 * (values[i + 1] - values[i])
-        found.append(middle if middle < values[i + 1] else values[i])
+    for one, other in itertools.pairwise(groups):
+        middle = one[-1] + 0.5 * (other[0] - one[-1])
+        found.append(middle if middle < other[0] else one[-1])
     return found
 
 

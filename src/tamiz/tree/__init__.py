@@ -1,5 +1,6 @@
 """Classification and regression trees: growing, pruning and reading them."""
 
+from tamiz.tree.boosting import BoostingClassifier, BoostingRegressor
 from tamiz.tree.cart import CARTClassifier, CARTRegressor
 from tamiz.tree.findings import Finding
 from tamiz.tree.forest import ForestClassifier
@@ -9,6 +10,8 @@ from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, S
 from tamiz.tree.structure import Tree
 
 __all__ = [
+    "BoostingClassifier",
+    "BoostingRegressor",
     "CARTClassifier",
     "CARTRegressor",
     "Finding",

@@ -1,6 +1,6 @@
 r"""Random forests on binned features: many trees, each grown on a bootstrap sample, averaged.
 
-A feature is cut into at most 64 bins at quantiles of the training samples, once. A node then finds
+A feature is cut into at most 64 bins of like size, once. A node then finds
 the best cut of a feature from the class counts of its bins, without sorting; among a few features
 drawn at random the cut with the largest decrease of Gini impurity is taken. Trees are fully
 grown and their class proportions averaged. Extremely randomised trees differ in two things: each
@@ -209,7 +209,11 @@ class Bins(NamedTuple):
 
     @classmethod
     def of(cls, X: np.ndarray) -> Bins:
-        """Cuts half-way between neighbouring values, at quantiles if there are many values."""
+        """Cuts half-way between neighbouring values; bins of like size if there are many values.
+
+        A value that fills more than a bin has one to itself, so that a feature that is mostly 0 is
+        cut as finely among its other values as one that is not.
+        """
         p = X.shape[1]
         bins = cls(np.empty((p, _MOST_BINS - 1)), np.empty(p, dtype=np.intp))
         run_tiles(_cut_columns, p, X, *bins, min_items=200)
@@ -274,6 +278,12 @@ def grow_forest(
             grown[t] = _grow(codes, n_bins, lowest, y, weight, shape, int(seeds[t] % 2**31))
 
     run_tiles(tile, n_trees, min_items=4)
+    joined = join_trees(grown)
+    return joined._replace(gains=joined.gains / n_trees)
+
+
+def join_trees(grown: list[Any]) -> Forest:
+    """Trees one after the other, their gains added up."""
     sizes = [len(tree[0]) for tree in grown]
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     shift = np.repeat(roots, sizes)
@@ -286,15 +296,20 @@ def grow_forest(
         right,
         np.concatenate([tree[4] for tree in grown]),
         roots,
-        np.mean([tree[5] for tree in grown], axis=0),
+        np.sum([tree[5] for tree in grown], axis=0),
     )
 
 
 def forest_proportions(forest: Forest, codes: np.ndarray) -> np.ndarray:
     """Mean class proportions of the leaves that the samples fall into."""
+    return leaf_sums(forest, codes) / len(forest.roots)
+
+
+def leaf_sums(forest: Forest, codes: np.ndarray) -> np.ndarray:
+    """Sums over the trees of the values in the leaves that the samples fall into."""
     found = np.zeros((codes.shape[1], forest.value.shape[1]))
     run_tiles(_walk, codes.shape[1], codes, forest[:6], found, min_items=500)
-    return found / len(forest.roots)
+    return found
 
 
 def features_tried(max_features: int | str, p: int) -> int:
@@ -308,27 +323,49 @@ def features_tried(max_features: int | str, p: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _cut_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any) -> None:
+    """A value with more samples than a bin would have is heavy and gets a bin of its own.
+
+    The samples of the other values are divided evenly among the bins that are left.
+    """
     n = len(X)
     most = cuts.shape[1]
     for j in range(start, stop):
         values = np.sort(X[:, j])
-        n_steps = 0
-        for i in range(n - 1):
-            n_steps += values[i + 1] > values[i]
-        made, wanted = 0, 0
-        for i in range(n - 1):
-            if not values[i + 1] > values[i]:
+        n_values, n_heavy, light, first = 1, 0, n, 0
+        for i in range(1, n + 1):
+            if i == n or values[i] > values[i - 1]:
+                n_values += i < n
+                if (i - first) * (most + 1) > n:
+                    n_heavy += 1
+                    light -= i - first
+                first = i
+        made, since, first, ends_bin = 0, 0, 0, False
+        for i in range(1, n):
+            if not values[i] > values[i - 1]:
                 continue
-            if n_steps > most:  # the first step at or after each of the quantiles
-                if i < (wanted + 1) * (n - 1) // (most + 1):
-                    continue
-                while wanted < most and (wanted + 1) * (n - 1) // (most + 1) <= i:
-                    wanted += 1
-            middle = values[i] + 0.5 * (values[i + 1] - values[i])
-            cuts[j, made] = middle if middle < values[i + 1] else values[i]
-            made += 1
-            if made == most:
-                break
+            if n_values <= most + 1:
+                ends_bin = True
+            else:
+                heavy = (i - first) * (most + 1) > n
+                after = i
+                while after < n and values[after] == values[i]:
+                    after += 1
+                next_heavy = (after - i) * (most + 1) > n
+                n_heavy -= heavy
+                since += 0 if heavy else i - first
+                bins_left = most + 1 - made - n_heavy  # with the one that is being filled
+                full = heavy or since * bins_left >= light
+                ends_bin = next_heavy or (full and bins_left > 1)
+                if ends_bin:
+                    light -= since
+                    since = 0
+            first = i
+            if ends_bin:
+                middle = values[i - 1] + 0.5 * (values[i] - values[i - 1])
+                cuts[j, made] = middle if middle < values[i] else values[i - 1]
+                made += 1
+                if made == most:
+                    break
         cuts[j, made:] = np.inf
         counts[j] = made + 1
 
@@ -399,7 +436,7 @@ def _grow(codes: Any, n_bins: Any, lowest: Any, y: Any, weight: Any, shape: Any,
                     best, best_feature, best_cut = score, j, cut
         if best_feature >= 0:
             gains[best_feature] += (best - purity) / everything
-            low = a + _part(rows[a:b], codes[best_feature], best_cut)
+            low = a + part_rows(rows[a:b], codes[best_feature], best_cut)
             feature[node], threshold[node] = best_feature, best_cut
             left[node], right[node] = n_nodes, n_nodes + 1
             begin[n_nodes], end[n_nodes] = a, low
@@ -435,7 +472,7 @@ def _describe(rows: Any, copies: Any, y: Any, value: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _part(rows: Any, codes: Any, cut: Any) -> Any:
+def part_rows(rows: Any, codes: Any, cut: Any) -> Any:
     """Put the rows whose bin is at most ``cut`` before the others; returns how many they are."""
     low, high = 0, len(rows) - 1
     while low <= high:

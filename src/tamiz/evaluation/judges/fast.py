@@ -23,7 +23,8 @@ from tamiz.svm.multiclass import decide, tasks
 from tamiz.svm.path.gram import radial
 from tamiz.svm.path.penalties import TolerantBinary
 from tamiz.svm.path.problem import BinaryDual
-from tamiz.tree import CARTClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier
+from tamiz.tree.boosting import BoostingRules, boost, class_probabilities
 from tamiz.tree.forest import (
     Bins,
     ForestClassifier,
@@ -31,6 +32,7 @@ from tamiz.tree.forest import (
     features_tried,
     forest_proportions,
     grow_forest,
+    leaf_sums,
 )
 
 #: From so many samples on, kernel values are kept in float32.
@@ -79,6 +81,8 @@ def fast_way(
         way, read = _kernel, {"C", "gamma"}
     elif type(machine) is ForestClassifier:
         way, read = _forests, set(machine.get_params()) - {"class_weight"}
+    elif type(machine) is BoostingClassifier:
+        way, read = _boosted, set(machine.get_params()) - {"class_weight"}
     elif type(machine) is CARTClassifier:
         way, read = _trees, set(machine.get_params()) - {"class_weight"}
     return way if all(read.issuperset(one) for one in candidates) else None
@@ -241,6 +245,36 @@ def _forests(
                 c,
                 Predicted(part.classes, part.classes[found.argmax(axis=1)], decisions, found),
             )
+
+
+def _boosted(
+    estimator: BoostingClassifier,
+    part: Division,
+    questions: list[Question],
+    candidates: list[dict[str, Any]],
+) -> Iterator[Reply]:
+    every = np.unique(np.concatenate([question.features for question in questions]))
+    Z = np.ascontiguousarray(part.Z[:, every])
+    bins = Bins.of(Z)
+    codes, codes_test = bins.codes(Z), bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
+    n_classes = len(part.classes)
+    for place, features, wanted in questions:
+        rows = np.searchsorted(every, features)
+        for c in wanted:
+            given = {**estimator.get_params(), **resolved(candidates[c], len(features))}
+            start, forest = boost(
+                np.ascontiguousarray(codes[rows]),
+                bins.counts[rows],
+                part.codes,
+                part.weight,
+                n_classes,
+                rules=BoostingRules.of(given),
+            )
+            values = start + leaf_sums(forest, np.ascontiguousarray(codes_test[rows]))
+            found = class_probabilities(values)
+            decisions = values[:, 0] if n_classes == 2 else values
+            predicted = part.classes[found.argmax(axis=1)]
+            yield place, c, Predicted(part.classes, predicted, decisions, found)
 
 
 def _seed(params: dict[str, Any], part: Division) -> Any:

@@ -19,7 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.neighbors import KNNClassifier
 from tamiz.search.judges import Predicted, last_step
 from tamiz.svm import SVC, SVR, LinearMachine
-from tamiz.tree import CARTClassifier, CARTRegressor, ForestClassifier
+from tamiz.tree import (
+    BoostingClassifier,
+    BoostingRegressor,
+    CARTClassifier,
+    CARTRegressor,
+    ForestClassifier,
+)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,16 @@ JUDGES = {
         "the mean of a hundred trees",
         "n log n √p for each tree",
     ),
+    "boosting": NamedJudge(
+        lambda: BoostingClassifier(n_jobs=1),
+        lambda: BoostingRegressor(n_jobs=1),
+        False,
+        {"n_estimators": [50, 100, 300], "max_leaf_nodes": [4, 15]},
+        {},
+        {"n_estimators": [100, 300]},
+        "the sum of a hundred small trees, each on what the ones before left over",
+        "n p for each tree",
+    ),
     "svc-linear": NamedJudge(
         lambda: SVC(kernel="linear"),
         lambda: SVR(kernel="linear"),
@@ -145,6 +161,8 @@ _ALIASES = {
     "svr-rbf": "svc-rbf",
     "cart": "tree",
     "random-forest": "forest",
+    "boosted-trees": "boosting",
+    "gradient-boosting": "boosting",
 }
 
 

@@ -246,7 +246,7 @@ def _boundary(contest: Contest) -> dict[str, Any]:
         if difference <= error:
             found["kind"] = "linear"
         else:
-            found["kind"] = "rules" if winner in ("tree", "forest") else "curved"
+            found["kind"] = "rules" if winner in ("tree", "forest", "boosting") else "curved"
     return found
 
 

@@ -41,6 +41,9 @@ _GIVEN_UP = ("ho-svm", "rfe", "forest", "mrmr", "qpfs", "cfs")
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
 REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
 JUDGES_BY_DEFAULT = ("linear", "rbf", "tree", "forest")
+#: Boosted trees judge too from so many rows on, since with fewer they err more than forests, and up
+#: to so many columns, since a tree looks at all of them.
+_BOOSTING_ROWS, _BOOSTING_COLUMNS = 2000, 200
 #: Above these, samples are drawn: their methods and judges take time with the square of them.
 _METHOD_ROWS = {
     "relieff": 3000,
@@ -51,7 +54,14 @@ _METHOD_ROWS = {
     "forest": 5000,
     "l1-svm": 4000,
 }
-_JUDGE_ROWS = {"svc-rbf": 2000, "svc-linear": 2000, "knn": 4000, "forest": 8000, "tree": 20000}
+_JUDGE_ROWS = {
+    "svc-rbf": 2000,
+    "svc-linear": 2000,
+    "knn": 4000,
+    "forest": 8000,
+    "tree": 20000,
+    "boosting": 20000,
+}
 _INNER_ROWS = 1500
 #: More columns than this are not for an elimination that asks a held-out part each time.
 _HOLD_OUT_COLUMNS = 60
@@ -240,6 +250,8 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
     judges = [*(fixed.judges or JUDGES_BY_DEFAULT)]
     if fixed.judges is None and task == "regression":
         judges.remove("forest")
+    if fixed.judges is None and n >= _BOOSTING_ROWS and columns <= _BOOSTING_COLUMNS:
+        judges.append("boosting")
     cv = fixed.cv or USUAL_FOLDS
     if fixed.cv is None and task == "classification":
         least = int(np.unique(y, return_counts=True)[1].min())
@@ -473,7 +485,7 @@ def _fit_into(plan: StudyPlan, workload: _Workload, fixed: Fixed) -> StudyPlan:
         _fewer_rows,
         *([] if fixed.judges else [_without_judge("forest")]),
         _fewer_rows,
-        *([] if fixed.judges else [_without_judge("rbf")]),
+        *([] if fixed.judges else [_without_judge("rbf"), _without_judge("boosting")]),
         _fewer_rows,
     ]
     for part, group in ((_EXTRAS, extras), (_FILLED, steps)):
