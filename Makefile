@@ -13,6 +13,12 @@ DOCS_VENV   := .venv-docs
 BENCH_VENV  := .venv-bench
 
 PIP := -m pip --disable-pip-version-check --quiet --quiet
+# The pip of an older Python does not know the groups of pyproject.toml.
+GROUPS_PIP := install "pip>=25.1"
+# What the tests, the gallery and the benchmarks need: groups of pyproject.toml, then tamiz with extras.
+FOR_TESTS := --group test --editable ".[dask,frames,plot]"
+FOR_DOCS  := --group docs --editable ".[frames,plot]"
+FOR_BENCH := --group bench --editable ".[frames]"
 SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
 
 # Two pytest workers with one BLAS thread each, instead of two times all cores. SCIPY_ARRAY_API
@@ -97,14 +103,16 @@ check-lowest-python:
 $(TEST_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(TEST_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(TEST_VENV)
-	@$(TEST_VENV)/bin/python $(PIP) install --editable ".[test]"
+	@$(TEST_VENV)/bin/python $(PIP) $(GROUPS_PIP)
+	@$(TEST_VENV)/bin/python $(PIP) install --group lint $(FOR_TESTS)
 	@touch $@
 
 $(LOWEST_VENV)/.stamp: pyproject.toml tools/lowest.py | check-lowest-python
 	@echo "Building $(LOWEST_VENV) (once; a minute or two)"
 	@"$(LOWEST_PYTHON)" -m venv --clear $(LOWEST_VENV)
-	@"$(LOWEST_PYTHON)" tools/lowest.py test > $(LOWEST_VENV)/lowest.txt
-	@$(LOWEST_VENV)/bin/python $(PIP) install --constraint $(LOWEST_VENV)/lowest.txt --editable ".[test]"
+	@"$(LOWEST_PYTHON)" tools/lowest.py dask frames plot test > $(LOWEST_VENV)/lowest.txt
+	@$(LOWEST_VENV)/bin/python $(PIP) $(GROUPS_PIP)
+	@$(LOWEST_VENV)/bin/python $(PIP) install --constraint $(LOWEST_VENV)/lowest.txt $(FOR_TESTS)
 	@touch $@
 
 # A real installation, not an editable one, with the bare dependencies: what a user gets.
@@ -122,7 +130,8 @@ $(DEMO_VENV)/.stamp: $(DEMO_VENV)/.installed $(SOURCES)
 $(DOCS_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(DOCS_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(DOCS_VENV)
-	@$(DOCS_VENV)/bin/python $(PIP) install --editable ".[docs]"
+	@$(DOCS_VENV)/bin/python $(PIP) $(GROUPS_PIP)
+	@$(DOCS_VENV)/bin/python $(PIP) install $(FOR_DOCS)
 	@touch $@
 
 # The gallery looks only at the text of an example: after a change of the source all are run again.
@@ -133,7 +142,8 @@ $(DOCS_VENV)/.fresh: $(DOCS_VENV)/.stamp $(SOURCES) | $(DOCS_VENV)/numba-cache
 $(BENCH_VENV)/.stamp: pyproject.toml | check-python
 	@echo "Building $(BENCH_VENV) (once; a minute or two)"
 	@"$(PYTHON)" -m venv --clear $(BENCH_VENV)
-	@$(BENCH_VENV)/bin/python $(PIP) install --editable ".[bench,frames]"
+	@$(BENCH_VENV)/bin/python $(PIP) $(GROUPS_PIP)
+	@$(BENCH_VENV)/bin/python $(PIP) install $(FOR_BENCH)
 	@touch $@
 
 # Compiled functions are cached per environment, and from scratch after any change of the source:

@@ -102,7 +102,7 @@ def held() -> int:
     total = 0
     for pid in family:
         try:
-            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
         except OSError:
             continue
         total += sum(

@@ -56,7 +56,7 @@ def write(path: Path, p: int) -> tuple[np.ndarray, np.ndarray]:
         ",".join([*map(repr, cells), f"t{label:02d}"])
         for cells, label in zip(X.tolist(), y.tolist(), strict=True)
     ]
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return X, y
 
 

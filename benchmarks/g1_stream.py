@@ -76,7 +76,7 @@ def write(path: Path, n: int) -> None:
 def resident_mb() -> float:
     """Largest resident memory of this program; not that of the one that started it."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
     except (OSError, StopIteration):
         return peak_mb()

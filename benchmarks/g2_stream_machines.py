@@ -84,7 +84,7 @@ def write_libsvm(X: Any, y: np.ndarray, path: Path, times: int) -> None:
         for i, label in enumerate(y)
     ]
     text = "\n".join(lines) + "\n"
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         for _ in range(times):
             file.write(text)
 

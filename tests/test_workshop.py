@@ -1,4 +1,4 @@
-"""The workshop: light import, exports, version, lower bounds, nothing that ties us to a machine."""
+"""The workshop: light import, exports, version, nothing that ties us to a machine."""
 
 from __future__ import annotations
 
@@ -10,19 +10,14 @@ import re
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from packaging.requirements import Requirement
-from packaging.version import Version
 
 import tamiz
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-ALL_EXTRAS = tuple(PROJECT["optional-dependencies"])
 
 #: The command line is a program; these are for other rooms, or the former place of something.
 NOT_FOR_USERS = {"cli", "display", "reproduce", "runtime", "selector"}
@@ -164,41 +159,6 @@ def test_no_file_names_a_machine_or_a_registry(pattern):
 )
 def test_the_patterns_find_what_they_should(pattern, text):
     assert pattern.search(text)
-
-
-# ------------------------------------------------------------------------------------ lower bounds
-
-
-def lowest(*extras: str) -> dict[str, str]:
-    command = [sys.executable, str(ROOT / "tools" / "lowest.py"), *extras]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(line.split("==") for line in done.stdout.splitlines())
-
-
-def requirements(*extras: str) -> list[Requirement]:
-    """The requirements of the project and of the extras, those of nested extras included."""
-    texts = [*PROJECT["dependencies"]]
-    for extra in extras:
-        texts += PROJECT["optional-dependencies"][extra]
-    flat = []
-    for requirement in map(Requirement, texts):
-        if requirement.name == PROJECT["name"]:
-            nested = requirements(*sorted(requirement.extras))
-            flat += [r for r in nested if str(r) not in map(str, flat)]
-        else:
-            flat.append(requirement)
-    return flat
-
-
-@pytest.mark.parametrize("extras", [(), ("test",), ("dev",), ALL_EXTRAS])
-def test_lowest_agrees_with_pyproject(extras):
-    printed = lowest(*extras)
-    expected = requirements(*extras)
-    assert set(printed) == {requirement.name for requirement in expected}
-    for requirement in expected:
-        (bound,) = [s.version for s in requirement.specifier if s.operator == ">="]
-        assert Version(printed[requirement.name]) == Version(bound)
-        assert requirement.specifier.contains(printed[requirement.name])
 
 
 # -------------------------------------------------------------------------------------- the shared

@@ -66,6 +66,19 @@ def test_wrong_usage_is_one_line_and_code_2(capsys, arguments, words):
     assert out == "" and not os.path.exists("m")
 
 
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [(name, "data") for name in ("select", "rank", "compare", "tune", "fit")]
+    + [(name, "model") for name in ("predict", "show")],
+)
+def test_a_missing_argument_is_named(capsys, command, missing):
+    code, out, err = run(capsys, command)
+    assert (code, out) == (2, "")
+    assert is_one_line(err)
+    assert f"missing argument '{missing}'" in err.lower()  # some versions write DATA
+    assert f"See: tamiz {command} --help" in err
+
+
 def test_no_command_shows_the_help_and_no_empty_sentence(capsys):
     code, out, err = run(capsys)
     assert "Usage" in out + err

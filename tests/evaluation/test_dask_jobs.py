@@ -107,7 +107,7 @@ class Deadly(FisherScore):
     def fit(self, X, y):
         if len(X) < self.n_samples and os.getpid() != self.caller:
             try:
-                with open(self.mark, "x") as file:
+                with open(self.mark, "x", encoding="utf-8") as file:
                     file.write(str(os.getpid()))
             except FileExistsError:
                 return super().fit(X, y)

@@ -111,7 +111,7 @@ _LIMITS = (
 
 def _system() -> int | None:
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
         said = dict(line.split(":", 1) for line in lines if ":" in line)
         return 1024 * int(said["MemAvailable"].split()[0])
     except (OSError, ValueError, KeyError, IndexError):
@@ -122,8 +122,13 @@ def _container(names: tuple[str, str, str]) -> int | None:
     """What is left of the limit of a control group; pages of files are given back when asked."""
     folder, limit, usage = names
     try:
-        most, used = (int(Path(folder, name).read_text()) for name in (limit, usage))
-        said = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
+        most, used = (
+            int(Path(folder, name).read_text(encoding="utf-8")) for name in (limit, usage)
+        )
+        said = dict(
+            line.split()
+            for line in Path(folder, "memory.stat").read_text(encoding="utf-8").splitlines()
+        )
         used -= int(said.get("inactive_file", 0))
     except (OSError, ValueError):  # no group, or no limit
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,10 +40,6 @@ from tamiz.tree.pruning_errors import (
 from tamiz.tree.rules import Rule, Wording, python_source, rules_of, rules_text, tree_text
 from tamiz.tree.structure import Tree, check_shape, impurity_importances
 from tamiz.validation import N_JOBS, checked, file_path, one_of, optional
-
-if TYPE_CHECKING:
-    from tamiz.tree.structure import Tree
-
 
 #: Default number of surrogates for each split of data with missing values.
 _SURROGATES = 5

@@ -22,7 +22,6 @@ from tamiz.tree.rules import Wording, class_fractions, counted, one_line, percen
 from tamiz.validation import integer_from, one_of, optional
 
 if TYPE_CHECKING:
-    from tamiz.tree.rules import Wording
     from tamiz.tree.structure import Tree
 
 

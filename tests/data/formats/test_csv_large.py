@@ -139,7 +139,7 @@ HEADS = {"csv": csv_head, "arff": arff_head, "svm": libsvm_head, "npy": npy_head
 def bytes_read():
     """How much this process has read so far."""
     try:
-        text = Path("/proc/self/io").read_text()
+        text = Path("/proc/self/io").read_text(encoding="utf-8")
     except OSError:
         pytest.skip("this system does not tell how much a process has read")
     return int(text.split("rchar:")[1].split()[0])
