@@ -45,7 +45,7 @@ def main() -> int:
     print_table(rows)
     print("\nThis machine: " + ", ".join(f"{k} {v:.3g}" for k, v in rates.items()))
     document = {"when": time.strftime("%Y-%m-%d"), "machine": rates, "rows": rows}
-    args.json.write_text(json.dumps(document, indent=1, default=float))
+    args.json.write_text(json.dumps(document, indent=1, default=float), encoding="utf-8")
     short = [r for r in rows if r["agree"] is False or below_bar(r)]
     if short:
         print(f"{len(short)} row(s) below their bar or in disagreement.")
@@ -63,7 +63,8 @@ def modules(only: list[str]) -> list[str]:
 
 def peers(name: str) -> list[str]:
     """The peers a module names, read from its text so that nothing heavy is imported here."""
-    match = re.search(r"^PEERS = \(([^)]*)\)", (HERE / f"{name}.py").read_text(), re.MULTILINE)
+    text = (HERE / f"{name}.py").read_text(encoding="utf-8")
+    match = re.search(r"^PEERS = \(([^)]*)\)", text, re.MULTILINE)
     return re.findall(r"\"([^\"]+)\"", match.group(1)) if match else [""]
 
 

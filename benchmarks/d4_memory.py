@@ -92,7 +92,7 @@ def held() -> int:
         if entry.name.isdigit():
             try:
                 parents[int(entry.name)] = int(
-                    (entry / "stat").read_text().rpartition(")")[2].split()[1]
+                    (entry / "stat").read_text("utf-8").rpartition(")")[2].split()[1]
                 )
             except OSError:
                 continue

@@ -17,6 +17,7 @@ import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -344,7 +345,7 @@ def main() -> int:
     names = args.sets.split(",") if args.sets else SETS if args.full else QUICK
     whos = args.who.split(",")
     rows: list[dict[str, Any]] = []
-    if args.out and os.path.exists(args.out):
+    if args.out and Path(args.out).exists():
         with open(args.out, encoding="utf-8") as file:
             rows = [r for r in json.load(file) if not _repeated(r, names, whos)]
     n_folds = FOLDS if args.full else 2

@@ -37,7 +37,7 @@ def with_outputs(text: str, name: str) -> str:
             printed = run_shell(found[2])
         else:
             return found[0]
-        printed = printed.replace(os.getcwd() + os.sep, "").rstrip()
+        printed = printed.replace(f"{Path.cwd()}{os.sep}", "").rstrip()
         lines = "\n".join(line.rstrip() for line in printed.splitlines())
         shown = f"\n```text\n{lines}\n```\n" if lines else ""
         return found[1] + found[2] + found[3] + shown

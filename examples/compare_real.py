@@ -86,7 +86,7 @@ def save(figure: Any, path: Path) -> None:
 def main() -> None:
     """Compare, print and draw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
-    parser.add_argument("--out", type=Path, default=Path("."))
+    parser.add_argument("--out", type=Path, default=Path())
     parser.add_argument("--journals", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", choices=["colon", "madelon"])

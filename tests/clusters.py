@@ -86,7 +86,7 @@ def pids(client: Client) -> list[int]:
 def kill(*workers: int) -> None:
     """End worker processes without a word of warning."""
     for pid in workers:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows has the latter only
 
 
 def is_idle(client: Client, seconds: float = 20.0) -> bool:

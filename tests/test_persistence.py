@@ -640,7 +640,7 @@ def test_wrong_places_are_reported(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 def test_links_and_permissions_are_kept(tmp_path):
     path = tamiz.save(SVC(C=1.0), tmp_path / "m.tamiz")
-    os.chmod(path, 0o640)
+    Path(path).chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(path)
     tamiz.save(SVC(C=2.0), link)

@@ -51,7 +51,7 @@ def edges() -> collections.Counter[tuple[str, str]]:
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if room in ("__init__", "__main__"):
             continue
-        names = {n for n in imports(ast.parse(path.read_text())) if n.startswith("tamiz.")}
+        names = {n for n in imports(ast.parse(path.read_text("utf-8"))) if n.startswith("tamiz.")}
         for other in {name.split(".")[1] for name in names} - {room}:
             found[room, other] += 1
     return found

@@ -1040,19 +1040,19 @@ def _files(folder: Path) -> Iterator[Fit]:
         f"{y} " + " ".join(f"{j + 1}:{x:.17g}" for j, x in enumerate(row) if x)
         for row, y in zip(TABLES["sparse"][0].toarray(), y_two, strict=True)
     ]
-    (folder / "table.libsvm").write_text("\n".join(lines) + "\n")
+    (folder / "table.libsvm").write_text("\n".join(lines) + "\n", encoding="utf-8")
     arff = ["@relation small", "@attribute a numeric", "@attribute c {red,green,blue,grey}"]
     arff += ["@attribute class {ill,well}", "@data"]
     arff += [
         f"{'?' if k % 11 == 0 else repr(float(a))},{c},{t}"
         for k, (a, c, t) in enumerate(zip(frame["a"], frame["colour"], frame["class"], strict=True))
     ]
-    (folder / "table.arff").write_text("\n".join(arff) + "\n")
+    (folder / "table.arff").write_text("\n".join(arff) + "\n", encoding="utf-8")
     turned = pd.DataFrame(two.T, index=[f"g{j}" for j in range(8)]).T
     turned.index = [f"s{i}" for i in range(80)]
     turned.T.to_csv(folder / "turned.csv")
     labels = {f"s{i}": int(v) for i, v in enumerate(y_two)}
-    (folder / "broken.csv").write_text("a,b,class\n1,2,x\n3\n")
+    (folder / "broken.csv").write_text("a,b,class\n1,2,x\n3\n", encoding="utf-8")
     del pd
 
     def loaded(source: Any, *args: Any, **options: Any) -> Any:

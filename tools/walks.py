@@ -71,7 +71,7 @@ def measure() -> dict[str, dict[str, int]]:
     import tamiz
     from tamiz.cli import main
 
-    home = os.path.dirname(tamiz.__file__) + os.sep
+    home = f"{pathlib.Path(tamiz.__file__).parent}{os.sep}"
 
     def select() -> None:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_wrong_usage_is_one_line_and_code_2(capsys, arguments, words):
     code, out, err = run(capsys, *arguments, "-q")
     assert code == 2, err
     assert is_one_line(err) and words in err
-    assert out == "" and not os.path.exists("m")
+    assert out == "" and not Path("m").exists()
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_a_budget_ends_a_run_without_failure_and_noise_gives_no_model(capsys):
         file.write("a,b,y\n" + "\n".join(f"{k * 7 % 11},{k * 5 % 13},{k % 2}" for k in range(60)))
     code, out, err = run(capsys, "select", "noise.csv", *QUICK, "--save", "none.tamiz", "--json")
     assert valid("select", out)["recommended"] is None
-    assert code == 1 and "no model for none.tamiz" in err and not os.path.exists("none.tamiz")
+    assert code == 1 and "no model for none.tamiz" in err and not Path("none.tamiz").exists()
 
 
 def test_ctrl_c_before_anything_is_code_130(capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -48,7 +49,7 @@ def places(tmp_path_factory):
         (["predict", "room/k.tamiz", "t.csv"], "/dev/full", None),
         *(moved(command, name, "/dev/full") for name, command in COMMANDS.items()),
     ]
-    if not os.path.exists("/dev/full"):
+    if not Path("/dev/full").exists():
         others = []
     answers = run_all([kept, *room, *full, *bare, *others], place)[1:]
     after = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
@@ -73,7 +74,7 @@ def test_full_disk(places, k):
     assert not empty
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("k", range(3), ids=["json", "table", "predictions"])
 def test_standard_output_is_full(places, k):
     code, _, err, _ = places[0]["others"][k]
@@ -82,13 +83,13 @@ def test_standard_output_is_full(places, k):
     assert is_one_line(err)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("k", range(3), ids=list(COMMANDS))
 def test_a_device_is_not_replaced(places, k):
     code, out, err, _ = places[0]["others"][3 + k]
     assert code == 2 and not out and is_one_line(err)
     assert "/dev/full" in err and "device" in err
-    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
 
 
 @pytest.mark.skipif(

@@ -101,7 +101,7 @@ def test_file_called_like_a_set_needs_its_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "iris").write_text("1 1:2\n0 2:3\n1 1:4\n")
     assert load("iris").source == "scikit-learn"
-    assert load(os.path.join(".", "iris")).source == "iris"
+    assert load(f".{os.sep}iris").source == "iris"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")

@@ -153,6 +153,7 @@ def test_foreign_and_damaged_journals_are_refused(tmp_path):
 # ------------------------------------------------------------------------------- Ctrl-C, budgets
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_returns_what_was_reached(n_jobs):
     X, y = data()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -144,7 +143,7 @@ def test_a_killed_process_leaves_a_whole_state(tmp_path):
         while not path.exists():
             time.sleep(0.01)
         time.sleep(wait)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
         state = Checkpoint(path, {}, resume=True).state
         assert (state["all"] == state["k"]).all()

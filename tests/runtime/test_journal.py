@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 
@@ -106,7 +106,7 @@ def test_one_run_at_a_time(tmp_path):
         assert journal.records == ["mine"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_gets_a_sentence(tmp_path):
     path = tmp_path / "run.journal"
     with Journal(path, {}) as journal:
@@ -138,7 +138,7 @@ def test_a_kill_at_any_instant_loses_what_was_in_flight_only(tmp_path):
         )
         process.stdout.readline()
         time.sleep(0.03 * rng.random())
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         said = process.communicate()[0].split()
         with Journal(path, {}, resume=True) as journal:
             assert journal.records == [[k] * 300 for k in range(len(journal.records))]

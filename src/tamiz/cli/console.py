@@ -6,6 +6,7 @@ program with the exit code that says whose fault it is.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -153,12 +154,12 @@ def open_pipe() -> Iterator[None]:
     """Go on in silence if the reader of a pipe has left: files may still have to be written."""
     try:
         yield
-    except BrokenPipeError:
+    except OSError as error:
         # what is still buffered must not be written to the closed pipe when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # a full disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise Problem(
+        if error.errno in (errno.EPIPE, errno.EINVAL):  # the latter on Windows
+            return
+        raise Problem(  # a full disk
             f"standard output cannot be written ({error.strerror or error}); what is there is not "
             "complete."
         ) from None
@@ -184,7 +185,14 @@ def say_json(document: Any) -> None:
 
 
 def tolerate_encoding() -> None:
-    """Signs that a terminal or a pipe cannot show become question marks, not an error."""
+    """Signs that a terminal or a pipe cannot show become question marks, not an error.
+
+    A stream that was closed before Python began, or that a program without a console never had,
+    takes everything in silence.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -237,7 +245,10 @@ def _finite(value: Any) -> Any:
 
 
 def command_line() -> str:
-    """The command as it was typed, fit for a shell."""
-    import shlex
+    """The command as it was typed, fit for the shell of this system."""
+    words = ["tamiz", *sys.argv[1:]]
+    if os.name == "nt":
+        from subprocess import list2cmdline
 
-    return shlex.join(["tamiz", *sys.argv[1:]])
+        return list2cmdline(words)
+    return shlex.join(words)

@@ -23,7 +23,7 @@ def demo(
 
     569 tumours, 30 measurements of cell nuclei, benign or malignant. Nothing is downloaded.
     """
-    import os
+    from pathlib import Path
 
     from tamiz.cli.console import say
     from tamiz.cli.select import run_study, show
@@ -48,4 +48,4 @@ def demo(
     write_report(study, out, lang=lang)
     show(study, lang)
     say()
-    say(f"The report is in {os.path.abspath(out)}: open it in a browser.")
+    say(f"The report is in {Path(out).absolute()}: open it in a browser.")

@@ -337,17 +337,19 @@ def check_language(lang: str) -> None:
 def check_writable(path: str | None, name: str) -> None:
     """Refuse a file that cannot be written before hours are spent on what goes into it."""
     import os
+    from pathlib import Path
 
     if path is None:
         return
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path):
+    file = Path(path).absolute()
+    folder = file.parent
+    if file.is_dir():
         raise UsageProblem(f"{name} {path!r} is a folder; name a file.")
-    if os.path.exists(path) and not os.path.isfile(path):  # it would be replaced by a file
+    if file.exists() and not file.is_file():  # it would be replaced by a file
         raise UsageProblem(f"{name} {path!r} is a device or a pipe; name a file.")
-    if not os.path.isdir(folder):
-        raise UsageProblem(f"{name} {path!r}: the folder {folder!r} does not exist.")
-    if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
+    if not folder.is_dir():
+        raise UsageProblem(f"{name} {path!r}: the folder {str(folder)!r} does not exist.")
+    if not os.access(folder, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
         raise UsageProblem(f"{name} {path!r} cannot be written; choose another place.")
 
 

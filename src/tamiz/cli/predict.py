@@ -138,8 +138,8 @@ def _labels(
     fitted: Any, table: Any, data: str, labels: str, arguments: dict[str, Any]
 ) -> list[Any]:
     """The targets of the samples from a file; None for a sample that it does not name."""
-    import os
     from dataclasses import replace
+    from pathlib import Path
 
     from tamiz.data.errors import DataError, NoLabelColumn
     from tamiz.data.formats.transposed import labels_of
@@ -150,7 +150,7 @@ def _labels(
     samples = [str(name) for name in table.extras["samples"]]
     options = Options(labels=labels)
     options.encoding, options.missing = arguments["encoding"], arguments["missing"]
-    source = os.path.basename(data)
+    source = Path(data).name
     try:
         try:
             found = labels_of(samples, options, source)  # two columns, whatever their names

@@ -331,7 +331,10 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Let SIGTERM end a run as Ctrl-C does; the list holds the signals that came."""
+    """Let SIGTERM end a run as Ctrl-C does; the list holds the signals that came.
+
+    Windows sends none from outside, but SIGBREAK when its console is closed or Ctrl-Break is hit.
+    """
     import signal
 
     from tamiz.cli.console import CutShort, tell
@@ -342,8 +345,9 @@ def _signals() -> Iterator[list[int]]:
         caught.append(number)
         raise KeyboardInterrupt
 
+    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGBREAK") if hasattr(signal, name)]
     try:
-        before = signal.signal(signal.SIGTERM, end)
+        before = {number: signal.signal(number, end) for number in ending}
     except ValueError:  # not in the main thread
         yield caught
         return
@@ -352,10 +356,11 @@ def _signals() -> Iterator[list[int]]:
     except KeyboardInterrupt:
         if not caught:
             raise
-        tell("ended by SIGTERM; nothing was finished.")
+        tell(f"ended by {signal.Signals(caught[0]).name}; nothing was finished.")
         raise CutShort(143) from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _leave_if_cut(study: Study, caught: list[int]) -> None:

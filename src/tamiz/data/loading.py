@@ -221,7 +221,7 @@ def _open(
 
 
 def _shown(source: Any) -> str:
-    return os.path.basename(source) if isinstance(source, (str, os.PathLike)) else "the table"
+    return Path(source).name if isinstance(source, (str, os.PathLike)) else "the table"
 
 
 def _named(source: str) -> Named | None:

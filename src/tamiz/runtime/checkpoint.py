@@ -25,6 +25,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,17 +36,14 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 from tamiz.validation import DamagedFileError, check_resume
 
-try:
-    import fcntl
-except ImportError:  # a system without it
-    fcntl = None  # type: ignore[assignment]
-
 _SPLITTERS = (BaseCrossValidator, BaseShuffleSplit)
 FORMAT = "tamiz checkpoint"
 VERSION = 1
 _NAME = "tamiz journal"
 _WIDTH = 20
 _FIRST = len(f"{_NAME} {VERSION} {0:0{_WIDTH}d}\n")
+_LOCKED = (1 << 31) - 2  # the byte that stands for a journal where a lock keeps others from reading
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between attempts to replace a file
 
 
 def digest(*arrays: Any) -> str:
@@ -329,16 +327,15 @@ class Journal:
             raise type(error)(
                 f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
             ) from None
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(self._file)
-                self._file = None
-                raise ValueError(
-                    f"checkpoint={str(self.path)!r} is in use by another run. Wait for its end, or "
-                    "name another file."
-                ) from None
+        try:
+            _lock(self._file)
+        except OSError:
+            os.close(self._file)
+            self._file = None
+            raise ValueError(
+                f"checkpoint={str(self.path)!r} is in use by another run. Wait for its end, or "
+                "name another file."
+            ) from None
 
     def _create(self, about: str) -> int:
         """Write the header, completely or not at all."""
@@ -491,12 +488,42 @@ def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
                 file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, _permissions(target))
-        os.replace(beside, target)
+        Path(beside).chmod(_permissions(target))
+        _replace(Path(beside), target)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            Path(beside).unlink()
         raise
+
+
+def _replace(new: Path, target: Path) -> None:
+    """Move a file to the place of another.
+
+    Windows refuses (errors 5 and 32) as long as somebody, a virus scanner perhaps, reads the old
+    one: that is waited for, about a second.
+    """
+    for wait in _WAITS:
+        try:
+            new.replace(target)
+            return
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in (5, 32):
+                raise
+            time.sleep(wait)
+    new.replace(target)
+
+
+def _lock(file: int) -> None:
+    """Keep other processes out until the file is closed; OSError if one of them is inside."""
+    try:
+        posix: Any = import_module("fcntl")
+    except ImportError:
+        with contextlib.suppress(ImportError):  # neither: a browser, where no other process is
+            windows: Any = import_module("msvcrt")
+            os.lseek(file, _LOCKED, os.SEEK_SET)
+            windows.locking(file, windows.LK_NBLCK, 1)
+    else:
+        posix.flock(file, posix.LOCK_EX | posix.LOCK_NB)
 
 
 def _permissions(target: Path) -> int:

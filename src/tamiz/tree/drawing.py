@@ -102,7 +102,7 @@ def write_svg(text: str, target: Path) -> None:
         raise ValueError(
             f"path={str(target)!r} lies in a folder that does not exist; make it first."
         )
-    target.write_text(text, encoding="utf-8")
+    target.write_text(text, encoding="utf-8", newline="\n")
 
 
 def plot(
