@@ -24,7 +24,7 @@ ABSENT = ("fcntl", "grp", "pwd", "resource", "termios", "pty")
 for name in ABSENT:
     sys.modules[name] = None  # importing it is an ImportError
 for name in ("fork", "getuid", "geteuid", "getpgid", "killpg", "setsid", "sched_getaffinity",
-             "statvfs", "sysconf", "uname", "mkfifo"):
+             "sysconf", "mkfifo"):
     if hasattr(os, name):
         delattr(os, name)
 signal.SIGBREAK = signal.SIGUSR1
