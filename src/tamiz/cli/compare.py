@@ -26,7 +26,8 @@ def compare(
     judge: Annotated[
         str,
         typer.Option(
-            help="Whose errors count: svc-linear, linear, rbf, tree, forest, boosting, knn; several: a,b,c."
+            help="Whose errors count: svc-linear, linear, rbf, tree, forest, boosting, knn; "
+            "several: a,b,c."
         ),
     ] = "svc-linear",
     sizes: Sizes = None,

@@ -78,7 +78,8 @@ def select(
     judge: Annotated[
         str,
         typer.Option(
-            help="Whose errors count: linear, rbf, tree, forest, boosting, svc-linear, knn; several: a,b,c.",
+            help="Whose errors count: linear, rbf, tree, forest, boosting, svc-linear, knn; "
+            "several: a,b,c.",
             rich_help_panel=_WHAT,
         ),
     ] = "auto",

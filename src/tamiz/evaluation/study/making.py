@@ -106,8 +106,8 @@ def make_study(
     methods : list of str, optional
         Names of methods (:mod:`tamiz.evaluation.methods`); those that fit into the time by default.
     judges : str or list of str, optional
-        Whose errors count: by default a linear machine, an RBF machine, a tree and a forest; boosted
-        trees too from 2,000 rows on, with at most 200 columns.
+        Whose errors count: by default a linear machine, an RBF machine, a tree, a forest and, from
+        2,000 rows on and with at most 200 columns, boosted trees.
     sizes, cv, repeats : optional
         Numbers of features, folds, and how often these are drawn; planned by default.
     scale, n_jobs, checkpoint, resume, verbose
