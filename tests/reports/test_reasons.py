@@ -13,7 +13,7 @@ from tamiz.evaluation.study import Study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.reports import reason_text, render, summary
 from tamiz.reports.language import LANGUAGES
-from tests.reports.studies import full_study
+from tests.reports.studies import full_study, other_study
 from tests.reports.tree import read
 
 KINDS = ("noise", "equal", "clear", "bent", "coarse")
@@ -214,6 +214,19 @@ def test_a_single_combination_is_not_the_least_of_all():
     best = replace(study.most_accurate, reasons=[])
     said = reason_text(study, best, ("least_error", {"mean": 0.1, "n_triples": 1}))
     assert "only combination" in said and "Of all" not in said
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_numbers_have_no_boundary(lang):
+    """Of a regression the reason speaks of a curved relation."""
+    values = {"best": "rbf", "difference": 0.2, "standard_error": 0.1}
+    classes, numbers = full_study(), other_study("regression")
+    for study, curved in (
+        (classes, ("curved boundary", "frontera curva")),
+        (numbers, ("relation is curved", "relación es curva")),
+    ):
+        said = reason_text(study, study.recommended, ("boundary_curved", values), lang)
+        assert curved[lang == "es"] in said
 
 
 def test_an_unknown_reason_is_shown_as_it_is():

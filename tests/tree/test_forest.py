@@ -312,7 +312,7 @@ def test_absurd_parameters_are_refused(params, words):
 #: that of repeated samples. Trees grown to pure leaves take no notice of the weights of classes
 #: that are mixed by chance, and there is no min_weight_fraction_leaf for the check to set.
 NOT_MET = {
-    "check_sample_weight_equivalence_on_dense_data": "bootstrap samples",
+    "check_sample_weight_equivalence_on_dense_data": "bootstrap samples; leaves count samples",
     "check_class_weight_classifiers": "pure leaves",
 }
 
@@ -323,10 +323,11 @@ def test_estimator_checks():
         "import sys, warnings; warnings.simplefilter('ignore')\n"
         "from sklearn.utils.estimator_checks import check_estimator\n"
         "from tamiz.embedded import ForestImportance\n"
-        "from tamiz.tree import ForestClassifier\n"
+        "from tamiz.tree import BoostingClassifier, BoostingRegressor, ForestClassifier\n"
         "not_met = eval(sys.argv[1])\n"
         "forests = ForestClassifier(10), ForestClassifier(10, splits='random')\n"
-        "for model in (*forests, ForestImportance(n_estimators=10)):\n"
+        "boosted = BoostingClassifier(10), BoostingRegressor(10)\n"
+        "for model in (*forests, *boosted, ForestImportance(n_estimators=10)):\n"
         "    found = check_estimator(model, on_fail=None)\n"
         "    assert len(found) > 40\n"
         "    bad = {a['check_name'] for a in found if a['status'] != 'passed'}\n"

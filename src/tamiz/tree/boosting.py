@@ -180,7 +180,8 @@ class BoostingClassifier(ClassifierMixin, _BoostedTrees):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; samples of weight 0 count for nothing.
+            Weights; samples of weight 0 count for nothing. Only their ratios count: ``l2`` is
+            beside samples of weight 1 in the mean.
 
         Returns
         -------
@@ -241,7 +242,8 @@ class BoostingClassifier(ClassifierMixin, _BoostedTrees):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        found = self.predict_proba(X)
+        return self.classes_[found.argmax(axis=1)]
 
 
 class BoostingRegressor(RegressorMixin, _BoostedTrees):

@@ -62,6 +62,8 @@ def _variant(page: Page, best: Any, code: str, values: dict[str, Any]) -> str:
         return "fewest_within_error_all"
     if code == "boundary_linear" and values["difference"] <= 0:
         return "boundary_linear_best"
+    if code == "boundary_curved" and page.data.task == "regression":
+        return "boundary_curved_numbers"
     if code == "selection_bias":
         kind = "smallest" if best.answer == "smallest" else "accurate"
         if page.error(best.error) == page.error(values["apparent"]):
