@@ -26,6 +26,7 @@ from tamiz.validation import (
     check_instance,
     known_name,
     refuse_class,
+    symmetric_matrix,
 )
 
 if TYPE_CHECKING:
@@ -337,20 +338,7 @@ def _require_rows(mapped: Matrix, X: Matrix, kernel: Kernel) -> None:
 
 
 def _square_root(B: Any) -> Array:
-    try:
-        matrix = np.asarray(B, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("B of QuadraticForm must be a matrix of numbers.") from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ValueError(f"B of QuadraticForm must be square; it has shape {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        raise ValueError("B of QuadraticForm holds NaN or infinite values; they must be finite.")
-    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=1e-12 * np.abs(matrix).max()):
-        gap = np.abs(matrix - matrix.T).max()
-        raise ValueError(
-            f"B of QuadraticForm must be symmetric; it differs from its transpose by up to "
-            f"{gap:.3g}. Pass (B + B.T) / 2 if that is what you mean."
-        )
+    matrix = symmetric_matrix("B of QuadraticForm", B, least=1)
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if values[0] < -1e-10 * max(values[-1], 1e-300):
         raise ValueError(

@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from tamiz.validation.errors import MissingValuesError, NoFeaturesError, SparseInputError
+from tamiz.validation.errors import (
+    MissingValuesError,
+    NoFeaturesError,
+    ParameterError,
+    SparseInputError,
+)
 from tamiz.validation.frames import (
     has_sparse_columns,
     is_frame,
@@ -209,6 +214,26 @@ def check_square(K: np.ndarray) -> None:
             f"Precomputed matrix must be a square matrix; X has shape {K.shape}. With "
             'kernel="precomputed", X holds the kernel values of all pairs of training samples.'
         )
+
+
+def symmetric_matrix(name: str, value: Any, least: int = 0) -> Array:
+    """The check for a square matrix of finite numbers that is symmetric up to rounding.
+
+    ``name`` begins with the symbol of the matrix, as "B of QuadraticForm" does; ``least`` is the
+    least number of its rows.
+    """
+    try:
+        matrix: Array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a square matrix of numbers.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < least:
+        raise ParameterError(f"{name} must be a square matrix, it has shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{name} holds NaN or infinite entries; all must be finite.")
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-8 * np.abs(matrix).max(initial=0.0):
+        short = name.split()[0]
+        raise ParameterError(f"{name} is not symmetric; pass ({short} + {short}.T) / 2.")
+    return matrix
 
 
 def check_symmetric(K: np.ndarray) -> None:

@@ -157,7 +157,9 @@ def one_metric(why: str) -> Check:
 
 def class_weights(name: str, value: Any) -> Any:
     """The check for weights by class: a dict, "balanced" or None."""
-    if value is None or isinstance(value, Mapping) or (value == "balanced"):
+    if value is None or isinstance(value, Mapping):
+        return value
+    if isinstance(value, str) and value == "balanced":
         return value
     raise refused(name, value, "is not understood; use a dict of weights, 'balanced' or None.")
 
@@ -374,7 +376,7 @@ def some_columns(name: str, value: Any) -> Any:
     raise refused(name, value, "is not understood; give names or positions of columns.")
 
 
-def separator(name: str, value: Any) -> str:
+def one_character(name: str, value: Any) -> str:
     """The check for the character between the cells of a text table."""
     if isinstance(value, str) and len(value) == 1 and value not in '"\n\r':
         return value

@@ -15,7 +15,7 @@ from tamiz.data.errors import DataError
 from tamiz.data.formats.base import Reader, unreadable
 from tamiz.data.formats.text import PACKED
 from tamiz.data.plan import Options
-from tamiz.validation import known_name, one_of, optional, separator, spellings, text_encoding
+from tamiz.validation import known_name, one_character, one_of, optional, spellings, text_encoding
 
 Opener = Callable[[Path, str, Options], Reader]
 
@@ -68,7 +68,7 @@ def _by_name() -> dict[str, Format]:
 #: How a file is written, where a user says it.
 WRITTEN: dict[str, Any] = {
     "format": optional(known_name(_by_name)),
-    "separator": optional(separator),
+    "separator": optional(one_character),
     "decimal": optional(one_of(".", ",")),
     "encoding": optional(text_encoding),
     "missing": optional(spellings),

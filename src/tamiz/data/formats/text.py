@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from tamiz.data.errors import DataError, damaged
 from tamiz.data.plan import Options
+from tamiz.validation import check_as, one_character
 
 HEAD = 1 << 18  # bytes that guesses may look at ...
 LONG_HEAD = 1 << 26  # ... or more, up to here, if the first lines are longer
@@ -252,7 +253,7 @@ def guess_dialect(
     separator = options.separator
     if lines and (match := re.fullmatch(r"sep=(.)", lines[0].strip("\ufeff \r"))):
         skip = 1  # spreadsheets write this line, and hide it
-        separator = separator or match[1]
+        separator = separator or check_as(DataError, one_character, "separator", match[1])
     skip += _comments(lines[skip:])
     if not any(line.strip() for line in lines[skip:]):
         raise DataError(f"{shown} holds no text; it should hold a header line and rows.")
