@@ -315,7 +315,8 @@ def estimator_with(*methods: str, advice: str) -> Check:
 
     def check_estimator(name: str, value: Any) -> Any:
         if isinstance(value, type):
-            raise TypeError(f"{name}={value.__name__} is a class; pass an object of it.")
+            called = value.__name__
+            raise TypeError(f"{name}={called} is a class; pass an object of it, {called}().")
         missing = [method for method in methods if not hasattr(value, method)]
         if missing:
             raise TypeError(f"{name}={value!r} is no estimator, it has no {missing[0]}; {advice}.")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -77,15 +78,16 @@ def inner_splits(y: np.ndarray, n_folds: int, task: str, seed: int, groups: Any)
 numbers_of_features = integers_from(1, "numbers of features", "[1, 5, 20, 100]")
 
 
-def sizes_among(sizes: np.ndarray | None, p: int) -> np.ndarray:
+def sizes_among(sizes: ArrayLike | None, p: int) -> np.ndarray:
     """Numbers of features, ascending; a grid up to 200 by default."""
     if sizes is None:
         return np.array(sorted({min(size, p) for size in SIZE_GRID}))
-    if sizes[-1] > p:
+    ascending = np.unique(sizes)
+    if ascending[-1] > p:
         raise ValueError(
-            f"sizes holds {sizes[-1]}, but X has {p} features; leave out sizes above {p}."
+            f"sizes holds {ascending[-1]}, but X has {p} features; leave out sizes above {p}."
         )
-    return sizes
+    return ascending
 
 
 def _folds(n_folds: int, y: np.ndarray, task: str, seed: int, groups: Any) -> Any:

@@ -236,7 +236,7 @@ def _compare(
         problem.y,
         [*plan.methods],
         judges,
-        sizes=np.unique(plan.sizes),
+        sizes=plan.sizes,
         cv=plan.cv,
         repeats=plan.repeats,
         scoring=measure.scoring,
