@@ -22,7 +22,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.display import html_table, plot_selection
-from tamiz.validation import checked, integer_from
+from tamiz.validation import checked, integer_from, refused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -339,10 +339,8 @@ def number_to_select(wanted: Any, n_features: int, own: int | None) -> int:
         return int(wanted)
     if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < float(wanted) <= 1:
         return max(1, round(float(wanted) * n_features))
-    raise ValueError(
-        f"n_features_to_select={wanted!r} is not understood; use a number of features from 1 to "
-        f"{n_features}, a fraction in (0, 1], or 'auto'."
-    )
+    forms = f"a number of features from 1 to {n_features}, a fraction in (0, 1], or 'auto'"
+    raise refused("n_features_to_select", wanted, f"is not understood; use {forms}.")
 
 
 def corrected_error(differences: np.ndarray, ratio: float | None = None) -> np.ndarray:

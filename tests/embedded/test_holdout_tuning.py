@@ -115,12 +115,12 @@ def test_any_list_of_numbers(kernel, tune, found):
         ("linear", {"C": 3}, "list of candidates"),
         ("linear", {"C": "13"}, "list of candidates"),
         ("linear", {"C": []}, "holds no candidates"),
-        ("linear", {"C": [0.0]}, "positive number"),
-        ("linear", {"C": ["a"]}, "positive number"),
-        ("linear", {"C": [True]}, "positive number"),
-        ("linear", {"C": [np.nan]}, "positive number"),
-        ("poly", {"degree": [2.5]}, "integer of at least 1"),
-        ("poly", {"degree": [np.inf]}, "integer of at least 1"),
+        ("linear", {"C": [0.0]}, "must be a number above 0"),
+        ("linear", {"C": ["a"]}, "must be a number above 0"),
+        ("linear", {"C": [True]}, "must be a number above 0"),
+        ("linear", {"C": [np.nan]}, "must be a number above 0"),
+        ("poly", {"degree": [2.5]}, "must be an integer from 1"),
+        ("poly", {"degree": [np.inf]}, "must be an integer from 1"),
     ],
 )
 def test_grids_refused(kernel, tune, words):

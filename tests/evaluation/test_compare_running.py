@@ -401,7 +401,7 @@ def test_absurd_data_get_a_sentence():
         compare([["a", 1.0]] * 60, y, ["fisher"])
     with pytest.raises(ValueError, match="has one sample"):
         compare(X, np.r_[y[:-1], 7], ["fisher"])
-    with pytest.raises(TypeError, match=r"pass an object, FisherScore\(\)"):
+    with pytest.raises(TypeError, match=r"pass an object of it, FisherScore\(\)"):
         compare(X, y, [FisherScore])
     with pytest.raises(TypeError, match="pass selectors with fit"):
         compare(X, y, [3])

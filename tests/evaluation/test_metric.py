@@ -120,8 +120,6 @@ def test_scorers_of_ones_own_and_words_that_mean_nothing():
     assert metric.of(said(np.array([0, 1, 1])), np.array([0, 1, 0])) == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="'goodness' is no metric of scikit-learn"):
         ErrorMetric("goodness", "classification")
-    with pytest.raises(ValueError, match="is not understood; a comparison has one metric"):
-        ErrorMetric(["accuracy", "f1"], "classification")
 
 
 def test_of_constant_counts_the_weights_of_the_training_part():

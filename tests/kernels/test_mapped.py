@@ -41,9 +41,9 @@ def test_quadratic_form_forgets_an_old_matrix():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ([[1.0, 2.0], [0.0, 1.0]], "must be symmetric"),
+        ([[1.0, 2.0], [0.0, 1.0]], "B of QuadraticForm is not symmetric; pass .B . B.T. / 2"),
         ([[1.0, 0.0], [0.0, -1.0]], "no negative eigenvalue; its smallest is -1"),
-        ([[1.0, 0.0]], "must be square"),
+        ([[1.0, 0.0]], "must be a square matrix"),
         ([[np.nan]], "NaN or infinite"),
         ("B", "matrix of numbers|square"),
     ],

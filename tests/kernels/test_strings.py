@@ -368,7 +368,7 @@ class Unhashable:
         ({"tokens": str}, "'char', 'word' or a function"),
         ({"weights": (1.0,)}, "has 1 entries for length=2"),
         ({"weights": (1.0, -1.0)}, r"weights\[1\] .* must not be negative"),
-        ({"weights": (0, 0)}, "all zero"),
+        ({"weights": (0, 0)}, "at least one must be positive"),
         ({"weights": 2.0}, "must be a list of numbers"),
         ({"weights": {1: 1.0, 2: 1.0}}, "must be a list of numbers"),
         ({"weights": (w for w in (1, 1))}, "must be a list of numbers"),

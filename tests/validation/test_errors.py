@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from tamiz.evaluation import tune
 from tamiz.filters import FisherScore
 from tamiz.svm import SVC
 from tamiz.validation import (
@@ -16,8 +17,10 @@ from tamiz.validation import (
     MissingValuesError,
     NoFeaturesError,
     OneClassError,
+    ParameterError,
     SparseInputError,
     check_X,
+    refused,
 )
 
 X = np.arange(12.0).reshape(6, 2)
@@ -79,3 +82,17 @@ def test_errors_survive_the_way_from_a_worker(error):
     assert type(again) is type(error)
     assert str(again) == "m"
     assert vars(again) == vars(error)
+
+
+def test_a_refused_argument_says_which_and_what_it_was():
+    with pytest.raises(ParameterError, match=r"^cv='ten' is not understood") as caught:
+        tune(X, y, cv="ten")
+    assert (caught.value.parameter, caught.value.value) == ("cv", "ten")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.parameter) == (str(caught.value), "cv")
+    with pytest.raises(ValueError, match="cv=1 folds"):
+        tune(X, y, cv=1)
+
+
+def test_a_long_value_is_cut():
+    assert len(str(refused("ks", list(range(10_000)), "is too much."))) < 1100

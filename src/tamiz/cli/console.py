@@ -25,7 +25,8 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task", "groups")},
     **{name: f"--{name}" for name in ("weights", "labels", "decimal", "encoding", "missing")},
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
-    "time_budget": "--time-budget",
+    **{"time_budget": "--time-budget", "cv": "--cv", "scale": "--scale"},
+    "class_weight": "--class-weight",
 }
 _FLAGS = {
     "transpose=True": "--transpose",

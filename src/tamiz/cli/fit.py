@@ -90,11 +90,11 @@ def _pipeline(
     from tamiz.evaluation.judges import judge_name
     from tamiz.evaluation.methods import find_method
     from tamiz.evaluation.study import make_pipeline_for
+    from tamiz.validation import one_of
 
     if k is not None and method is None:
         raise ValueError("-k needs --method, which says how the features are selected.")
-    if scale not in ("standard", "minmax", "none"):
-        raise ValueError(f"--scale {scale!r} is not known; use standard, minmax or none.")
+    one_of("standard", "minmax", "none")("scale", scale)
     judge = judge_name(judge)
     method = None if method is None else find_method(method).name
     scaled = None if scale == "none" else scale
@@ -106,11 +106,11 @@ def _parts(data: Any, cv: int, seed: int) -> Any:
     import numpy as np
 
     from tamiz.evaluation.comparison.setting import plan_parts
+    from tamiz.validation import integer_from
 
-    if cv < 0:
-        raise ValueError(f"--cv {cv} is not possible; use a number of folds from 2, or 0.")
     if cv == 0:
         return []
+    cv = integer_from(2, of="folds")("cv", cv)
     task, groups = data.task or "classification", data.extras.get("groups")
     return plan_parts(cv, 1, data.X, np.asarray(data.y), task, seed, groups)
 

@@ -298,8 +298,9 @@ def prepare(dataset: Dataset, asked: Request) -> tuple[Dataset, Any, Any, list[s
 
 def scale_of(method: Method, asked: str | None) -> str | None:
     """How features are scaled for a method, None for not at all; by default where units matter."""
-    if asked not in (None, "standard", "minmax", "none"):
-        raise ValueError(f"--scale {asked!r} is not known; use standard, minmax or none.")
+    from tamiz.validation import one_of, optional
+
+    optional(one_of("standard", "minmax", "none"))("scale", asked)
     if asked is None:
         return None if method.unit_free else "standard"
     return None if asked == "none" else asked

@@ -182,6 +182,7 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
     from tamiz.cli.console import as_options, command_line, tell, tell_notes, usage
     from tamiz.evaluation.methods import find_method
     from tamiz.reports import make_study
+    from tamiz.validation import one_of
 
     with usage():
         names = options.pop("methods", None)
@@ -194,14 +195,10 @@ def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
             judges = list(dict.fromkeys(_judge(one) for one in opt.split_list(judges)))
         options["sizes"] = opt.numbers(options.get("sizes"), "--sizes", int)
         scale = options.get("scale")
-        if scale not in _SCALES:
-            raise ValueError(f"--scale {scale!r} is not known; use {', '.join(_SCALES)}.")
+        one_of(*_SCALES)("scale", scale)
         options["scale"] = None if scale == "none" else scale
         weights = options.get("class_weight", "auto")
-        if weights not in ("auto", "balanced", "none"):
-            raise ValueError(
-                f"--class-weight {weights!r} is not known; use auto, balanced or none."
-            )
+        one_of("auto", "balanced", "none")("class_weight", weights)
         options["class_weight"] = None if weights == "none" else weights
     tell_notes(dataset, quiet)
     budget = options.pop("time_budget", None) or opt.Budget(None)

@@ -34,10 +34,12 @@ from tamiz.data.plan import (
     numeric_roles,
     text_role,
 )
-from tamiz.validation import each_value, one_of, optional, task_of
+from tamiz.validation import each_value, one_of, optional, some_columns, task_of
 
-#: What columns may be, and what a target may ask for, where a user says it.
+#: What is read, what columns may be, and what a target may ask for, where a user says it.
 STATED: dict[str, Any] = {
+    "columns": optional(some_columns),
+    "drop": optional(some_columns),
     "roles": optional(each_value(one_of(*ROLES), "{'zip': 'categorical'}")),
     "task": one_of("classification", "regression", None),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from scipy import sparse
 
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
-from tamiz.validation import checked, one_of
+from tamiz.validation import checked, one_of, some_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,6 +274,7 @@ class Dataset:
             table = table.assign(**{name: self.y})
         return table
 
+    @checked(DataError, features=some_columns)
     def keep(self, features: Any) -> Dataset:
         """The same with these features only, in the order given.
 
@@ -285,6 +285,7 @@ class Dataset:
         """
         return self._with_features(self._positions(features, "keep"))
 
+    @checked(DataError, features=some_columns)
     def drop(self, features: Any) -> Dataset:
         """The same without these features.
 
@@ -337,8 +338,6 @@ class Dataset:
     def _positions(self, features: Any, method: str) -> list[int]:
         if isinstance(features, (str, Integral)) and not isinstance(features, bool):
             features = [features]
-        if not isinstance(features, Iterable):
-            raise TypeError(f"{method} takes names or positions of features, not {features!r}.")
         values = list(features)
         if values and all(isinstance(value, (bool, np.bool_)) for value in values):
             if len(values) != self.n_features:

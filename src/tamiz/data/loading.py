@@ -11,7 +11,7 @@ from typing import Any
 from tamiz.data.assemble import STATED, build
 from tamiz.data.dataset import ENCODINGS, Dataset
 from tamiz.data.errors import DataError, DataWarning, near
-from tamiz.data.formats import faults_said, open_file, stem
+from tamiz.data.formats import WRITTEN, faults_said, open_file, stem
 from tamiz.data.formats.base import HeldTable, Reader
 from tamiz.data.named import (
     ALIASES,
@@ -23,12 +23,26 @@ from tamiz.data.named import (
     read_built_in,
 )
 from tamiz.data.plan import Options
-from tamiz.validation import checked, depth_of_caller, integer_from, one_of, optional
+from tamiz.validation import (
+    checked,
+    depth_of_caller,
+    file_or_dict,
+    integer_from,
+    one_column,
+    one_of,
+    optional,
+    some_columns,
+)
 
 
 @checked(
     DataError,
     **STATED,
+    **WRITTEN,
+    labels=optional(file_or_dict),
+    groups=optional(one_column),
+    weights=optional(one_column),
+    keep=optional(some_columns),
     encode=one_of(*ENCODINGS, None),
     nrows=optional(integer_from(1)),
     leaks=one_of("keep", "drop"),

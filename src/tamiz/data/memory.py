@@ -9,6 +9,7 @@ from typing import Any
 from scipy import sparse
 
 from tamiz.data.errors import DataError
+from tamiz.data.formats import WRITTEN
 from tamiz.data.formats import table_bytes as bytes_of_file
 from tamiz.data.loading import find_path
 from tamiz.validation import checked, real_number
@@ -55,7 +56,11 @@ def free_bytes() -> int:
         return 4 << 30
 
 
-@checked(DataError, share=real_number(above=0, finite=False, hint=", such as 0.25"))
+@checked(
+    DataError,
+    share=real_number(above=0, finite=False, hint=", such as 0.25"),
+    format=WRITTEN["format"],
+)
 def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bool:
     """Whether the table of a file would take more than a fraction of the memory that is free.
 
@@ -88,6 +93,7 @@ def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bo
     return table_bytes(file, format=format) > share * available_bytes()
 
 
+@checked(DataError, format=WRITTEN["format"])
 def table_bytes(path: Any, *, format: str | None = None) -> int:
     """Bytes that the table of a file takes in memory as float64 numbers, about.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 
 from tamiz.data.column import Column
 from tamiz.data.errors import DataError, listed, near
+from tamiz.validation import check_as, target_column
 
 #: Names that mark a target wherever the column stands, in this order of preference.
 USUAL_TARGETS = ("target", "class", "label", "y")
@@ -101,11 +102,7 @@ def find_target(
     if target is False:
         return None
     if target is not None:
-        if target is True or not isinstance(target, (str, Integral)):
-            raise DataError(
-                f"target={target!r} is not understood; give the name or the position of a column, "
-                "or False for none."
-            )
+        check_as(DataError, target_column, "target", target)
         return find_columns(names, [target], "target", shown)[0]
     if hint is not None:
         return hint
@@ -126,10 +123,6 @@ def find_columns(names: Sequence[str], wanted: Any, argument: str, shown: str) -
     """Columns given by name or position, as names."""
     if isinstance(wanted, (str, Integral)):
         wanted = [wanted]
-    if not isinstance(wanted, Iterable):
-        raise DataError(
-            f"{argument}={wanted!r} is not understood; give names or positions of columns."
-        )
     known = set(names)
     lower: dict[str, list[str]] = {}
     for name in names:

@@ -23,9 +23,8 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from tamiz.base import json_ready
+from tamiz.base import Selection, json_ready
 from tamiz.display import axes, between, frames, number, pvalue_text
-from tamiz.evaluation.checks import mask_and_names, read_masks
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
 from tamiz.evaluation.resampling import SAMPLINGS, ResampledTable, fit_to_the_end, run_jobs
 from tamiz.runtime.progress import Progress
@@ -34,10 +33,13 @@ from tamiz.validation import (
     check_level,
     checked,
     fittable,
+    instance_of,
     integer_from,
+    names_for,
     number_of_jobs,
     one_of,
     optional,
+    read_masks,
     real_number,
 )
 
@@ -91,8 +93,42 @@ def stability(
     >>> stability(masks).nogueira
     -0.5
     """
-    masks, named = read_masks(selections, n_features, names)
+    masks, named = read_masks(selections, n_features, names, _read_one)
     return measure(masks, named, confidence)
+
+
+def _read_one(item: Any) -> tuple[np.ndarray, list[str]] | None:
+    """The mask and the names of a selection; None for what is none."""
+    if isinstance(item, Selection) or hasattr(item, "get_support") or hasattr(item, "steps"):
+        return mask_and_names(item)
+    return None
+
+
+def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:
+    """The mask and the names of a Selection, a fitted selector, or a pipeline with one."""
+    if isinstance(fitted, Selection):
+        return fitted.support, list(fitted.names)
+    step = selecting_step(fitted)
+    mask = np.asarray(step.get_support(), dtype=bool)
+    if n_features is not None and len(mask) != n_features:
+        raise ValueError(
+            f"{type(step).__name__} chose among {len(mask)} features, but X has {n_features}: an "
+            "earlier step of the pipeline changes them. Apply that step to X first."
+        )
+    names = getattr(step, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
+    return mask, names_for(None if names is None else [str(n) for n in names], len(mask))
+
+
+def selecting_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline that selects features."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    for step in reversed(steps):
+        if hasattr(step, "get_support"):
+            return step
+    raise TypeError(
+        f"{type(estimator).__name__} has no get_support: it does not select features. Use a "
+        "selector of tamiz or of scikit-learn, or a pipeline that has one."
+    )
 
 
 @checked(
@@ -295,11 +331,8 @@ class Stability:
             The difference of the indices (this one minus the other), its interval, statistic and
             p-value.
         """
-        if not isinstance(other, Stability):
-            raise TypeError(
-                f"compare needs another Stability, not {type(other).__name__}; make it with "
-                "stability(...) or stability_of(...)."
-            )
+        made = "Make it with stability(...) or stability_of(...)."
+        instance_of(Stability, made)("other", other)
         return agreement_test(
             self.nogueira - other.nogueira, self.variance + other.variance, self.confidence, 2
         )

@@ -15,15 +15,6 @@ import numpy as np
 
 from tamiz.base import json_ready
 from tamiz.display import axes, frames
-from tamiz.evaluation.checks import (
-    all_classes,
-    check_counts,
-    check_scores,
-    codes_of,
-    column_of,
-    read_labels,
-    scores_of,
-)
 from tamiz.evaluation.inference import clopper_pearson, wilson
 from tamiz.evaluation.measures import (
     Confusion,
@@ -35,7 +26,21 @@ from tamiz.evaluation.measures import (
     one_against_rest,
     several_metrics,
 )
-from tamiz.validation import check_level, check_sample_weight, checked, integer_from, one_of
+from tamiz.search.judges import last_step
+from tamiz.validation import (
+    all_classes,
+    check_counts,
+    check_level,
+    check_sample_weight,
+    check_scores,
+    checked,
+    codes_of,
+    column_of,
+    estimator_with,
+    integer_from,
+    one_of,
+    read_labels,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,6 +157,7 @@ class ReportCard:
         return _make(labels, counts, counts, [], options)
 
     @classmethod
+    @checked(estimator=estimator_with("predict", advice="pass a fitted classifier"))
     def of(cls, estimator: Any, X: Any, y: Any, **options: Any) -> ReportCard:
         """Of a fitted classifier on samples, best ones it has not seen.
 
@@ -166,8 +172,6 @@ class ReportCard:
         **options
             Those of :func:`report_card`.
         """
-        if not hasattr(estimator, "predict"):
-            raise TypeError(f"estimator={estimator!r} has no predict; pass a fitted classifier.")
         predicted = estimator.predict(X)
         known = getattr(estimator, "classes_", None)
         if "scores" not in options and known is not None:
@@ -572,3 +576,17 @@ def _plot_roc(card: ReportCard, ax: Any) -> Any:
 def _span(interval: tuple[float, float]) -> str:
     low, high = interval
     return "" if math.isnan(low) else f"({low:.3f} to {high:.3f})"
+
+
+def scores_of(estimator: Any, X: Any, k: int) -> np.ndarray | None:
+    """Decision values or probabilities, where the estimator has them for every class."""
+    inner = last_step(getattr(estimator, "best_estimator_", estimator))
+    # as many pairs as classes if there are three, but a column is not a class
+    pairs = k > 2 and getattr(inner, "decision_function_shape", None) == "ovo"
+    for name in ("predict_proba",) if pairs else ("decision_function", "predict_proba"):
+        method = getattr(estimator, name, None)
+        if method is not None:
+            scores = np.asarray(method(X))
+            if scores.ndim == 1 or scores.shape[1] == k:
+                return scores
+    return None

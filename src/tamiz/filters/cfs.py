@@ -45,7 +45,7 @@ from tamiz.filters.streaming import Needs, Stream
 from tamiz.information.encoding import BINNING
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
-from tamiz.validation import N_JOBS, as_vector, guess_task
+from tamiz.validation import N_JOBS, as_vector, guess_task, symmetric_matrix
 
 #: Up to this many features, all correlations take no longer than the calls for single rows.
 _AT_ONCE = 64
@@ -351,19 +351,15 @@ def merit(subset: Sequence[int], relevance: Any, correlation: Any, form: str = "
 
 def _given(table: Any, n_features: int) -> Correlations:
     """All correlations in one table, the target last."""
-    table = np.asarray(table, dtype=np.float64)
+    table = symmetric_matrix("correlation", table)
     size = n_features + 1
     if table.shape != (size, size):
         raise ValueError(
             f"correlation has shape {table.shape}, but X has {n_features} features; pass a "
             f"matrix of shape {(size, size)} whose last row and column belong to the target."
         )
-    if not (np.isfinite(table).all() and (table >= 0.0).all()):
-        raise ValueError(
-            "correlation holds entries that are negative, NaN or infinite; use absolute values."
-        )
-    if np.abs(table - table.T).max() > 1e-8 * table.max():
-        raise ValueError("correlation is not symmetric; pass (R + R.T) / 2.")
+    if not (table >= 0.0).all():
+        raise ValueError("correlation holds entries that are negative; use absolute values.")
     inner = table[:-1, :-1]
     return Correlations(table[:-1, -1].copy(), lambda j: inner[j])
 

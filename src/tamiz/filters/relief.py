@@ -62,6 +62,7 @@ from tamiz.runtime.threads import limit_threads
 from tamiz.validation import (
     N_JOBS,
     Labels,
+    ParameterError,
     check_classes,
     check_regression_target,
     check_X,
@@ -240,9 +241,11 @@ class ReliefBase(Filter):
         if not whole or given.min() < 0 or given.max() >= n:
             mask = "; a mask becomes row numbers by numpy.flatnonzero" * (given.dtype.kind == "b")
             shown = np.array2string(given, threshold=6, separator=", ")
-            raise ValueError(
+            raise ParameterError(
                 f"n_samples={shown} is not understood; as a list it must hold row numbers from "
-                f"0 to {n - 1}{mask}."
+                f"0 to {n - 1}{mask}.",
+                parameter="n_samples",
+                value=wanted,
             )
         alone = np.setdiff1d(given, usable)
         if len(alone):

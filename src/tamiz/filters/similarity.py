@@ -25,6 +25,7 @@ from tamiz.validation import (
     check_classes,
     check_regression_target,
     check_X,
+    symmetric_matrix,
     warn_of_quantity,
 )
 
@@ -290,16 +291,12 @@ class Given(Similarity):
     """A matrix that is there already, with the relevance beside it."""
 
     def __init__(self, Q: Any, n_features: int):
-        Q = np.asarray(Q, dtype=np.float64)
+        Q = symmetric_matrix("similarity", Q)
         if Q.shape != (n_features, n_features):
             raise ValueError(
                 f"similarity has shape {Q.shape}, but X has {n_features} features; pass a "
                 f"matrix of shape {(n_features, n_features)}."
             )
-        if not np.isfinite(Q).all():
-            raise ValueError("similarity holds NaN or infinite entries; all must be finite.")
-        if np.abs(Q - Q.T).max() > 1e-8 * np.abs(Q).max():
-            raise ValueError("similarity is not symmetric; pass (Q + Q.T) / 2.")
         self.n_features = n_features
         self.kept = np.flatnonzero(Q.any(axis=1))
         self.Q = 0.5 * (Q + Q.T)[np.ix_(self.kept, self.kept)]

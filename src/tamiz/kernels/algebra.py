@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamiz.kernels._checks import Array, Matrix, check_positive, check_real
-from tamiz.kernels.base import ATOM, PRODUCT, SUM, Kernel
+from tamiz.kernels.base import ATOM, NEEDS_KERNEL, PRODUCT, SUM, Kernel
+from tamiz.validation import Array, Matrix, check_factors, check_instance, check_positive
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -51,11 +51,9 @@ class Composite(Kernel):
 
     def _check_parameters(self) -> None:
         for name in self._parameters:
-            if name in ("k1", "k2", "kernel") and not isinstance(getattr(self, name), Kernel):
-                raise ValueError(
-                    f"{name} of {type(self).__name__} must be a kernel object; "
-                    f"got {getattr(self, name)!r}. Turn names into kernels with as_kernel."
-                )
+            if name in ("k1", "k2", "kernel"):
+                owner = type(self).__name__
+                check_instance(name, getattr(self, name), owner, Kernel, *NEEDS_KERNEL)
         by_kind = {part.compares_text: part for part in self.parts}
         if len(by_kind) > 1:
             raise ValueError(
@@ -318,23 +316,13 @@ class PolynomialOf(Composite):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.coefficients, str) or not np.iterable(self.coefficients):
-            raise ValueError(
-                "coefficients of a polynomial of a kernel must be a list of numbers "
-                f"[c0, c1, ...]; got {self.coefficients!r}."
-            )
-        for k, value in enumerate(self.coefficients):
-            check_real(f"coefficients[{k}]", value, "a polynomial of a kernel")
-            if value < 0:
-                raise ValueError(
-                    f"coefficients[{k}] of a polynomial of a kernel must not be negative; got "
-                    f"{value!r}. A negative coefficient makes Gram matrices indefinite."
-                )
-        if not any(self.coefficients):
-            raise ValueError(
-                f"coefficients of a polynomial of a kernel are {list(self.coefficients)!r}; "
-                "at least one must be positive."
-            )
+        check_factors(
+            "coefficients",
+            self.coefficients,
+            "a polynomial of a kernel",
+            " [c0, c1, ...]",
+            "A negative coefficient makes Gram matrices indefinite.",
+        )
 
     def combine(self, *grams: Array) -> Array:
         return _horner([float(value) for value in self.coefficients], grams[0])

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
-from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
-from tamiz.validation import checked, float_type
+from tamiz.validation import Array, Matrix, as_samples, check_same_width, checked, float_type
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -39,6 +38,10 @@ class PairwiseForm(NamedTuple):
     gamma: float | str  # a word ("scale" or "auto") until the kernel is resolved on samples
     constant: float = 0.0
     degree: int = 1
+
+
+#: What a parameter that must be a kernel is called, and what to do about one that is none.
+NEEDS_KERNEL = ("a kernel object", "Turn names into kernels with as_kernel.")
 
 
 class Kernel(ABC):
@@ -186,7 +189,7 @@ class Kernel(ABC):
         if Z is None:
             return self._resolve(left)._gram(left, None)
         right = self._samples(Z, "Z")
-        require_same_width(left, right)
+        check_same_width(left, right)
         self._require_resolved()
         return self._gram(left, right)
 

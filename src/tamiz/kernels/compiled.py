@@ -43,8 +43,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from scipy import sparse
 
-from tamiz.kernels._checks import Array, Matrix
 from tamiz.runtime.threads import product
+from tamiz.validation import Array, Matrix
 
 _ZERO = np.float32(0.0)
 _ONE = np.float32(1.0)

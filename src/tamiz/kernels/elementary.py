@@ -10,23 +10,24 @@ sigmoid         tanh(gamma <x, x'> + coef0)
 
 from __future__ import annotations
 
-import numbers
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from tamiz.kernels._checks import (
-    Array,
-    Matrix,
-    check_gamma,
-    check_positive,
-    check_real,
-    gamma_from,
-)
 from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.compiled import inner_products, squared_norms
+from tamiz.validation import (
+    Array,
+    Matrix,
+    check_count,
+    check_gamma,
+    check_not_negative,
+    check_positive,
+    check_real,
+)
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -166,18 +167,14 @@ class Polynomial(InnerProductKernel):
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
-        if not whole or self.degree < 1:
-            raise ValueError(
-                f"degree of Polynomial must be an integer of at least 1; got {self.degree!r}."
-            )
+        check_count("degree", self.degree, "Polynomial")
         check_gamma(self.gamma, "Polynomial")
-        check_real("coef0", self.coef0, "Polynomial")
-        if self.coef0 < 0:
-            raise ValueError(
-                f"coef0 of Polynomial must not be negative; got {self.coef0!r}. A negative "
-                "constant makes Gram matrices indefinite; pass 0 or a positive number."
-            )
+        check_not_negative(
+            "coef0",
+            self.coef0,
+            "Polynomial",
+            "A negative constant makes Gram matrices indefinite; pass 0 or a positive number.",
+        )
 
     @property
     def pairwise_form(self) -> PairwiseForm:
@@ -435,6 +432,24 @@ class Precomputed(Kernel):
             "Precomputed has no features: they cannot be removed or rescaled once only kernel "
             "values are known. Pass the samples and a kernel such as Linear() or RBF()."
         )
+
+
+def gamma_from(word: str, X: Matrix, weight: Array | None = None) -> float:
+    """The number that ``gamma="scale"`` or ``gamma="auto"`` stands for on training samples X."""
+    if word == "auto":
+        return 1.0 / X.shape[1]
+    if weight is not None and np.ptp(weight) > 0:
+        total = float(weight.sum()) * X.shape[1]
+        mean = float((weight @ X).sum()) / total
+        if sparse.issparse(X):
+            variance = float((weight @ X.multiply(X)).sum()) / total - mean**2
+        else:
+            variance = float((weight @ np.square(X - mean)).sum()) / total
+    elif sparse.issparse(X):
+        variance = float(X.multiply(X).mean() - X.mean() ** 2)
+    else:
+        variance = float(X.var())
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def whole_power(base: Array, exponent: int) -> Array:

@@ -16,9 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from tamiz.kernels._checks import Array, Matrix, as_samples
-from tamiz.kernels.base import ATOM, Kernel, _text
+from tamiz.kernels.base import ATOM, NEEDS_KERNEL, Kernel, _text
 from tamiz.kernels.elementary import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from tamiz.validation import (
+    Array,
+    Matrix,
+    as_samples,
+    check_callable,
+    check_instance,
+    known_name,
+    refuse_class,
+    symmetric_matrix,
+)
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -80,11 +89,7 @@ class Composed(Mapped):
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise ValueError(
-                f"kernel of Composed must be a kernel object; got {self.kernel!r}. "
-                "Turn names into kernels with as_kernel."
-            )
+        check_instance("kernel", self.kernel, "Composed", Kernel, *NEEDS_KERNEL)
         if self.kernel.compares_text:
             raise ValueError(
                 f"{self.kernel!r} compares strings, and a map is of tables of numbers. Map the "
@@ -324,12 +329,6 @@ class Widened:
         return f"{inner}zeros around {len(self.columns)} of {self.width} features"
 
 
-def check_callable(name: str, value: Any, owner: str) -> None:
-    """Refuse what cannot be called."""
-    if not callable(value):
-        raise ValueError(f"{name} of {owner} must be a function; got {value!r}.")
-
-
 def _require_rows(mapped: Matrix, X: Matrix, kernel: Kernel) -> None:
     if mapped.shape[0] != X.shape[0]:
         raise ValueError(
@@ -339,20 +338,7 @@ def _require_rows(mapped: Matrix, X: Matrix, kernel: Kernel) -> None:
 
 
 def _square_root(B: Any) -> Array:
-    try:
-        matrix = np.asarray(B, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("B of QuadraticForm must be a matrix of numbers.") from None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ValueError(f"B of QuadraticForm must be square; it has shape {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        raise ValueError("B of QuadraticForm holds NaN or infinite values; they must be finite.")
-    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=1e-12 * np.abs(matrix).max()):
-        gap = np.abs(matrix - matrix.T).max()
-        raise ValueError(
-            f"B of QuadraticForm must be symmetric; it differs from its transpose by up to "
-            f"{gap:.3g}. Pass (B + B.T) / 2 if that is what you mean."
-        )
+    matrix = symmetric_matrix("B of QuadraticForm", B, least=1)
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if values[0] < -1e-10 * max(values[-1], 1e-300):
         raise ValueError(
@@ -371,6 +357,7 @@ _NAMED: dict[str, Callable[[Any, Any, Any], Kernel]] = {
 }
 
 KERNEL_NAMES = tuple(_NAMED)
+_kernel_name = known_name(lambda: KERNEL_NAMES, beyond=", a kernel object or a function f(X, Z)")
 
 
 def as_kernel(
@@ -402,21 +389,12 @@ def as_kernel(
     >>> as_kernel("cubic")
     Traceback (most recent call last):
     ...
-    ValueError: kernel='cubic' is not known; use one of 'linear', 'poly', 'rbf', 'sigmoid', \
-'precomputed', a kernel object or a function f(X, Z).
+    tamiz.validation.errors.ParameterError: kernel='cubic' is not known; use one of 'linear', \
+'poly', 'rbf', 'sigmoid', 'precomputed', a kernel object or a function f(X, Z).
     """
     if isinstance(kernel, Kernel):
         return kernel
-    if isinstance(kernel, str) and kernel in _NAMED:
-        return _NAMED[kernel](gamma, degree, coef0)
-    if isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise ValueError(
-            f"kernel={kernel.__name__} is a class; pass an object of it, such as RBF(gamma=0.1)."
-        )
+    refuse_class("kernel", kernel, Kernel, "RBF(gamma=0.1)")
     if callable(kernel):
         return FunctionKernel(kernel)
-    names = ", ".join(repr(name) for name in KERNEL_NAMES)
-    raise ValueError(
-        f"kernel={kernel!r} is not known; use one of {names}, a kernel object or a function "
-        "f(X, Z)."
-    )
+    return _NAMED[_kernel_name("kernel", kernel)](gamma, degree, coef0)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamiz.kernels._checks import Array, Matrix, as_samples, require_same_width
 from tamiz.kernels.compiled import panels
+from tamiz.validation import Array, Matrix, as_samples, check_same_width
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite
@@ -183,7 +183,7 @@ class Recomputed(Prepared):
 
     def _new_samples(self, Z: Any) -> Any:
         samples = self.kernel._samples(Z, "Z")
-        require_same_width(samples, self.X)
+        check_same_width(samples, self.X)
         return samples
 
     def subset(self, index: ArrayLike) -> Prepared:

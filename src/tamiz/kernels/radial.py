@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from tamiz.kernels import compiled
-from tamiz.kernels._checks import Array, Matrix, require_same_width
 from tamiz.kernels.compiled import (
     inner_products,
     mirror,
@@ -39,6 +38,7 @@ from tamiz.kernels.prepared import (
     rounding,
 )
 from tamiz.runtime.threads import one_blas_thread, run_tiles
+from tamiz.validation import Array, Matrix, check_same_width
 
 SINGLE_LIMIT = 30.0  # largest gamma ||x - mean||**2 for which a float32 product is accurate enough
 TILE_ROWS = 64  # a tile of this many rows and columns stays in the second-level cache
@@ -84,7 +84,7 @@ class PreparedRBF(Prepared):
 
     def _new_samples(self, Z: Any) -> Any:
         Z = self.kernel._samples(Z, "Z")
-        require_same_width(Z, self.samples)
+        check_same_width(Z, self.samples)
         return Z
 
     def _ready(self, Z: Matrix) -> tuple[Matrix, Values]:

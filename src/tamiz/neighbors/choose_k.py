@@ -17,8 +17,20 @@ from tamiz.base import Stopwatch, choose_size, json_ready
 from tamiz.display import axes
 from tamiz.neighbors.classifier import NUMBERS, KNNClassifier
 from tamiz.runtime.progress import Progress
-from tamiz.search.splits import HoldOut, Split, make_splits
-from tamiz.validation import as_vector, check_classes, checked, inner_fit, number_of_jobs, one_of
+from tamiz.search.splits import HoldOut, Split, dividing, make_splits
+from tamiz.validation import (
+    as_vector,
+    check_classes,
+    check_target,
+    checked,
+    inner_fit,
+    instance_of,
+    integers_from,
+    number_of_jobs,
+    one_of,
+    optional,
+    refused,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +42,19 @@ _RULE = one_of("best", "1se")
 _SHOWN = 12
 
 
-@checked(rule=_RULE, n_jobs=number_of_jobs)
+@checked(
+    ks=integers_from(1, "numbers of neighbours", "range(1, 51)"),
+    cv=dividing,
+    estimator=optional(
+        instance_of(
+            KNNClassifier,
+            "To choose k inside a pipeline use tamiz.evaluation.tune; scaling and nominal columns "
+            'are options of KNNClassifier itself (scaling="zscore", metric="mixed").',
+        )
+    ),
+    rule=_RULE,
+    n_jobs=number_of_jobs,
+)
 def choose_k(
     X: Any,
     y: Any,
@@ -117,7 +141,7 @@ def choose_k(
     labels = check_classes(y, len(y), minimum=1, quantity=NUMBERS)
     y = labels.classes[labels.codes]
     splits = _splits(cv, y, groups, random)
-    candidates = _check_ks(ks, min(len(train) for train, _ in splits))
+    candidates = _ks_among(ks, min(len(train) for train, _ in splits))
     model.set_params(n_neighbors=int(candidates[-1]))
     errors, interrupted = [], False
     with Progress("choose_k", verbose) as progress:
@@ -153,12 +177,6 @@ def choose_k(
 
 
 def _model(estimator: Any, n_jobs: int | None, options: dict[str, Any]) -> KNNClassifier:
-    if estimator is not None and not isinstance(estimator, KNNClassifier):
-        raise TypeError(
-            f"estimator must be a KNNClassifier, but is {estimator!r:.80}. To choose k inside a "
-            "pipeline use tamiz.evaluation.tune; scaling and nominal columns are options of "
-            'KNNClassifier itself (scaling="zscore", metric="mixed").'
-        )
     if "n_neighbors" in options:
         raise ValueError(
             f"n_neighbors={options['n_neighbors']!r} is what choose_k is to find; give the "
@@ -182,10 +200,8 @@ def _put_aside(
 ) -> tuple[Any, Any, Any, Any]:
     """Samples to choose with, their labels and groups; test samples with labels, or None."""
     X = _as_table(X, "X")
-    y = as_vector(y)
     n = X.shape[0]
-    if len(y) != n:
-        raise ValueError(f"X has {n} rows but y has {len(y)} entries; they must be equal.")
+    y = check_target(y, n)
     if groups is not None and len(groups) != n:
         raise ValueError(
             f"groups has {len(groups)} entries, but X has {n} rows; give one for each."
@@ -205,9 +221,11 @@ def _put_aside(
     try:
         X_test, y_test = test
     except (TypeError, ValueError):
-        raise ValueError(
-            f"test={test!r:.80} is not understood; use (X_test, y_test), a fraction between 0 and "
-            "1, or a number of samples."
+        raise refused(
+            "test",
+            test,
+            "is not understood; use (X_test, y_test), a fraction between 0 and 1, or a number of "
+            "samples.",
         ) from None
     y_test = as_vector(y_test)
     X_test = _as_table(X_test, "X_test")
@@ -238,7 +256,7 @@ def _hold_out(
                 f"{str(error).rstrip('.')}. Put more aside, or pass (X_test, y_test)."
             ) from None
         return split
-    if isinstance(size, int):
+    if groups is not None and isinstance(size, int):
         raise ValueError(
             f"test={size} samples would part groups; with groups use a fraction of them (between 0 "
             "and 1), or pass (X_test, y_test)."
@@ -273,27 +291,23 @@ def _rows(X: Any, rows: np.ndarray) -> Any:
 def _splits(cv: Any, y: np.ndarray, groups: Any, random: np.random.RandomState) -> list[Split]:
     seed = int(random.randint(2**31 - 1))
     stand_in = np.zeros((len(y), 1))
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+    if isinstance(cv, int):
         make_splits(cv, stand_in, y, True, seed)  # its sentences, if the number is no good
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(int(cv), shuffle=True, random_state=seed)
+        cv = kind(cv, shuffle=True, random_state=seed)
     return make_splits(cv, stand_in, y, True, seed, groups)
 
 
-def _check_ks(ks: Any, n: int) -> np.ndarray:
+def _ks_among(ks: Any, n: int) -> np.ndarray:
     """Numbers of neighbours, ascending and distinct."""
     if ks is None:
         return np.arange(1, min(_MOST, n) + 1)
-    given = np.atleast_1d(np.asarray(ks))
-    if given.ndim != 1 or not given.size or given.dtype.kind not in "iu":
-        raise ValueError(f"ks={ks!r:.80} must hold integers, for instance range(1, 51).")
-    if given.min() < 1 or given.max() > n:
-        wrong = given.min() if given.min() < 1 else given.max()
+    if ks[-1] > n:
         raise ValueError(
-            f"ks holds {wrong}; the smallest training part has {n} samples, so that k can be 1 to "
+            f"ks holds {ks[-1]}; the smallest training part has {n} samples, so that k can be 1 to "
             f"{n}. Leave larger ones out, or use more folds."
         )
-    return np.unique(given).astype(np.intp)
+    return ks
 
 
 def _errors(

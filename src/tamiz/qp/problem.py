@@ -42,6 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.qp.matrices import DenseQ, QMatrix, RepeatedQ, ScaledQ, ShiftedQ
+from tamiz.validation import symmetric_matrix
 
 #: Gradients must stay far below what stands for "out of reach" in the solvers.
 _LARGEST = 1e30
@@ -118,14 +119,7 @@ class QuadraticProblem:
 
     @staticmethod
     def _as_matrix(Q: Any) -> QMatrix:
-        array = np.asarray(Q, dtype=np.float64)
-        if array.ndim != 2 or array.shape[0] != array.shape[1]:
-            raise ValueError(f"Q must be a square matrix, it has shape {array.shape}.")
-        if not np.isfinite(array).all():
-            raise ValueError("Q holds NaN or infinite entries; a quadratic term must be finite.")
-        if array.size and np.abs(array - array.T).max() > 1e-8 * np.abs(array).max():
-            raise ValueError("Q is not symmetric; pass (Q + Q.T) / 2.")
-        return DenseQ(array)
+        return DenseQ(symmetric_matrix("Q", Q))
 
     def _check(self) -> None:
         if not (np.isfinite(self.p).all() and np.isfinite(self.d)):

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from tamiz.data.column import Column, RawTable, confused
-from tamiz.data.errors import DataError, DataWarning, listed
+from tamiz.data.errors import DataError, DataWarning
 from tamiz.data.plan import ColumnPlan, find_columns, judge_text, numeric_roles
-from tamiz.validation import taken_as_numbers, task_of
+from tamiz.validation import check_as, distinct_labels, taken_as_numbers, task_of
 
 MOST_LEVELS = 1 << 16  # a nominal column with more is of no use, and needs too much memory
 MOST_CLASSES = 10_000
@@ -289,17 +289,7 @@ def plain_labels(values: np.ndarray) -> np.ndarray:
 
 def given_classes(classes: object) -> np.ndarray:
     """The labels that the user announces, sorted."""
-    try:
-        labels = np.unique(np.asarray(classes))
-    except TypeError:
-        labels = np.empty(0)
-    if labels.ndim != 1 or not len(labels) or labels.dtype.kind not in "biufU":
-        raise DataError(
-            f"classes={classes!r} is not understood; give all labels of the target, such as "
-            "classes=[0, 1] or classes=['no', 'yes']."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise DataError(f"classes={listed(labels.tolist())} holds a value that is no label.")
+    labels: np.ndarray = check_as(DataError, distinct_labels, "classes", classes)
     if labels.dtype.kind == "b":
         labels = labels.astype(np.int64)
     return plain_labels(labels) if labels.dtype.kind == "f" else labels

@@ -13,13 +13,13 @@ from tamiz.data.assemble import STATED
 from tamiz.data.column import Column
 from tamiz.data.dataset import Dataset
 from tamiz.data.errors import DataError, listed
-from tamiz.data.formats import faults_said, find_format, open_file
+from tamiz.data.formats import WRITTEN, faults_said, find_format, open_file
 from tamiz.data.formats.base import HeldTable, Reader
 from tamiz.data.formats.frames import TableIterator, is_pair, is_table, read_memory, read_pair
 from tamiz.data.loading import find_path
 from tamiz.data.plan import Options
 from tamiz.scale.batched import Batches
-from tamiz.validation import checked, integer_from, optional
+from tamiz.validation import checked, integer_from, optional, some_columns
 
 #: Sources of other libraries: whether a value is one, and what makes a reader of it.
 _REGISTERED: list[tuple[Callable[[Any], bool], Callable[[Any, Options], Reader]]] = []
@@ -41,6 +41,8 @@ def register(recognise: Callable[[Any], bool], make: Callable[[Any, Options], Re
 @checked(
     DataError,
     **STATED,
+    **WRITTEN,
+    categorical_features=optional(some_columns),
     batch_rows=optional(integer_from(1)),
     n_features=optional(integer_from(1)),
 )

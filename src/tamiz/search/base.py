@@ -53,9 +53,11 @@ from tamiz.validation import (
     check_features,
     check_frame,
     check_regression_target,
+    check_resume,
     check_sample_weight,
     check_units,
     check_X,
+    fittable,
     refuse_no_jobs,
     unchanged_on_error,
 )
@@ -238,11 +240,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
     def _check_data(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
-            raise TypeError(
-                f"estimator={estimator!r} is no estimator of scikit-learn; pass an object such as "
-                "SVC() or a pipeline."
-            )
+        fittable("estimator", estimator)
         tags = get_tags(estimator).input_tags
         plain = self.criterion is not None
         frame = None
@@ -294,9 +292,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         return judge_for(estimator, X, y, splits, self.scoring, weight)
 
     def _open_journal(self, seed: int, *data: Any) -> _Open:
+        check_resume(self.resume, self.checkpoint)
         if self.checkpoint is None:
-            if self.resume:
-                raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
             return _Open(None)
         if Path(self.checkpoint).is_dir():
             inside = str(Path(self.checkpoint) / "run.journal")

@@ -38,6 +38,7 @@ from scipy import linalg
 from tamiz.filters.cfs import merit as cfs_merit
 from tamiz.information import encode
 from tamiz.search.judges import Judge, Merit
+from tamiz.validation import word_or_function
 
 #: Added to the variances of standardised features.
 RIDGE = 1e-6
@@ -57,13 +58,10 @@ def merit_for(criterion: Any, X: np.ndarray, y: np.ndarray) -> Judge:
     y : array of shape (n_samples,)
         Labels.
     """
-    if isinstance(criterion, str):
-        if criterion not in CRITERIA:
-            names = ", ".join(repr(name) for name in CRITERIA)
-            raise ValueError(
-                f"criterion={criterion!r} is not understood; use {names}, or a function "
-                "f(X_subset, y) that returns a number, the greater the better."
-            )
+    known = word_or_function(
+        *CRITERIA, function="f(X_subset, y) that returns a number, the greater the better"
+    )
+    if isinstance(known("criterion", criterion), str):
         make, monotone = CRITERIA[criterion]
         judge = Merit(make(X, y), criterion)
         judge.monotone = monotone

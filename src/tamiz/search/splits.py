@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,12 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.multiclass import type_of_target
 
+from tamiz.validation import check_split, folds, optional
+
 Split = tuple[np.ndarray, np.ndarray]
+
+#: The check of ``cv`` of whatever asks :func:`make_splits`.
+dividing = optional(folds("loo"))
 
 
 class HoldOut(BaseCrossValidator):
@@ -78,19 +82,11 @@ def make_splits(
     groups : array, optional
         For splitters that keep groups of samples together.
     """
+    cv = dividing("cv", cv)
     if isinstance(cv, str):
-        if cv != "loo":
-            raise ValueError(
-                f"cv={cv!r} is not understood; use a number of folds, 'loo', a splitter such as "
-                "HoldOut() or sklearn.model_selection.RepeatedStratifiedKFold(), or a list of "
-                "splits."
-            )
         cv = LeaveOneOut()
     n = X.shape[0]
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
-        cv = int(cv)
-        if cv < 2:
-            raise ValueError(f"cv={cv} folds need at least 2; HoldOut() is a single split.")
+    if isinstance(cv, int):
         counts = np.unique(y, return_counts=True)[1] if classifier else np.array([n])
         if cv > n:
             each = f" in {len(counts)} classes, {counts.max()} in the largest" if classifier else ""
@@ -110,46 +106,10 @@ def make_splits(
     checked = check_cv(cv, y, classifier=classifier)
     listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
     given = checked.cv if listed else checked.split(X, y, groups)
-    splits = [_read(split, k, n) for k, split in enumerate(given)]
+    splits = [check_split(split, k, n) for k, split in enumerate(given)]
     if not splits:
         raise ValueError("cv yields no splits.")
     return splits
-
-
-def _read(split: Any, k: int, n_samples: int) -> Split:
-    """One split as two arrays of positions; masks are turned into them."""
-    try:
-        train, test = (np.asarray(part) for part in split)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"split {k} of cv is {split!r}; it must be a pair, the positions of the samples to "
-            "learn from and of those to judge by."
-        ) from None
-    for part in (train, test):
-        if not part.size:
-            raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
-        if part.ndim != 1 or part.dtype.kind not in "iub":
-            raise ValueError(
-                f"split {k} of cv holds {part.ravel()[0]!r} in an array of shape {part.shape}; it "
-                "must hold the positions of samples, integers in a row."
-            )
-        if part.dtype.kind == "b":
-            if len(part) != n_samples:
-                raise ValueError(
-                    f"split {k} of cv holds a mask of {len(part)} entries; X has {n_samples} "
-                    "samples."
-                )
-            continue
-        outside = part[(part < 0) | (part >= n_samples)]
-        if len(outside):
-            raise ValueError(
-                f"split {k} of cv names the sample {outside[0]}; the {n_samples} samples of X are "
-                f"numbered 0 to {n_samples - 1}. Make the splits for these very samples."
-            )
-    train, test = (np.flatnonzero(p) if p.dtype.kind == "b" else p for p in (train, test))
-    if not len(train) or not len(test):
-        raise ValueError(f"split {k} of cv leaves no samples to learn from or to judge by.")
-    return train, test
 
 
 def _with_state(cv: Any, state: np.random.RandomState) -> Any:

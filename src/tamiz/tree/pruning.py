@@ -32,7 +32,7 @@ from numba import njit
 
 from tamiz.display import axes
 from tamiz.tree.structure import check_shape
-from tamiz.validation import checked, one_of, real_number
+from tamiz.validation import checked, one_of, position, real_number
 
 if TYPE_CHECKING:
     from tamiz.tree.pruning_errors import Losses
@@ -149,6 +149,7 @@ class PruningPath:
     def __iter__(self) -> Iterator[Tree]:
         return (self.tree(k) for k in range(len(self)))
 
+    @checked(k=position)
     def tree(self, k: int) -> Tree:
         """Tree ``k`` of the sequence; -1 is the root alone.
 
@@ -162,8 +163,6 @@ class PruningPath:
         Tree
             A tree of its own.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-            raise TypeError(f"k={k!r} is not a position; use an integer.")
         if not -len(self) <= k < len(self):
             raise IndexError(
                 f"k={k} is outside of the sequence, whose {len(self)} trees are numbered 0 to "

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +27,14 @@ from sklearn.utils import _safe_indexing
 
 from tamiz.runtime.progress import Progress
 from tamiz.tree.pruning import PruningPath, pruning_path, sums_along
-from tamiz.validation import as_vector, check_regression_target, check_sample_weight
+from tamiz.validation import (
+    as_vector,
+    check_regression_target,
+    check_sample_weight,
+    check_split,
+    check_target,
+    folds,
+)
 
 
 def held_out_losses(
@@ -36,7 +42,7 @@ def held_out_losses(
 ) -> Losses:
     """Losses of all trees of a sequence on rows that the estimator did not see."""
     table = estimator._read(X)
-    target = _target(y, len(table))
+    target = check_target(y, len(table))
     weight = check_sample_weight(sample_weight, len(table))
     weight = weight * class_factors(estimator, target, weight)
     if not weight.any():
@@ -77,15 +83,6 @@ def _losses(
     return class_losses(full, path.last, len(path), leaf, codes, weight, estimator.costs_)
 
 
-def _target(y: Any, n_samples: int) -> np.ndarray:
-    target = as_vector(y)
-    if len(target) != n_samples:
-        raise ValueError(
-            f"X has {n_samples} rows but y has {len(target)} entries; they must be equal."
-        )
-    return target
-
-
 def known_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The code of each label; -1 for a class that the tree does not know."""
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -114,7 +111,7 @@ def cross_validated_losses(
     fold is pruned at that alpha, and judged by the rows that it did not see.
     """
     n = len(estimator._read(X))  # the checks of X
-    target = _target(y, n)
+    target = check_target(y, n)
     weight = check_sample_weight(sample_weight, n)
     judged = weight * class_factors(estimator, target, weight)
     alphas = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)
@@ -173,6 +170,7 @@ def _folds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The folds; a number stands for random ones that keep the proportions of the classes."""
     n, classifier = len(y), hasattr(estimator, "classes_")
+    cv = folds()("cv", cv)
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (n,):
@@ -181,20 +179,18 @@ def _folds(
                 "row of X."
             )
         count = len(set(groups.tolist()))
-        if isinstance(cv, Integral) and int(cv) > count:
+        if isinstance(cv, int) and cv > count:
             raise ValueError(f"cv={cv} folds: use a number from 2 to {count}, the groups.")
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+    if isinstance(cv, int):
         largest = int(np.unique(y, return_counts=True)[1].max()) if classifier else n
-        if not 2 <= int(cv) <= largest:
+        if cv > largest:
             held = "samples of the largest class" if classifier else "samples"
             raise ValueError(f"cv={cv} folds: use a number from 2 to {largest}, the {held}.")
         if groups is not None:
             kind: Any = StratifiedGroupKFold if classifier else GroupKFold
         else:
             kind = StratifiedKFold if classifier else KFold
-        splitter: Any = kind(int(cv), shuffle=True, random_state=random_state)
-    elif isinstance(cv, (str, bool, float)) or cv is None:
-        raise ValueError(f"cv={cv!r} is not understood; use a number of folds or a splitter.")
+        splitter: Any = kind(cv, shuffle=True, random_state=random_state)
     else:
         splitter = check_cv(cv, y, classifier=classifier)
     with warnings.catch_warnings():
@@ -202,25 +198,7 @@ def _folds(
         listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
         given = splitter.cv if listed else splitter.split(np.zeros((n, 1)), y, groups)
         for k, pair in enumerate(given):
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(f"split {k} of cv is no pair of rows to grow by and to judge by.")
-            train, test = (_rows(part, k, n) for part in pair)
-            yield train, test
-
-
-def _rows(part: Any, k: int, n: int) -> np.ndarray:
-    """Positions of rows, from positions or a mask."""
-    rows = np.asarray(part)
-    if rows.dtype == bool and rows.shape == (n,):
-        rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or not len(rows) or rows.dtype.kind not in "iu":
-        raise ValueError(f"split {k} of cv must hold positions of rows, at least one on each side.")
-    if rows.min() < 0 or rows.max() >= n:
-        raise ValueError(
-            f"split {k} of cv names the row {rows.max() if rows.max() >= n else rows.min()}; the "
-            f"{n} rows of X are numbered 0 to {n - 1}. Make the splits for these very rows."
-        )
-    return rows
+            yield check_split(pair, k, n)
 
 
 class Losses(NamedTuple):

@@ -23,6 +23,7 @@ from tamiz.tree.splits import (
     plain,
     shown,
 )
+from tamiz.validation import checked, free_identifier
 
 if TYPE_CHECKING:
     from tamiz.tree.structure import Tree
@@ -404,13 +405,12 @@ def first(*answers):
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
+@checked(name=free_identifier(*_HELPERS, "is_missing"))
 def python_source(tree: Tree, wording: Wording, name: str = "predict") -> str:
     """Source of a module with a function of that name, which takes one row.
 
     A row is a mapping by feature name, or a sequence if the features have no names.
     """
-    if not isinstance(name, str) or not name.isidentifier() or name in (*_HELPERS, "is_missing"):
-        raise ValueError(f"name={name!r} cannot be the name of the function; use a free word.")
     waiting, functions = [0], []
     while waiting:
         functions.append(_function(tree, wording, waiting.pop(), name, waiting))

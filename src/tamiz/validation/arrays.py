@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from tamiz.validation.errors import MissingValuesError, NoFeaturesError, SparseInputError
+from tamiz.validation.errors import (
+    MissingValuesError,
+    NoFeaturesError,
+    ParameterError,
+    SparseInputError,
+)
 from tamiz.validation.frames import (
     has_sparse_columns,
     is_frame,
@@ -24,6 +30,9 @@ from tamiz.validation.frames import (
     refuse_sparse_columns,
     refuse_text,
 )
+
+Matrix: TypeAlias = Any  # a float64 array or a CSR matrix; SciPy has no common static type
+Array: TypeAlias = NDArray[np.float64]
 
 IMPUTE = (
     "Fill the missing values first (for instance sklearn.impute.SimpleImputer in a Pipeline) "
@@ -207,6 +216,26 @@ def check_square(K: np.ndarray) -> None:
         )
 
 
+def symmetric_matrix(name: str, value: Any, least: int = 0) -> Array:
+    """The check for a square matrix of finite numbers that is symmetric up to rounding.
+
+    ``name`` begins with the symbol of the matrix, as "B of QuadraticForm" does; ``least`` is the
+    least number of its rows.
+    """
+    try:
+        matrix: Array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a square matrix of numbers.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < least:
+        raise ParameterError(f"{name} must be a square matrix, it has shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{name} holds NaN or infinite entries; all must be finite.")
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-8 * np.abs(matrix).max(initial=0.0):
+        short = name.split()[0]
+        raise ParameterError(f"{name} is not symmetric; pass ({short} + {short}.T) / 2.")
+    return matrix
+
+
 def check_symmetric(K: np.ndarray) -> None:
     """Refuse a precomputed Gram matrix that is not symmetric up to rounding."""
     scale = np.abs(K).max(initial=0.0)
@@ -220,6 +249,56 @@ def check_symmetric(K: np.ndarray) -> None:
                 f"X[{j}, {i}] is {K[j, i]:.6g}. Use (X + X.T) / 2 if the difference is only "
                 "rounding."
             )
+
+
+def as_samples(X: ArrayLike, name: str, owner: str, *, accept_sparse: bool) -> Matrix:
+    """Return samples as a C-contiguous float64 table, or as CSR where that is accepted."""
+    if sparse.issparse(X):
+        if not accept_sparse:
+            raise TypeError(
+                f"{name} is sparse, but {owner} needs dense samples here; pass {name}.toarray()."
+            )
+        matrix = sparse.csr_matrix(X, dtype=np.float64)
+        if not matrix.has_canonical_format:  # sorted indices make products exactly symmetric
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        _require_finite(matrix.data, name)
+        return matrix
+    try:
+        table = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold numbers in rows and columns for {owner}; encode text first."
+        ) from None
+    if np.ndim(X) != 2:
+        raise ValueError(
+            f"{name} must have two dimensions, one row for each sample; it has shape "
+            f"{np.shape(X)}. Use reshape(1, -1) for one sample, reshape(-1, 1) for one feature."
+        )
+    if not table.shape[1]:
+        raise ValueError(f"{name} has no columns (shape {table.shape}); pass at least one feature.")
+    _require_finite(table, name)
+    return table
+
+
+def check_same_width(X: Matrix, Z: Matrix) -> None:
+    """Refuse two sets of samples with different numbers of features."""
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            f"both sets of samples must have the same features; one has {X.shape[1]} columns, "
+            f"the other {Z.shape[1]}."
+        )
+
+
+def _require_finite(values: NDArray[Any], name: str) -> None:
+    # The sum is finite unless some value is not (or, harmlessly, unless it overflows).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
+    raise ValueError(
+        f"{name} holds NaN or infinite values; fill or drop them first "
+        "(for instance with sklearn.impute.SimpleImputer)."
+    )
 
 
 def _speaks_of_non_finite(error: ValueError) -> bool:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+#: So many characters of a refused value are shown: enough for any that was typed.
+_LONG = 1000
+
 
 class MissingValuesError(ValueError):
     """Values are missing where all are needed.
@@ -51,6 +54,37 @@ class OneClassError(ValueError):
     def __init__(self, message: str, *, label: Any = None):
         super().__init__(message)
         self.label = label
+
+
+class ParameterError(ValueError):
+    """An argument is not what it may be. :func:`refused` words it.
+
+    Attributes
+    ----------
+    parameter : str or None
+        Its name.
+    value : object
+        What was given.
+    """
+
+    def __init__(self, message: str, *, parameter: str | None = None, value: Any = None):
+        super().__init__(message)
+        self.parameter = parameter
+        self.value = value
+
+
+def refused(name: str, value: Any, why: str) -> ParameterError:
+    """The error of an argument that is refused; ``why`` ends its sentence.
+
+    >>> raise refused("cv", "ten", "is not understood; use a number of folds.")
+    Traceback (most recent call last):
+    ...
+    tamiz.validation.errors.ParameterError: cv='ten' is not understood; use a number of folds.
+    """
+    shown = repr(value)
+    if len(shown) > _LONG:
+        shown = f"{shown[:_LONG]}..."
+    return ParameterError(f"{name}={shown} {why}", parameter=name, value=value)
 
 
 class SparseInputError(TypeError):

@@ -38,7 +38,7 @@ def check_classes(
     With ``weight``, classes all of whose samples have weight zero do not count; the codes of such
     samples are meaningless. ``quantity`` says what to do if ``y`` is a numeric target.
     """
-    y = _check_target_shape(y, n_samples)
+    y = check_target(y, n_samples)
     if not _are_plain_labels(y):
         if y.dtype.kind == "O":
             _refuse_mixed_labels(y)
@@ -71,7 +71,7 @@ def check_known_classes(
     y: Any, n_samples: int, classes: np.ndarray, *, remedy: str = ANNOUNCE
 ) -> np.ndarray:
     """Return the code of each sample's label among ``classes``, which are sorted."""
-    y = _check_target_shape(y, n_samples)
+    y = check_target(y, n_samples)
     codes = np.zeros(len(y), dtype=np.intp)
     try:
         codes[:] = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
@@ -247,7 +247,7 @@ def check_regression_target(
     y: Any, n_samples: int, *, labels: str = "Use a classifier for labels."
 ) -> np.ndarray:
     """Return ``y`` as finite float64 numbers. ``labels`` says what to do about text."""
-    y = _check_target_shape(y, n_samples)
+    y = check_target(y, n_samples)
     if y.dtype.kind in "mM":
         raise ValueError(f"y holds dates or times ({y.dtype}) where numbers are needed; {DATES}")
     try:
@@ -280,7 +280,8 @@ def as_vector(y: Any) -> np.ndarray:
     return y
 
 
-def _check_target_shape(y: Any, n_samples: int) -> np.ndarray:
+def check_target(y: Any, n_samples: int) -> np.ndarray:
+    """``y`` as a vector without missing values, one entry for each sample."""
     y = as_vector(y)
     if len(y) != n_samples:
         raise ValueError(

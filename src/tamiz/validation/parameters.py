@@ -18,7 +18,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -28,6 +28,8 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from tamiz.validation.errors import ParameterError, refused
 
 Init = TypeVar("Init", bound=Callable[..., None])
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -67,12 +69,13 @@ def by_keyword(init: Init) -> Init:
 
 
 def checked(
-    error: type[ValueError] = ValueError, /, **checks: Check
+    error: type[ValueError] = ParameterError, /, **checks: Check
 ) -> Callable[[Function], Function]:
     """Check the named parameters of a function before it runs.
 
     Each check is called as ``check(name, value)``, in the order in which they are listed, and what
-    it returns takes the place of the value. A value that is refused raises ``error``.
+    it returns takes the place of the value. A value that is refused raises ``error``, the error of
+    the room where it has one of its own.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def checked(
     >>> choose(0)
     Traceback (most recent call last):
     ...
-    ValueError: repeats=0 must be an integer from 1.
+    tamiz.validation.errors.ParameterError: repeats=0 must be an integer from 1.
     """
 
     def decorate(function: Function) -> Function:
@@ -102,10 +105,7 @@ def checked(
                 raise TypeError(f"{function.__name__}() {wrong}") from None
             given.apply_defaults()
             for name, check in checks.items():
-                try:
-                    given.arguments[name] = check(name, given.arguments[name])
-                except ValueError as refused:
-                    raise error(str(refused)) from None
+                given.arguments[name] = check_as(error, check, name, given.arguments[name])
             return function(*given.args, **given.kwargs)
 
         return cast(Function, run)
@@ -113,7 +113,17 @@ def checked(
     return decorate
 
 
-class _PartRefused(ValueError):
+def check_as(error: type[ValueError], check: Check, name: str, value: Any) -> Any:
+    """What a check returns; a value that is refused raises ``error``."""
+    try:
+        return check(name, value)
+    except ValueError as wrong:
+        if isinstance(wrong, error):
+            raise
+        raise error(str(wrong)) from None
+
+
+class _PartRefused(ParameterError):
     """A part of a value is refused: the sentence says what that part may be, not the whole."""
 
 
@@ -127,8 +137,9 @@ def optional(check: Check) -> Check:
             return check(name, value)
         except _PartRefused:
             raise
-        except ValueError as refused:
-            raise ValueError(f"{str(refused).removesuffix('.')}, or None.") from None
+        except ValueError as wrong:
+            text = f"{str(wrong).removesuffix('.')}, or None."
+            raise ParameterError(text, parameter=name, value=value) from None
 
     return check_unless_none
 
@@ -138,12 +149,12 @@ def each_value(check: Check, example: str) -> Check:
 
     def check_each(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise ValueError(f"{name}={value!r} is not understood; give a dict such as {example}.")
+            raise refused(name, value, f"is not understood; give a dict such as {example}.")
         for key, one in value.items():
             try:
                 check(f"{name}[{key!r}]", one)
-            except ValueError as refused:
-                raise _PartRefused(str(refused)) from None
+            except ValueError as wrong:
+                raise _PartRefused(str(wrong), parameter=name, value=value) from None
         return value
 
     return check_each
@@ -160,7 +171,7 @@ def one_of(*allowed: Any) -> Check:
                 return one
         said = [repr(one) for one in allowed]
         words = " or ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
-        raise ValueError(f"{name}={value!r} is not understood; use {words}.")
+        raise refused(name, value, f"is not understood; use {words}.")
 
     return check_choice
 
@@ -174,7 +185,7 @@ def integer_from(least: int, most: int | None = None, *, of: str = "") -> Check:
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         if whole and least <= int(value) and (most is None or int(value) <= most):
             return int(value)
-        raise ValueError(f"{name}={value!r} must be an {kind} from {span}.")
+        raise refused(name, value, f"must be an {kind} from {span}.")
 
     return check_integer
 
@@ -207,7 +218,7 @@ def real_number(
             enough = found > above if least is None else found >= least
             if enough and (found < math.inf or not finite):
                 return found
-        raise ValueError(f"{name}={value!r} must be a {kind}{hint}.")
+        raise refused(name, value, f"must be a {kind}{hint}.")
 
     return check_number
 
@@ -225,7 +236,7 @@ def check_level(name: str, value: Any) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < _as_float(value) < 1:
         return float(value)
     hint = " (95 % is 0.95)" if isinstance(value, Real) and 1 <= _as_float(value) <= 100 else ""
-    raise ValueError(f"{name}={value!r} must be a number between 0 and 1{hint}.")
+    raise refused(name, value, f"must be a number between 0 and 1{hint}.")
 
 
 #: The check for a limit on time, where there is one.
@@ -240,8 +251,8 @@ def switch_or_integer(least: int) -> Check:
             return bool(value)
         if isinstance(value, Integral) and int(value) >= least:
             return int(value)
-        raise ValueError(
-            f"{name}={value!r} is not understood; use True, False, or an integer from {least}."
+        raise refused(
+            name, value, f"is not understood; use True, False, or an integer from {least}."
         )
 
     return check_switch
@@ -253,7 +264,7 @@ def score_of_failures(name: str, value: Any) -> float | str:
         return value
     if isinstance(value, Real) and not isinstance(value, bool):
         return float(value)
-    raise ValueError(f"{name}={value!r} must be a number, nan or 'raise'.")
+    raise refused(name, value, "must be a number, nan or 'raise'.")
 
 
 def float_type(name: str, value: Any) -> np.dtype[Any]:
@@ -264,7 +275,7 @@ def float_type(name: str, value: Any) -> np.dtype[Any]:
         found = np.dtype(object)
     if found in (np.dtype(np.float64), np.dtype(np.float32)):
         return found
-    raise ValueError(f"{name}={value!r} is not understood; use numpy.float64 or numpy.float32.")
+    raise refused(name, value, "is not understood; use numpy.float64 or numpy.float32.")
 
 
 def file_path(name: str, value: Any) -> Path:
@@ -299,23 +310,59 @@ def refuse_no_jobs(n_jobs: int | None) -> None:
         )
 
 
-def fittable(name: str, value: Any) -> Any:
-    """The check for what can be cloned and fitted."""
-    if isinstance(value, type):
-        raise TypeError(f"{name}={value.__name__} is a class; pass an object of it.")
-    if not hasattr(value, "get_params") or not hasattr(value, "fit"):
-        raise TypeError(
-            f"{name}={value!r} is no estimator; it needs fit and get_params, as those of "
-            "scikit-learn have."
-        )
-    return value
+def estimator_with(*methods: str, advice: str) -> Check:
+    """The check for an estimator that has some methods."""
+
+    def check_estimator(name: str, value: Any) -> Any:
+        if isinstance(value, type):
+            called = value.__name__
+            raise TypeError(f"{name}={called} is a class; pass an object of it, {called}().")
+        missing = [method for method in methods if not hasattr(value, method)]
+        if missing:
+            raise TypeError(f"{name}={value!r} is no estimator, it has no {missing[0]}; {advice}.")
+        return value
+
+    return check_estimator
+
+
+#: The check for what can be cloned and fitted.
+fittable = estimator_with("get_params", "fit", advice="use one like those of scikit-learn")
+
+
+def instance_of(kind: type, advice: str) -> Check:
+    """The check for an object of a class."""
+
+    def check_instance_of(name: str, value: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise TypeError(f"{name} must be a {kind.__name__}, but is {value!r:.80}. {advice}")
+
+    return check_instance_of
+
+
+def position(name: str, value: Any) -> int:
+    """The check for a position in a sequence, whose length is compared by who knows it."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    raise TypeError(f"{name}={value!r} is not a position; use an integer.")
+
+
+def free_identifier(*taken: str) -> Check:
+    """The check for a name that Python takes and that is not taken."""
+
+    def check_identifier(name: str, value: Any) -> str:
+        if isinstance(value, str) and value.isidentifier() and value not in taken:
+            return value
+        raise refused(name, value, "cannot be the name of the function; use a free word.")
+
+    return check_identifier
 
 
 def check_names(names: Any, n: int | None, of: str) -> list[str]:
     """Different names, one for each of the ``n`` things (None: as many as there are)."""
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         each = of if n is None else f"{n} {of}"
-        raise ValueError(f"names={names!r} must be a list, one name for each of the {each}.")
+        raise refused("names", names, f"must be a list, one name for each of the {each}.")
     own = [str(name) for name in names]
     if n is not None and len(own) != n:
         raise ValueError(f"names holds {len(own)} names for {n} {of}.")
@@ -329,6 +376,114 @@ def check_resume(resume: Any, checkpoint: Any) -> None:
     """Refuse to resume from nothing."""
     if resume and checkpoint is None:
         raise ValueError("resume=True needs a file to resume from: pass checkpoint=path.")
+
+
+# ------------------------------------------------------------------------- parameters of an object
+
+# Objects such as kernels check their parameters when they are made. The sentence names the owner:
+# ``gamma of RBF must be above 0; got -1.0.``
+
+GAMMA_WORDS = ("scale", "auto")
+
+
+def refused_of(owner: str, name: str, value: Any, must: str, hint: str = "") -> ParameterError:
+    """The error of a parameter of an object: what it must be, what it is, and a hint."""
+    text = f"{name} of {owner} must {must}; got {value!r}.{hint and ' '}{hint}"
+    return ParameterError(text, parameter=name, value=value)
+
+
+def check_real(name: str, value: Any, owner: str) -> None:
+    """Refuse anything that is not one finite real number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ParameterError(
+            f"{name} of {owner} must be a number; got {value!r} of type {type(value).__name__}.",
+            parameter=name,
+            value=value,
+        )
+    if not math.isfinite(value):
+        raise refused_of(owner, name, value, "be finite", "Pass a finite number.")
+
+
+def check_positive(name: str, value: Any, owner: str) -> None:
+    """Refuse anything that is not a finite number above zero."""
+    check_real(name, value, owner)
+    if value <= 0:
+        raise refused_of(owner, name, value, "be above 0", "Pass a positive number.")
+
+
+def check_not_negative(name: str, value: Any, owner: str, why: str) -> None:
+    """Refuse anything that is not a finite number from zero; ``why`` says what it would do."""
+    check_real(name, value, owner)
+    if value < 0:
+        raise refused_of(owner, name, value, "not be negative", why)
+
+
+def check_proportion(name: str, value: Any, owner: str, hint: str) -> None:
+    """Refuse anything that is not a number above 0 and at most 1."""
+    check_real(name, value, owner)
+    if not 0 < value <= 1:
+        raise refused_of(owner, name, value, "be above 0 and at most 1", hint)
+
+
+def check_gamma(value: Any, owner: str) -> None:
+    """Refuse a gamma that is neither a positive number nor one of the words of scikit-learn."""
+    if not isinstance(value, str):
+        check_positive("gamma", value, owner)
+    elif value not in GAMMA_WORDS:
+        raise refused_of(owner, "gamma", value, "be a positive number, 'scale' or 'auto'")
+
+
+def check_count(name: str, value: Any, owner: str, of: str = "") -> None:
+    """Refuse anything that is not an integer from 1; ``of`` says what it counts."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or int(value) < 1:
+        raise refused_of(owner, name, value, f"be an integer of at least 1{of}")
+
+
+def check_switch(name: str, value: Any, owner: str) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, bool | np.bool_):
+        raise refused_of(owner, name, value, "be True or False")
+
+
+def check_callable(name: str, value: Any, owner: str) -> None:
+    """Refuse what cannot be called."""
+    if not callable(value):
+        raise refused_of(owner, name, value, "be a function")
+
+
+def check_instance(name: str, value: Any, owner: str, kind: type, called: str, hint: str) -> None:
+    """Refuse what is no object of a class, which is ``called`` so in the sentence."""
+    if not isinstance(value, kind):
+        raise refused_of(owner, name, value, f"be {called}", hint)
+
+
+def check_factors(name: str, values: Any, owner: str, expected: str, why: str) -> None:
+    """Refuse all but a list of numbers of which none is negative and one is positive.
+
+    ``expected`` describes the list, ``why`` says what a negative number would do.
+    """
+    flat = isinstance(values, Sequence | np.ndarray) and getattr(values, "ndim", 1) == 1
+    if isinstance(values, str) or not flat:
+        raise refused_of(owner, name, values, f"be a list of numbers{expected}")
+    for k, value in enumerate(values):
+        check_not_negative(f"{name}[{k}]", value, owner, why)
+    if not any(values):
+        raise ParameterError(
+            f"{name} of {owner} are {list(values)!r}; at least one must be positive.",
+            parameter=name,
+            value=values,
+        )
+
+
+def refuse_class(name: str, value: Any, kind: type, example: str) -> None:
+    """Refuse a class where an object of it is needed."""
+    if isinstance(value, type) and issubclass(value, kind):
+        raise ParameterError(
+            f"{name}={value.__name__} is a class; pass an object of it, such as {example}.",
+            parameter=name,
+            value=value,
+        )
 
 
 # ---------------------------------------------------------------------------- units of the features

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tamiz.data import load
 from tamiz.data.errors import DataError
 from tamiz.data.formats.text import guess_dialect, guess_separator
 from tamiz.data.plan import Options
@@ -80,10 +81,17 @@ def test_line_of_spreadsheets_names_the_separator():
         ({"separator": "ab"}, "one character"),
         ({"separator": '"'}, "one character"),
         ({"decimal": ","}, "not possible"),
-        ({"decimal": "x"}, "not possible"),
+        ({"decimal": "x"}, "use '.' or ','"),
         ({"missing": "NA"}, "give a list"),
     ],
 )
-def test_impossible_wishes(told, words):
+def test_impossible_wishes(tmp_path, told, words):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=words):
-        guess("a,b\n1,2\n", **told)
+        load(path, **told)
+
+
+def test_a_separator_that_cannot_be_one_is_refused_in_the_file_too():
+    with pytest.raises(DataError, match="use one character"):
+        guess('sep="\na"b\n1"2\n')

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tamiz.data.errors import DataError, listed
+from tamiz.data.errors import DataError
 from tamiz.data.formats.base import Reader, unreadable
 from tamiz.data.formats.text import PACKED
 from tamiz.data.plan import Options
+from tamiz.validation import known_name, one_character, one_of, optional, spellings, text_encoding
 
 Opener = Callable[[Path, str, Options], Reader]
 
@@ -58,13 +59,26 @@ def register_format(kind: Format) -> None:
     FORMATS[kind.name] = kind
 
 
+def _by_name() -> dict[str, Format]:
+    """The kinds by all names that ``format=`` takes."""
+    also = {kind.also: kind for kind in FORMATS.values() if kind.also}
+    return {**also, **FORMATS}
+
+
+#: How a file is written, where a user says it.
+WRITTEN: dict[str, Any] = {
+    "format": optional(known_name(_by_name)),
+    "separator": optional(one_character),
+    "decimal": optional(one_of(".", ",")),
+    "encoding": optional(text_encoding),
+    "missing": optional(spellings),
+}
+
+
 def find_format(path: Path, shown: str, given: str | None = None) -> Format:
     """The kind of a file, as named by the user, by its extension, or by its first bytes."""
     if given is not None:
-        found = next((kind for kind in FORMATS.values() if given in (kind.name, kind.also)), None)
-        if found is None:
-            raise DataError(f"format={given!r} is not known; use one of {listed(FORMATS)}.")
-        return found
+        return _by_name()[given]
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from tamiz.data.errors import DataError, damaged
 from tamiz.data.plan import Options
+from tamiz.validation import check_as, one_character
 
 HEAD = 1 << 18  # bytes that guesses may look at ...
 LONG_HEAD = 1 << 26  # ... or more, up to here, if the first lines are longer
@@ -122,12 +123,7 @@ class TextFile:
         if encoding is None:
             self.encoding = "utf-8"
             return None
-        try:
-            name = codecs.lookup(encoding).name
-        except LookupError:
-            raise DataError(
-                f"encoding={encoding!r} is not known; use 'utf-8', 'cp1252', 'latin-1' or 'utf-16'."
-            ) from None
+        name = codecs.lookup(encoding).name
         one_byte = name in ("utf-8", "ascii", "utf-8-sig") or name.startswith(("cp125", "iso8859"))
         self.encoding = name.replace("-sig", "") if one_byte else "utf-8"
         return None if one_byte else name
@@ -257,14 +253,10 @@ def guess_dialect(
     separator = options.separator
     if lines and (match := re.fullmatch(r"sep=(.)", lines[0].strip("\ufeff \r"))):
         skip = 1  # spreadsheets write this line, and hide it
-        separator = separator or match[1]
+        separator = separator or check_as(DataError, one_character, "separator", match[1])
     skip += _comments(lines[skip:])
     if not any(line.strip() for line in lines[skip:]):
         raise DataError(f"{shown} holds no text; it should hold a header line and rows.")
-    if separator is not None and (len(separator) != 1 or separator in '"\n\r'):
-        raise DataError(
-            f"separator={separator!r} is not understood; use one character, such as ',' or '\\t'."
-        )
     if separator is None:
         separator = guess_separator(lines[skip:], tabs)
     rows = list(split_rows(lines[skip:], separator, 200))
@@ -277,10 +269,6 @@ def guess_dialect(
         rows = rows[:-1]  # a quoted cell of the last one may be cut
     dialect = Dialect(separator, skip=skip)
     if options.missing is not None:
-        if isinstance(options.missing, str):
-            raise DataError(
-                f"missing={options.missing!r} is not understood; give a list, such as ['', 'NA']."
-            )
         dialect.missing = frozenset(str(spelling).strip() for spelling in options.missing) | {""}
     dialect.decimal = _decimal(rows, separator, options.decimal)
     width = Counter(len(row) for row in rows[1:]).most_common(1)[0][0] if len(rows) > 1 else None
@@ -361,7 +349,7 @@ def guess_separator(lines: list[str], tabs: bool) -> str:
 
 def _decimal(rows: list[list[str]], separator: str, given: str | None) -> str:
     if given is not None:
-        if given not in (".", ",") or given == separator:
+        if given == separator:
             raise DataError(
                 f"decimal={given!r} is not possible with separator {separator!r}; use '.' or ','."
             )

@@ -176,11 +176,6 @@ def _read_labels(options: Options, samples: list[str]) -> tuple[str, str, dict[s
     if isinstance(options.labels, Mapping):
         given = {str(sample): str(label) for sample, label in options.labels.items()}
         return "labels=", "label", given, Dialect(",")
-    if not isinstance(options.labels, (str, os.PathLike)):
-        raise DataError(
-            f"labels={options.labels!r} is not understood; give a file, or a dict such as "
-            "{'sample_1': 'healthy'}."
-        )
     path = Path(options.labels).expanduser()
     if not path.is_file():
         raise DataError(

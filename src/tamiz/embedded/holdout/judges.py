@@ -28,7 +28,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import combinations
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +41,7 @@ from tamiz.runtime.threads import run_tiles
 from tamiz.runtime.workers import Runner, Shared
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.penalties import fit_once
-from tamiz.validation import TOO_LARGE, Labels, Units, inner_fit
+from tamiz.validation import TOO_LARGE, Labels, Units, finite_costs, inner_fit, refused
 
 #: The table is cleared when this fraction of its columns has left.
 _CLEAR = 0.125
@@ -307,22 +306,19 @@ def _class_costs(costs: Any, labels: Labels) -> np.ndarray:
     else:
         values = list(np.atleast_1d(np.asarray(costs, dtype=object)))
         if len(values) != 2:
-            raise ValueError(
-                f"costs={costs!r} is not understood; use a pair (false positive, false negative), "
-                "or a mapping from each class to the cost of missing one of its samples."
+            raise refused(
+                "costs",
+                costs,
+                "is not understood; use a pair (false positive, false negative), or a mapping from "
+                "each class to the cost of missing one of its samples.",
             )
         if len(known) != 2:
             raise ValueError(
                 f"costs={costs!r} is a pair, but y has {len(known)} classes; use a mapping from "
                 "each class to the cost of missing one of its samples."
             )
-    for value in values:
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
-            raise ValueError(f"costs holds {value!r}; costs are finite numbers and not negative.")
-    if not any(values):
-        raise ValueError("costs are all zero, so that no error counts; one must be positive.")
     # a false positive is a missed sample of the first class, a false negative one of the second
-    return np.array(values, dtype=np.float64)
+    return finite_costs("costs", values)
 
 
 # ---------------------------------------------------------------------- judges

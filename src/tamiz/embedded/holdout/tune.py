@@ -9,10 +9,9 @@ choice that was interrupted goes on with the next kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,14 @@ from tamiz.runtime.progress import Progress
 from tamiz.svm.multiclass import decide, tasks
 from tamiz.svm.path.penalties import PatientBinary
 from tamiz.svm.path.problem import BinaryDual
-from tamiz.validation import TOO_LARGE, Labels
+from tamiz.validation import (
+    TOO_LARGE,
+    Labels,
+    candidate_list,
+    integer_from,
+    real_number,
+    tuning,
+)
 
 PAPER_C = (0.1, 0.5, 1, *range(10, 101, 10), 200, 300, 400, 500, 1000)
 PAPER_WIDTHS = (100, 20, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0.5, 0.1)  # the widest, smoothest first
@@ -37,6 +43,18 @@ _TAKES = {
     "poly": {"gamma", "degree", "coef0"},
     "sigmoid": {"gamma", "coef0"},
 }
+
+
+_CANDIDATES = {
+    "C": real_number(above=0),
+    "gamma": real_number(above=0, words=("scale", "auto")),
+    "degree": integer_from(1),
+    "coef0": real_number(),
+}
+_GRID = (
+    "use True for the grids of the paper, or a mapping such as {'C': [1, 10, 100], "
+    "'gamma': [0.1, 1]}"
+)
 
 
 CandidateGrid = dict[str, list[Any]]
@@ -61,11 +79,7 @@ def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
         elif kernel == "poly":
             paper["degree"] = list(PAPER_DEGREES)
         return paper
-    if not isinstance(tune, Mapping) or not tune:
-        raise ValueError(
-            f"tune={tune!r} is not understood; use True for the grids of the paper, or a mapping "
-            "such as {'C': [1, 10, 100], 'gamma': [0.1, 1]}."
-        )
+    tuning(advice=_GRID)("tune", tune)
     grid: CandidateGrid = {}
     for name, values in tune.items():
         if name not in takes:
@@ -73,31 +87,15 @@ def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
                 f"tune names {name!r}, which is not a parameter to choose with kernel={kernel!r}; "
                 f"those are {', '.join(sorted(takes))}."
             )
-        if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
-            raise ValueError(f"tune[{name!r}]={values!r} must be a list of candidates.")
-        grid[name] = [_candidate(name, value) for value in values]
-        if not grid[name]:
-            raise ValueError(
-                f"tune[{name!r}]={values!r} holds no candidates; pass a list with one or more "
-                "(a generator is empty after its first use)."
-            )
+        called = f"tune[{name!r}]"
+        listed = candidate_list(called, values)
+        if name == "degree":  # 2.0 is as good as 2
+            listed = [
+                int(v) if isinstance(v, float | np.floating) and v.is_integer() else v
+                for v in listed
+            ]
+        grid[name] = [_CANDIDATES[name](called, value) for value in listed]
     return grid
-
-
-def _candidate(name: str, value: Any) -> Any:
-    if name == "gamma" and isinstance(value, str) and value in ("scale", "auto"):
-        return str(value)
-    fine = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if fine and name != "coef0":
-        fine = float(value) > 0
-    if fine and name == "degree":
-        fine = float(value) == int(value)
-    if not fine:
-        kind = {"coef0": "a number", "degree": "an integer of at least 1"}
-        raise ValueError(
-            f"tune[{name!r}] holds {value!r}, which must be {kind.get(name, 'a positive number')}."
-        )
-    return int(value) if name == "degree" else float(value)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import order_by
 from tamiz.display import axes
@@ -24,7 +24,17 @@ from tamiz.embedded.sparse.machine import (
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_programs import entry_penalty
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
-from tamiz.validation import N_JOBS, by_keyword
+from tamiz.validation import (
+    N_JOBS,
+    by_keyword,
+    checked,
+    class_weights,
+    integer_from,
+    one_of,
+    positive_numbers,
+    real_number,
+    verbosity,
+)
 
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 
@@ -274,17 +284,15 @@ class L1Path(NamedTuple):
         return ax
 
 
-@validate_params(
-    {
-        "n_values": [Interval(Integral, 1, None, closed="left")],
-        "span": [Interval(Real, 1, None, closed="neither")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "solver": [StrOptions(set(SOLVERS))],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
-    },
-    prefer_skip_nested_validation=True,
+@checked(
+    Cs=positive_numbers,
+    n_values=integer_from(1),
+    span=real_number(above=1),
+    class_weight=class_weights,
+    solver=one_of(*SOLVERS),
+    tol=real_number(above=0),
+    max_iter=integer_from(1),
+    verbose=verbosity,
 )
 def l1_svm_path(
     X: Any,
@@ -402,16 +410,16 @@ def _warn_of_unfinished(found: list[ProgramResult], n_values: int) -> None:
 
 
 def _grid(
-    Cs: Any, n_values: int, span: float, X: Any, signs: np.ndarray, weight: np.ndarray, c: Any
+    Cs: np.ndarray | None,
+    n_values: int,
+    span: float,
+    X: Any,
+    signs: np.ndarray,
+    weight: np.ndarray,
+    c: Any,
 ) -> np.ndarray:
     if Cs is not None:
-        try:
-            grid = np.unique(np.asarray(Cs, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise ValueError(f"Cs must hold numbers; it is {Cs!r}.") from None
-        if not len(grid) or not np.isfinite(grid).all() or grid[0] <= 0:
-            raise ValueError(f"Cs must hold positive, finite numbers; it is {Cs!r}.")
-        return grid
+        return Cs
     first = entry_penalty(X, signs, weight, c)
     if not np.isfinite(first):
         raise ValueError(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import Selector, number_to_select
-from tamiz.evaluation.comparison.setting import Limits
 from tamiz.evaluation.judges import (
     candidates_of,
     check_judge,
@@ -29,7 +27,12 @@ from tamiz.validation import (
     check_sample_weight,
     check_units,
     check_X,
+    estimator_with,
     guess_task,
+    named_values,
+    names_such_as,
+    sample_limits,
+    tuning,
 )
 
 _DEFAULT = ("fisher", "relieff", "mrmr", "qpfs", "rfe", "ho-svm")
@@ -118,19 +121,19 @@ def read_selectors(selectors: Any, baselines: Any, data: ComparedData, largest: 
     p = data.X.shape[1]
     if data.units is not None:  # a greedy method must reach so many features by their columns
         largest = min(p, sum(sorted(map(len, data.units))[-largest:]))
+    forms = f"pass selectors with fit and get_support, or names of methods: {', '.join(METHODS)}"
+    selecting = estimator_with("fit", "get_params", advice=forms)
     found: dict[str, Any] = {}
-    for name, given in _named(selectors, "selectors"):
+    for name, given in named_values("selectors", selectors):
         selector = find_method(given).make(task=data.task, n_features=p) if (
             isinstance(given, str)
         ) else given  # fmt: skip
-        _check_selector(selector, name)
+        selecting(f"selectors[{name!r}]" if name else "selectors", selector)
         if name is None:
             method = find_method(given) if isinstance(given, str) else method_of(given)
             name = method.name if method is not None else type(given).__name__.lower()
         _add(found, name, _ready(selector, data, largest), "selectors")
-    for given in [baselines] if isinstance(baselines, str) else baselines or ():
-        if not isinstance(given, str):
-            raise ValueError(f"baselines holds {given!r}; it takes names such as 'random', 'all'.")
+    for given in names_such_as("random", "all")("baselines", baselines):
         method = find_method(given)
         if method.name not in found:
             found[method.name] = _ready(method.make(task=data.task), data, largest)
@@ -144,7 +147,7 @@ def read_selectors(selectors: Any, baselines: Any, data: ComparedData, largest: 
 def read_judges(judges: Any, task: str, scale: str | None, class_weight: Any) -> dict[str, Any]:
     """Judges by name, in the order given."""
     found: dict[str, Any] = {}
-    for name, given in _named("svc-linear" if judges is None else judges, "judges"):
+    for name, given in named_values("judges", "svc-linear" if judges is None else judges):
         if isinstance(given, str):
             listed = judge_name(given)
             judge, name = make_judge(listed, task, scale is not None), name or listed
@@ -165,42 +168,29 @@ def weigh_classes(judge: Any, class_weight: Any) -> bool:
     return bool(names)
 
 
+#: The checks of ``tune``, where a plan may choose it, too, and of ``limits``.
+_GRID = "pass a grid such as {'C': [0.1, 1, 10]}, a grid for each judge by its name, or True"
+tuned = tuning("coarse", "fine", advice=_GRID)
+tuned_by_plan = tuning("auto", "coarse", "fine", advice=_GRID)
+limited = sample_limits(
+    ("judges", "methods"),
+    ("inner",),
+    "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}",
+)
+
+
 def read_tune(tune: Any, judges: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The candidates of every judge; one without changes if there is nothing to tune."""
     if tune is None or tune is False:
         return {name: [{}] for name in judges}
     if tune is True or tune in ("coarse", "fine"):
         return {name: candidates_of(tune, name, judge) for name, judge in judges.items()}
-    if not isinstance(tune, Mapping) or not tune:
-        raise ValueError(
-            f"tune={tune!r} is not understood; pass a grid such as {{'C': [0.1, 1, 10]}}, a grid "
-            "for each judge by its name, or True."
-        )
     if not set(tune) <= set(judges):
         return {name: candidates_of(tune, name, judge) for name, judge in judges.items()}
     return {
         name: candidates_of(tune[name], name, judge) if name in tune else [{}]
         for name, judge in judges.items()
     }
-
-
-def _named(given: Any, argument: str) -> list[tuple[str | None, Any]]:
-    """Pairs of a name, None if there is none, and what it stands for."""
-    if isinstance(given, Mapping):
-        for name in given:
-            if not isinstance(name, str) or not name.strip():
-                raise ValueError(f"{argument} has the key {name!r}; names must be text.")
-        pairs: list[tuple[str | None, Any]] = list(given.items())
-    elif isinstance(given, str) or not isinstance(given, Sequence):
-        pairs = [(None, given)]
-    else:
-        pairs = []
-        for one in given:  # (name, object) as in a Pipeline is understood, too
-            pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
-            pairs.append((one[0], one[1]) if pair else (None, one))
-    if not pairs:
-        raise ValueError(f"{argument} is empty; pass at least one, or leave it out.")
-    return pairs
 
 
 def _add(found: dict[str, Any], name: str, one: Any, argument: str) -> None:
@@ -210,18 +200,6 @@ def _add(found: dict[str, Any], name: str, one: Any, argument: str) -> None:
             f"{{{name + ' A'!r}: ..., {name + ' B'!r}: ...}}."
         )
     found[name] = one
-
-
-def _check_selector(selector: Any, name: str | None) -> None:
-    if isinstance(selector, type):
-        raise TypeError(
-            f"selectors holds the class {selector.__name__}; pass an object, {selector.__name__}()."
-        )
-    if not hasattr(selector, "fit") or not hasattr(selector, "get_params"):
-        raise TypeError(
-            f"selectors holds {selector!r}{f' as {name!r}' if name else ''}; pass selectors with "
-            f"fit and get_support, or names of methods: {', '.join(METHODS)}."
-        )
 
 
 def _ready(selector: Any, data: ComparedData, largest: int) -> Any:
@@ -258,22 +236,6 @@ def _has_own_size(selector: Any) -> bool:
         return False
     asked = params.get("n_features_to_select") not in _HALF
     return asked or params.get("alpha") is not None or params.get("threshold") is not None
-
-
-def read_limits(given: Any) -> Limits:
-    """Most samples to use, by judge, method and inner split."""
-    try:
-        found = Limits(**(given or {}))
-        numbers = [*found.judges.values(), *found.methods.values(), found.inner or 4]
-        fine = all(isinstance(one, Integral) and one >= 4 for one in numbers)
-    except (TypeError, AttributeError):
-        fine = False
-    if not fine:
-        raise ValueError(
-            f"limits={given!r} is not understood; pass numbers of samples from 4, such as "
-            "{'judges': {'svc-rbf': 2000}, 'methods': {'relieff': 3000}, 'inner': 1000}."
-        )
-    return found
 
 
 # ---------------------------------------------------------------------------------------- baselines

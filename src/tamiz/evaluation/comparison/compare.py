@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from inspect import signature
 from types import SimpleNamespace
@@ -14,36 +14,53 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import Stopwatch
 from tamiz.evaluation.comparison.arguments import (
+    limited,
     read_data,
     read_judges,
-    read_limits,
     read_selectors,
     read_tune,
+    tuned,
 )
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.run import Runner, collect
-from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes, plan_parts
+from tamiz.evaluation.comparison.setting import (
+    Limits,
+    Setting,
+    StopSign,
+    numbers_of_features,
+    plan_parts,
+    sizes_among,
+)
 from tamiz.evaluation.judges import ErrorMetric
 from tamiz.runtime.checkpoint import Journal, digest, identity
 from tamiz.runtime.progress import Progress
+from tamiz.search.splits import dividing
 from tamiz.validation import (
     check_level,
     check_resume,
     checked,
     integer_from,
     number_of_jobs,
+    one_metric,
     one_of,
+    only_one,
     switch_or_integer,
     time_limit,
 )
 
-#: What ``scale`` may be.
+#: What ``scale`` and ``scoring`` may be.
 scaling = one_of("standard", "auto", "minmax", None)
+scored = one_metric("a comparison has one metric, by name or as a scorer")
 
 
 @checked(
     n_jobs=number_of_jobs,
+    sizes=numbers_of_features,
+    cv=dividing,
     repeats=integer_from(1),
+    scoring=scored,
+    tune=tuned,
+    limits=limited,
     confidence=check_level,
     scale=scaling,
     rule=one_of("best", "1se"),
@@ -249,6 +266,7 @@ def run_comparison(
     return _run(X, y, SimpleNamespace(**given))
 
 
+@checked(selector=only_one("one selector or its name; compare() takes several"))
 def learning_curve_by_features(
     X: Any,
     y: Any,
@@ -293,8 +311,6 @@ def learning_curve_by_features(
     >>> bool(error[2] < error[0])
     True
     """
-    if isinstance(selector, (list, tuple)) or (isinstance(selector, Mapping) and len(selector) > 1):
-        raise TypeError("selector must be one selector or its name; compare() takes several.")
     options.setdefault("baselines", ())
     return compare(X, y, selector, judge, sizes=sizes, **options)
 
@@ -331,7 +347,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
     """What all units share, from the arguments; and the names of the features."""
     check_resume(given.resume, given.checkpoint)
     data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
-    sizes = check_sizes(given.sizes, data.n_features)
+    sizes = sizes_among(given.sizes, data.n_features)
     methods = read_selectors(given.selectors, given.baselines, data, int(sizes[-1]))
     judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
     candidates = read_tune(given.tune, judges)
@@ -359,7 +375,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         groups=data.groups,
         weight=data.weight,
         units=data.units,
-        limits=read_limits(given.limits),
+        limits=Limits(**(given.limits or {})),
         stop=given.stop or StopSign(None if budget is None else time.monotonic() + budget),
         judge_whole=given.apparent != "rank",
     )

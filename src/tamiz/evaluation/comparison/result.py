@@ -14,6 +14,7 @@ from tamiz.base import choose_size, json_ready
 from tamiz.display import frames, html_table
 from tamiz.evaluation.comparison import show
 from tamiz.evaluation.inference import MeanInterval, corrected_interval
+from tamiz.validation import refused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -420,10 +421,8 @@ class Comparison:
         m, j = self._place(method, judge)
         whole = isinstance(size, Integral) and not isinstance(size, bool)
         if size not in ("chosen", "own") and not (whole and 1 <= int(size) <= self.n_features):
-            raise ValueError(
-                f"size={size!r} is not understood; use a number from 1 to {self.n_features}, "
-                "'chosen' or 'own'."
-            )
+            forms = f"a number from 1 to {self.n_features}, 'chosen' or 'own'"
+            raise refused("size", size, f"is not understood; use {forms}.")
         if size == "chosen":
             chosen = chosen_size(self.errors[m, j], self.sizes, self.rule, self.ratio)
             size = "own" if chosen is None else chosen

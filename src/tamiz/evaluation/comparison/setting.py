@@ -9,10 +9,10 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -23,6 +23,7 @@ from sklearn.model_selection import (
 
 from tamiz.evaluation.judges import ErrorMetric
 from tamiz.search.splits import Split, make_splits
+from tamiz.validation import integers_from
 
 #: Without ``sizes``: about three steps to a factor of four, up to this many.
 SIZE_GRID = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)
@@ -50,8 +51,8 @@ def plan_parts(
     parts = []
     for r in range(repeats if _varies(cv) else 1):
         splitter = cv
-        if isinstance(cv, Integral) and not isinstance(cv, bool):
-            splitter = _folds(int(cv), y, task, int(seeds[r]), groups)
+        if isinstance(cv, int):
+            splitter = _folds(cv, y, task, int(seeds[r]), groups)
         splits = make_splits(splitter, X, y, task == "classification", int(seeds[r]), groups)
         parts += [OuterSplit(train, test, r, f) for f, (train, test) in enumerate(splits)]
     if task == "classification":
@@ -73,34 +74,25 @@ def inner_splits(y: np.ndarray, n_folds: int, task: str, seed: int, groups: Any)
     return [(a, b) for a, b in splits if len(a) and len(b)]
 
 
-def check_sizes(sizes: Any, p: int) -> np.ndarray:
+#: The check of ``sizes``.
+numbers_of_features = integers_from(1, "numbers of features", "[1, 5, 20, 100]")
+
+
+def sizes_among(sizes: ArrayLike | None, p: int) -> np.ndarray:
     """Numbers of features, ascending; a grid up to 200 by default."""
     if sizes is None:
         return np.array(sorted({min(size, p) for size in SIZE_GRID}))
-    try:
-        given = np.atleast_1d(np.asarray(sizes))
-        whole = given.astype(np.intp)
-        fine = given.ndim == 1 and len(given) > 0 and given.dtype.kind in "iuf"
-        fine = fine and bool((whole == given).all()) and whole.min() >= 1
-    except (TypeError, ValueError, OverflowError):
-        fine = False
-    if not fine:
+    ascending = np.unique(sizes)
+    if ascending[-1] > p:
         raise ValueError(
-            f"sizes={sizes!r} is not understood; pass numbers of features from 1, such as "
-            "[1, 5, 20, 100]."
+            f"sizes holds {ascending[-1]}, but X has {p} features; leave out sizes above {p}."
         )
-    if whole.max() > p:
-        raise ValueError(
-            f"sizes holds {whole.max()}, but X has {p} features; leave out sizes above {p}."
-        )
-    return np.unique(whole)
+    return ascending
 
 
 def _folds(n_folds: int, y: np.ndarray, task: str, seed: int, groups: Any) -> Any:
-    if n_folds < 2 or n_folds > len(y):
-        raise ValueError(
-            f"cv={n_folds} folds need at least 2 and at most {len(y)}, one per sample."
-        )
+    if n_folds > len(y):
+        raise ValueError(f"cv={n_folds} folds need at most {len(y)}, one per sample.")
     if task == "classification":
         labels, counts = np.unique(y, return_counts=True)
         least = int(counts.min())
@@ -134,7 +126,7 @@ def _splitter(n_folds: int, task: str, seed: int, groups: Any) -> Any:
 
 def _varies(cv: Any) -> bool:
     """Whether another seed gives other splits."""
-    if isinstance(cv, Integral):
+    if isinstance(cv, int):
         return True
     if isinstance(cv, (str, LeaveOneOut)) or not hasattr(cv, "split"):
         return False

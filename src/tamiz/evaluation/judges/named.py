@@ -26,6 +26,7 @@ from tamiz.tree import (
     CARTRegressor,
     ForestClassifier,
 )
+from tamiz.validation import estimator_with
 
 
 @dataclass(frozen=True)
@@ -240,11 +241,8 @@ def nothing_selected(task: str) -> Any:
 
 def check_judge(judge: Any, name: str, task: str) -> None:
     """Refuse what cannot judge."""
-    if not hasattr(judge, "fit") or not hasattr(judge, "predict") or isinstance(judge, type):
-        raise TypeError(
-            f"the judge {name!r} is {judge!r}; use an estimator with fit and predict, or one of "
-            f"the names {', '.join(JUDGES)}."
-        )
+    forms = f"use an estimator with fit and predict, or one of the names {', '.join(JUDGES)}"
+    estimator_with("fit", "predict", advice=forms)(f"judges[{name!r}]", judge)
     if is_regressor(judge) != (task == "regression"):
         kind = "numbers" if task == "regression" else "classes"
         raise ValueError(
@@ -300,14 +298,9 @@ class ErrorMetric:
                     "sklearn.metrics.get_scorer_names(), or pass a scorer."
                 ) from None
             self.scoring = scoring
-        elif callable(scoring):
+        else:
             self.scorer = scoring
             self.scoring = getattr(scoring, "__name__", None) or repr(scoring)
-        else:
-            raise ValueError(
-                f"scoring={scoring!r} is not understood; a comparison has one metric, by name or "
-                "as a scorer."
-            )
         self.loss = getattr(self.scorer, "_sign", 1) < 0
         if scoring == "accuracy":
             self.name = "error"

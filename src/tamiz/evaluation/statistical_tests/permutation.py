@@ -26,7 +26,7 @@ from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
-from tamiz.search.splits import Split, make_splits
+from tamiz.search.splits import Split, dividing, make_splits
 from tamiz.validation import (
     check_level,
     check_resume,
@@ -34,6 +34,7 @@ from tamiz.validation import (
     fittable,
     integer_from,
     number_of_jobs,
+    one_metric,
     optional,
 )
 
@@ -47,6 +48,8 @@ _BATCH = 10  # early stopping looks after so many permutations, whatever the num
 @checked(
     n_jobs=number_of_jobs,
     estimator=fittable,
+    cv=dividing,
+    scoring=one_metric("a test needs one"),
     n_permutations=integer_from(1),
     confidence=check_level,
     early_stop=optional(check_level),
@@ -173,8 +176,6 @@ def permutation_test(
 
 
 def _scorer(estimator: Any, scoring: Any) -> tuple[Any, tuple[str, ...]]:
-    if isinstance(scoring, (list, tuple, set, dict)):
-        raise ValueError(f"scoring={scoring!r} names several metrics; a test needs one.")
     try:
         return make_scorer(estimator, scoring)
     except (TypeError, ValueError) as error:

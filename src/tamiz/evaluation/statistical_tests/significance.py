@@ -21,7 +21,6 @@ from scipy import stats
 
 from tamiz.base import json_ready
 from tamiz.display import between, frames, number, pvalue_text
-from tamiz.evaluation.checks import check_control, check_errors, check_fraction
 from tamiz.evaluation.inference import (
     UNKNOWN,
     Interval,
@@ -36,7 +35,17 @@ from tamiz.evaluation.inference import (
     ranked,
     wilcoxon,
 )
-from tamiz.validation import check_level, checked, integer_from, one_of, optional, real_number
+from tamiz.validation import (
+    check_control,
+    check_errors,
+    check_fraction,
+    check_level,
+    checked,
+    integer_from,
+    one_of,
+    optional,
+    real_number,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,10 +22,15 @@ from numba.core import event
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.dataset import columns_of
-from tamiz.evaluation.comparison.arguments import weigh_classes
-from tamiz.evaluation.comparison.compare import run_comparison, scaling
+from tamiz.evaluation.comparison.arguments import tuned_by_plan, weigh_classes
+from tamiz.evaluation.comparison.compare import run_comparison, scaling, scored
 from tamiz.evaluation.comparison.result import Comparison
-from tamiz.evaluation.comparison.setting import Setting, StopSign, check_sizes
+from tamiz.evaluation.comparison.setting import (
+    Setting,
+    StopSign,
+    numbers_of_features,
+    sizes_among,
+)
 from tamiz.evaluation.comparison.show import BASELINES
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge, resolved
 from tamiz.evaluation.methods import find_method
@@ -64,10 +69,14 @@ _COMPARING = 0.85
 
 
 @checked(
+    sizes=numbers_of_features,
+    cv=optional(integer_from(2, of="folds")),
     permutations=integer_from(0),
     n_jobs=number_of_jobs,
     repeats=optional(integer_from(1)),
     scale=scaling,
+    scoring=scored,
+    tune=tuned_by_plan,
     time_budget=time_limit,
 )
 def make_study(
@@ -182,7 +191,7 @@ def _read(given: Any) -> Fixed:
     fixed = Fixed(
         None if methods is None else [find_method(name).name for name in methods],
         None if judges is None else [judges] if isinstance(judges, str) else list(judges),
-        None if sizes is None else check_sizes(sizes, given.dataset.n_features).tolist(),
+        None if sizes is None else sizes_among(sizes, given.dataset.n_features).tolist(),
         given.cv,
         given.repeats,
         given.time_budget,

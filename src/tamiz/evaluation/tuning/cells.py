@@ -212,11 +212,6 @@ class TuningMetric:
 
 def make_metric(estimator: Any, scoring: Any) -> TuningMetric:
     """The metric that ``scoring`` stands for; None is the estimator's own score."""
-    if isinstance(scoring, (list, tuple, set, dict)):
-        raise ValueError(
-            f"scoring={scoring!r} names several metrics; tune chooses by one. Pass that, and "
-            "measure the others on best_estimator."
-        )
     try:
         scorer = check_scoring(estimator, scoring)
     except (TypeError, ValueError) as error:

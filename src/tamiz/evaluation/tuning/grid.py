@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,8 +42,8 @@ class Grid:
     estimator : estimator
         What the parameters belong to.
     grid : dict, list of dict or None
-        Candidates by parameter name. Parameters of the last step of a pipeline may be named
-        without the name of the step.
+        Lists of candidates by parameter name, as ``parameter_grids`` gives them. Parameters of the
+        last step of a pipeline may be named without the name of the step.
     X : table
         For the default grid.
     n_iter : int or None
@@ -64,7 +64,8 @@ class Grid:
     def __init__(self, estimator: Any, grid: Any, X: Any, n_iter: int | None, seed: int):
         if grid is None:
             grid = default_grid(estimator, X)
-        self.parts = [_checked(part, n_iter is not None) for part in _as_list(grid)]
+        self.parts = [grid] if isinstance(grid, dict) else grid
+        _refuse_distributions(self.parts, n_iter is not None)
         known = estimator.get_params(deep=True)
         self.names = {
             name: _full_name(name, known, estimator) for part in self.parts for name in part
@@ -135,50 +136,13 @@ def _usual_gamma(estimator: Any, X: Any) -> float:
     return 1.0 / (table.shape[1] * variance) if variance > 0 else 1.0 / table.shape[1]
 
 
-def _as_list(grid: Any) -> list[Any]:
-    if isinstance(grid, Mapping):
-        grid = [grid]
-    if isinstance(grid, (str, bytes)) or not isinstance(grid, Iterable):
-        raise TypeError(
-            f"grid={grid!r} is not understood; use a dict of lists, such as "
-            "{'C': [1, 10], 'gamma': [0.01, 0.1]}, or a list of such dicts."
-        )
-    parts = list(grid)
-    if not parts:
-        raise ValueError("grid is an empty list: there is nothing to choose from.")
-    return parts
-
-
-def _checked(part: Any, random: bool) -> dict[str, Any]:
-    if not isinstance(part, Mapping):
-        raise TypeError(f"grid holds {part!r}; every part of it must be a dict of lists.")
-    if not part:
-        raise ValueError(
-            "grid is an empty dict: there is nothing to choose from. Name parameters and their "
-            "candidates, such as {'C': [1, 10, 100]}."
-        )
-    checked: dict[str, Any] = {}
-    for name, values in part.items():
-        if not isinstance(name, str):
-            raise TypeError(f"grid names a parameter {name!r}; names must be text.")
-        if hasattr(values, "rvs"):
-            if not random:
-                raise ValueError(
-                    f"grid[{name!r}] is a distribution, which has no end; use search='random', or "
-                    "a list of values."
-                )
-            checked[name] = values
-            continue
-        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-            raise TypeError(f"grid[{name!r}]={values!r} must be a list of candidates.")
-        listed = list(values)
-        if not listed:
+def _refuse_distributions(parts: list[dict[str, Any]], random: bool) -> None:
+    for name, values in (item for part in parts for item in part.items()):
+        if hasattr(values, "rvs") and not random:
             raise ValueError(
-                f"grid[{name!r}] holds no candidates; pass a list with one or more (a generator is "
-                "empty after its first use)."
+                f"grid[{name!r}] is a distribution, which has no end; use search='random', or a "
+                "list of values."
             )
-        checked[name] = listed
-    return checked
 
 
 def _full_name(name: str, known: Mapping[str, Any], estimator: Any) -> str:

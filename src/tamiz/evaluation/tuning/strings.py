@@ -48,9 +48,9 @@ def string_kernel(estimator: Any, grid: Any) -> Kernel | None:
     steps = getattr(estimator, "steps", None)
     names = {"kernel"} if steps is None else {"kernel", f"{steps[-1][0]}__kernel"}
     found: list[Any] = []
-    for part in [grid] if isinstance(grid, Mapping) or not _is_list(grid) else grid:
-        given = [part[name] for name in names if isinstance(part, Mapping) and name in part]
-        listed = [value for values in given if _is_list(values) for value in values]
+    for part in grid or [{}]:
+        given = [part[name] for name in names if name in part]
+        listed = [value for values in given if isinstance(values, list) for value in values]
         found += listed if given else [machine.kernel]
     for kernel in found:
         if isinstance(kernel, type):  # a sentence about the kernel before one about X
@@ -86,10 +86,6 @@ def as_column(X: Any) -> Any:
         return np.asarray(X)
     except ValueError:  # sequences of unequal length
         return np.array([*X, None], dtype=object)[:-1]
-
-
-def _is_list(values: Any) -> bool:
-    return isinstance(values, list | tuple | np.ndarray)
 
 
 def _compares_text(kernel: Any) -> bool:

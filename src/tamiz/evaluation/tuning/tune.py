@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,13 +35,14 @@ from tamiz.runtime.threads import limit_threads, n_threads
 from tamiz.runtime.workers import find_runner
 from tamiz.search.base import seeded
 from tamiz.search.judges import last_step
-from tamiz.search.splits import Split, make_splits
+from tamiz.search.splits import Split, dividing, make_splits
 from tamiz.validation import (
     as_vector,
     check_classes,
     check_regression_target,
     check_resume,
     check_sample_weight,
+    check_target,
     check_X,
     checked,
     depth_of_caller,
@@ -50,8 +50,10 @@ from tamiz.validation import (
     guess_task,
     integer_from,
     number_of_jobs,
+    one_metric,
     one_of,
     optional,
+    parameter_grids,
     real_number,
     refuse_text_rows,
     score_of_failures,
@@ -64,6 +66,9 @@ _SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
 
 @checked(
     estimator=optional(fittable),
+    grid=parameter_grids,
+    cv=dividing,
+    scoring=one_metric("tune chooses by one. Pass that, and measure the others on best_estimator"),
     search=one_of(*SEARCHES),
     choose=one_of(*RULES),
     n_iter=integer_from(1),
@@ -356,8 +361,8 @@ def _target_and_estimator(
         check_classes(target, n, weight=weight)
     elif is_regressor(estimator):
         target = check_regression_target(target, n)
-    elif len(target) != n:
-        raise ValueError(f"X has {n} rows but y has {len(target)} entries; they must be equal.")
+    else:
+        target = check_target(target, n)
     return target, estimator, classifier
 
 
@@ -387,7 +392,7 @@ def _tables(X: Any, estimator: Any, kernel: Any) -> tuple[Any, np.ndarray | None
 def _splits(
     cv: Any, X: Any, y: np.ndarray, classifier: bool, seed: int, groups: Any
 ) -> list[Split]:
-    if classifier and isinstance(cv, Integral) and not isinstance(cv, bool):
+    if classifier and isinstance(cv, int):
         classes, counts = np.unique(y, return_counts=True)
         if counts.min() < cv <= counts.max():
             few = classes.tolist()[int(counts.argmin())]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamiz.kernels._checks import Array, as_samples, require_same_width
 from tamiz.kernels.compiled import panels_from
 from tamiz.runtime.threads import one_blas_thread, run_tiles
+from tamiz.validation import Array, as_samples, check_same_width
 
 if TYPE_CHECKING:
     from tamiz.kernels.algebra import Composite
@@ -229,7 +229,7 @@ class FeatureGram(ABC):
             NaN in the columns of features that are removed already.
         """
         samples: Array = as_samples(Z, "Z", repr(self.kernel), accept_sparse=False)
-        require_same_width(samples, self.X)
+        check_same_width(samples, self.X)
         rows, weights = self._support(coef)
         features = np.flatnonzero(self.active)
         out = np.full((len(samples), self.p), np.nan)

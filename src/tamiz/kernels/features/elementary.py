@@ -21,13 +21,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from tamiz.kernels._checks import Array
 from tamiz.kernels.compiled import inner_products, squared_norms
 from tamiz.kernels.elementary import RBF, InnerProductKernel
 from tamiz.kernels.features import leave_out
 from tamiz.kernels.features.base import MIN_WORK, FeatureGram, Index, Pairs, apply_rows
 from tamiz.kernels.mapped import QuadraticForm
 from tamiz.runtime.threads import product, run_tiles
+from tamiz.validation import Array
 
 EPS = float(np.finfo(np.float64).eps)
 LANES = 8  # numbers that a vector instruction of the widest kind takes at once

@@ -10,7 +10,6 @@ lengths are. The values do not depend on the number of threads.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tamiz.kernels._checks import Array, check_real
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.strings.compiled import (
     LANES,
@@ -33,6 +31,14 @@ from tamiz.kernels.strings.compiled import (
 from tamiz.kernels.strings.texts import CUTS, Encoded, Texts, as_texts
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import n_threads, run_tiles
+from tamiz.validation import (
+    Array,
+    check_count,
+    check_factors,
+    check_proportion,
+    check_switch,
+    refused_of,
+)
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -138,30 +144,21 @@ class GapWeighted(Kernel):
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        length = self.length
-        whole = isinstance(length, numbers.Integral) and not isinstance(length, bool | np.bool_)
-        if not whole or length < 1:
-            raise ValueError(
-                "length of GapWeighted must be an integer of at least 1, the number of "
-                f"symbols of a subsequence; got {length!r}."
-            )
-        check_real("decay", self.decay, "GapWeighted")
-        if not 0 < self.decay <= 1:
-            raise ValueError(
-                f"decay of GapWeighted must be above 0 and at most 1; got {self.decay!r}. 0.5 is "
-                "usual, 1 leaves gaps without a discount."
-            )
+        length, owner = self.length, "GapWeighted"
+        check_count("length", length, owner, ", the number of symbols of a subsequence")
+        usual = "0.5 is usual, 1 leaves gaps without a discount."
+        check_proportion("decay", self.decay, owner, usual)
         for name in ("normalize", "lowercase"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(
-                    f"{name} of GapWeighted must be True or False; got {getattr(self, name)!r}."
-                )
+            check_switch(name, getattr(self, name), owner)
         known = isinstance(self.tokens, str) and self.tokens in CUTS
         usable = callable(self.tokens) and isinstance(self.tokens, Hashable)
         if not known and (not usable or isinstance(self.tokens, type)):
-            raise ValueError(
-                "tokens of GapWeighted must be 'char', 'word' or a function, hashable, that turns "
-                f"a string into a list of symbols; got {self.tokens!r}."
+            raise refused_of(
+                owner,
+                "tokens",
+                self.tokens,
+                "be 'char', 'word' or a function, hashable, that turns a string into a list of "
+                "symbols",
             )
         self._check_weights()
         least = float(self.decay) ** (2 * int(length))
@@ -175,27 +172,19 @@ class GapWeighted(Kernel):
     def _check_weights(self) -> None:
         if self.weights is None:
             return
-        flat = getattr(self.weights, "ndim", 1) == 1
-        if not isinstance(self.weights, list | tuple | np.ndarray) or not flat:
-            raise ValueError(
-                "weights of GapWeighted must be a list of numbers, one for each length from 1 to "
-                f"{self.length}; got {self.weights!r}."
-            )
+        check_factors(
+            "weights",
+            self.weights,
+            "GapWeighted",
+            f", one for each length from 1 to {self.length}",
+            "A negative weight makes Gram matrices indefinite.",
+        )
         if len(self.weights) != self.length:
             raise ValueError(
                 f"weights of GapWeighted has {len(self.weights)} entries for length="
                 f"{self.length}; give one for each length from 1 to {self.length}, zero for those "
                 "that should not count."
             )
-        for k, value in enumerate(self.weights):
-            check_real(f"weights[{k}]", value, "GapWeighted")
-            if value < 0:
-                raise ValueError(
-                    f"weights[{k}] of GapWeighted must not be negative; got {value!r}. A negative "
-                    "weight makes Gram matrices indefinite."
-                )
-        if not any(self.weights):
-            raise ValueError("weights of GapWeighted are all zero; at least one must be positive.")
 
     @property
     def compares_text(self) -> bool:

@@ -1,11 +1,12 @@
-"""What users pass to the functions of this package, checked; what is wrong is said of its name.
+"""Results that a user passes: labels, scores, counts, errors of methods, selections of features.
 
-Selections, in whatever form they come, become one boolean table with names.
+What is wrong is said of its name. Selections, in whatever form they come, become one boolean table
+with names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,9 +14,11 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
-from tamiz.base import Selection
-from tamiz.search.judges import last_step
-from tamiz.validation import as_vector, check_names
+from tamiz.validation.labels import as_vector
+from tamiz.validation.parameters import check_names
+
+#: The mask and the names of one selection; None for what is none.
+ReadOne = Callable[[Any], tuple[np.ndarray, list[str]] | None]
 
 _PARTNERS: dict[Any, Any] = {0: 1, 1: 0, -1: 1}  # the other class, where only one is met
 
@@ -115,21 +118,8 @@ def check_counts(matrix: Any) -> np.ndarray:
     return counts.astype(np.float64)
 
 
-def scores_of(estimator: Any, X: Any, k: int) -> np.ndarray | None:
-    """Decision values or probabilities, where the estimator has them for every class."""
-    inner = last_step(getattr(estimator, "best_estimator_", estimator))
-    # as many pairs as classes if there are three, but a column is not a class
-    pairs = k > 2 and getattr(inner, "decision_function_shape", None) == "ovo"
-    for name in ("predict_proba",) if pairs else ("decision_function", "predict_proba"):
-        method = getattr(estimator, name, None)
-        if method is not None:
-            scores = np.asarray(method(X))
-            if scores.ndim == 1 or scores.shape[1] == k:
-                return scores
-    return None
-
-
 def check_errors(errors: Any, names: Any) -> tuple[np.ndarray, list[str]]:
+    """Errors of methods, a row for each run and a column for each method, and their names."""
     own: list[str] | None = None
     if nw.dependencies.is_into_dataframe(errors):
         own = check_names(errors.columns, None, "columns")
@@ -171,6 +161,7 @@ def _numeric(kind: Any) -> bool:
 
 
 def check_control(control: Any, names: list[str]) -> int | None:
+    """The position of the method that others are compared with, given by name or position."""
     if control is None:
         return None
     if isinstance(control, str) and control in names:
@@ -201,62 +192,50 @@ FORMS = (
 )
 
 
-def read_masks(selections: Any, n_features: Any, names: Any) -> tuple[np.ndarray, list[str]]:
-    """Return the masks, (selections, features), and the names of the features."""
+def read_masks(
+    selections: Any, n_features: Any, names: Any, read_one: ReadOne
+) -> tuple[np.ndarray, list[str]]:
+    """Return the masks, (selections, features), and the names of the features.
+
+    Parameters
+    ----------
+    selections : table, or list of masks, of collections, or of what ``read_one`` knows
+        What a user gave.
+    n_features : int or None
+        Number of features, where the selections do not say.
+    names : sequence or None
+        Names of the features.
+    read_one : callable
+        Reads what the rooms above make: a selection or a fitted selector.
+    """
     own = None if names is None else check_names(names, n_features, "features")
     if nw.dependencies.is_into_dataframe(selections):
         frame = nw.from_native(selections, eager_only=True)
         masks = _as_masks(frame.to_numpy())
         _refuse_width(masks, n_features)
-        return masks, _names_for(own or [str(name) for name in frame.columns], masks.shape[1])
+        return masks, names_for(own or [str(name) for name in frame.columns], masks.shape[1])
     if sparse.issparse(selections):
         selections = selections.toarray()
     if isinstance(selections, np.ndarray) and selections.ndim == 2:
         if _holds_masks(selections, n_features):
             masks = _as_masks(selections)
             _refuse_width(masks, n_features)
-            return masks, _names_for(own, masks.shape[1])
-    elif isinstance(selections, (str, bytes, Selection)) or not isinstance(selections, Iterable):
+            return masks, names_for(own, masks.shape[1])
+    elif (
+        isinstance(selections, (str, bytes))
+        or not isinstance(selections, Iterable)
+        or read_one(selections) is not None  # one is not several
+    ):
         raise TypeError(f"selections is {selections!r}; pass {FORMS}.")
     items = list(selections)
     if not items:
         raise ValueError(f"selections is empty; pass {FORMS}.")
-    if all(isinstance(item, Selection) or _is_selector(item) for item in items):
-        return _of_selectors(items, n_features, own)
+    pairs = [pair for item in items if (pair := read_one(item)) is not None]
+    if len(pairs) == len(items):
+        return _of_selectors(pairs, n_features, own)
     if all(_is_mask(item) for item in items):
         return _of_masks(items, n_features, own)
     return _of_collections(items, n_features, own)
-
-
-def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:
-    """The mask and the names of a Selection, a fitted selector, or a pipeline with one."""
-    if isinstance(fitted, Selection):
-        return fitted.support, list(fitted.names)
-    step = selecting_step(fitted)
-    mask = np.asarray(step.get_support(), dtype=bool)
-    if n_features is not None and len(mask) != n_features:
-        raise ValueError(
-            f"{type(step).__name__} chose among {len(mask)} features, but X has {n_features}: an "
-            "earlier step of the pipeline changes them. Apply that step to X first."
-        )
-    names = getattr(step, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
-    return mask, _names_for(None if names is None else [str(n) for n in names], len(mask))
-
-
-def selecting_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline that selects features."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    for step in reversed(steps):
-        if hasattr(step, "get_support"):
-            return step
-    raise TypeError(
-        f"{type(estimator).__name__} has no get_support: it does not select features. Use a "
-        "selector of tamiz or of scikit-learn, or a pipeline that has one."
-    )
-
-
-def _is_selector(item: Any) -> bool:
-    return hasattr(item, "get_support") or hasattr(item, "steps")
 
 
 def _is_mask(item: Any) -> bool:
@@ -293,9 +272,8 @@ def _as_masks(table: np.ndarray) -> np.ndarray:
 
 
 def _of_selectors(
-    items: list[Any], n_features: int | None, own: list[str] | None
+    pairs: list[tuple[np.ndarray, list[str]]], n_features: int | None, own: list[str] | None
 ) -> tuple[np.ndarray, list[str]]:
-    pairs = [mask_and_names(item) for item in items]
     _refuse_lengths([mask for mask, _ in pairs])
     for k, (_, names) in enumerate(pairs):
         if names != pairs[0][1]:
@@ -305,7 +283,7 @@ def _of_selectors(
             )
     masks = np.array([mask for mask, _ in pairs])
     _refuse_width(masks, n_features)
-    return masks, _names_for(own or pairs[0][1], masks.shape[1])
+    return masks, names_for(own or pairs[0][1], masks.shape[1])
 
 
 def _of_masks(
@@ -314,7 +292,7 @@ def _of_masks(
     _refuse_lengths([np.asarray(item) for item in items])
     masks = _as_masks(np.array([np.asarray(item) for item in items]))
     _refuse_width(masks, n_features)
-    return masks, _names_for(own, masks.shape[1])
+    return masks, names_for(own, masks.shape[1])
 
 
 def _of_collections(
@@ -351,7 +329,7 @@ def _of_collections(
                 f"selection {k} names a feature more than once; if it is a mask, write it with "
                 "True and False."
             )
-    return masks, _names_for(own, d)
+    return masks, names_for(own, d)
 
 
 def _members(item: Any, k: int) -> list[Any]:
@@ -368,7 +346,8 @@ def _pad(found: list[str], d: int) -> list[str]:
     return found + [f"(never selected {k})" for k in range(1, d - len(found) + 1)]
 
 
-def _names_for(own: list[str] | None, d: int) -> list[str]:
+def names_for(own: list[str] | None, d: int) -> list[str]:
+    """The names given, as many as there are features, or ``x0``, ``x1``, ..."""
     if own is None:
         return [f"x{j}" for j in range(d)]
     if len(own) != d:
