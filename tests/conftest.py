@@ -119,10 +119,9 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 @pytest.fixture
 def free_memory(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """``free_memory(n)``: so many bytes are free, whatever the machine has."""
-    from tamiz.data import memory
 
     def set_to(n_bytes: int) -> None:
-        monkeypatch.setattr(memory, "free_bytes", lambda: n_bytes)
+        monkeypatch.setenv("TAMIZ_FREE_MEMORY", str(n_bytes))
 
     return set_to
 

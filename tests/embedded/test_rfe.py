@@ -542,13 +542,15 @@ def test_many_classes_take_little_memory():
     assert held < 30e6  # 190 factors of 300 x 300 would be 137 MB
 
 
-def test_what_would_not_fit_gets_a_sentence(limits):
+def test_what_would_not_fit_gets_a_sentence(limits, free_memory):
     X, y = random_data(40, 6, seed=13)
-    limits(elimination, MOST_FORCED_BYTES=1000)
+    free_memory(1000)
     with pytest.raises(MemoryError, match="criterion='radius_margin' needs dense samples"):
         SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
-    SVMRFE(criterion="radius_margin").fit(X, y)
-    limits(machines, MOST_BYTES=0, MOST_SUPPORT_BYTES=100)
+    free_memory(100_000)
+    SVMRFE(criterion="radius_margin").fit(sparse.csr_matrix(X), y)
+    limits(machines, MOST_BYTES=0)
+    free_memory(100)
     with pytest.raises(MemoryError, match="support vectors, whose matrix"):
         SVMRFE(kernel="rbf").fit(X, y)
 

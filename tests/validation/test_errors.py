@@ -16,6 +16,7 @@ from tamiz.validation import (
     DamagedFileError,
     MissingValuesError,
     NoFeaturesError,
+    NotEnoughMemoryError,
     OneClassError,
     ParameterError,
     SparseInputError,
@@ -75,6 +76,7 @@ def test_no_features(table):
         SparseInputError("m"),
         NoFeaturesError("m"),
         DamagedFileError("m", path="x"),
+        NotEnoughMemoryError("m", needed=2, free=1, remedy="r"),
     ],
 )
 def test_errors_survive_the_way_from_a_worker(error):

@@ -24,7 +24,7 @@ from tamiz.cli import (
     show,
     tune,
 )
-from tamiz.cli.console import CutShort, Problem, flush, tell, tolerate_encoding
+from tamiz.cli.console import CutShort, Problem, as_options, flush, tell, tolerate_encoding
 
 app = typer.Typer(
     name="tamiz",
@@ -119,8 +119,10 @@ def _explain(error: Exception) -> int:
     if isinstance(error, Problem):
         tell(str(error))
         return error.exit_code
-    said = str(error).strip() or type(error).__name__
-    if not isinstance(error, (ValueError, OSError, ImportError)):
+    from tamiz.validation import NotEnoughMemoryError
+
+    said = as_options(str(error).strip()) or type(error).__name__
+    if not isinstance(error, (ValueError, OSError, ImportError, NotEnoughMemoryError)):
         said = f"{type(error).__name__}: {said} (TAMIZ_TRACEBACK=1 shows where)"
     tell(said)
     return 1

@@ -335,7 +335,7 @@ def make_selector(asked: Request, task: str | None, n_features: int) -> Any:
 def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str]) -> Any:
     """The features, missing values filled and numbers scaled if asked for; what was filled goes
     into the notes."""
-    from tamiz.evaluation.study import preparation
+    from tamiz.evaluation.scaler import preparation
 
     X = dataset.X
     for name, step in preparation(dataset, scale, fill=fill and bool(dataset.missing.sum())):

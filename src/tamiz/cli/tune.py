@@ -77,7 +77,7 @@ def _tuned(
     from sklearn.pipeline import Pipeline
 
     from tamiz.evaluation import tune as run
-    from tamiz.evaluation.study import preparation
+    from tamiz.evaluation.scaler import preparation
     from tamiz.svm import SVC, SVR
 
     machine = SVR() if dataset.task == "regression" else SVC()

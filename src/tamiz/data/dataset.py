@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tamiz.data.column import plain_number
 from tamiz.data.errors import DataError, Finding, listed, near
+from tamiz.runtime.memory import require_memory
 from tamiz.validation import checked, one_of, some_columns
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def encode(data: Dataset, how: str) -> Dataset:
         raise DataError("These data hold text as it is; load them again with encode='onehot'.")
     if how == "ordinal" or not data.levels:
         return data
+    width = len(data.feature_names) + sum(map(len, data.levels.values()))
+    require_memory(
+        16 * data.n_samples * width,  # the columns, and the table that is made of them
+        f"{data.n_samples:,} rows with categories as {width:,} columns of 0 and 1",
+        "Leave out columns of many categories with drop=, use fewer rows with nrows=, or a method "
+        "that takes categories as they are ('tamiz methods' shows which).",
+    )
     blocks: list[np.ndarray] = []
     names: list[str] = []
     roles = dict(data.roles)

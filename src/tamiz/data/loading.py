@@ -23,6 +23,7 @@ from tamiz.data.named import (
     read_built_in,
 )
 from tamiz.data.plan import Options
+from tamiz.runtime.memory import require_memory
 from tamiz.validation import (
     checked,
     depth_of_caller,
@@ -168,6 +169,8 @@ def load(
         encode, options.missing = None, []
     with faults_said(_shown(source)):
         reader, name, classes = _open(source, entry, options, format)
+        if entry is None and columns is None and nrows is None:
+            _require_room(reader, source)
         table = reader.collect(int(verbose))
     data, alarms = build(
         table,
@@ -232,6 +235,19 @@ def _open(
     if options.transpose:
         raise DataError("transpose=True reads text tables only; transpose the table yourself.")
     return HeldTable(*read_memory(source, options)), "table", None
+
+
+def _require_room(reader: Reader, source: Any) -> None:
+    """Refuse a file whose whole table memory does not hold."""
+    size = reader.bytes_in_memory() if isinstance(source, (str, os.PathLike)) else None
+    if size is not None:
+        packed = os.fspath(source).endswith(".gz")  # how far it unpacks is a guess
+        require_memory(
+            size / 2 if packed else size,
+            f"the table of {_shown(source)} in memory",
+            "Read part of it with columns= or nrows=, or go through it in batches: "
+            "tamiz.scale.batches and fit_stream, on the command line tamiz rank --stream.",
+        )
 
 
 def _shown(source: Any) -> str:

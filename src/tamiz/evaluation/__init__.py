@@ -1,25 +1,25 @@
 """Protocols, tuning, stability, statistical comparison, and reproduction of published tables."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tamiz.evaluation.agreement import Stability, StabilityTest, stability, stability_of
-from tamiz.evaluation.card import ReportCard, report_card
-from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
-from tamiz.evaluation.comparison.result import Comparison
-from tamiz.evaluation.measures import Metric
-from tamiz.evaluation.scaler import AutoScaler
-from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
-from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
-from tamiz.evaluation.statistical_tests.significance import (
-    Pair,
-    Significance,
-    critical_difference,
-    significance,
-)
-from tamiz.evaluation.tuning.tune import Tuning, tune
+from tamiz.runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from tamiz.evaluation.agreement import Stability, StabilityTest, stability, stability_of
+    from tamiz.evaluation.card import ReportCard, report_card
+    from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
+    from tamiz.evaluation.comparison.result import Comparison
+    from tamiz.evaluation.measures import Metric
+    from tamiz.evaluation.scaler import AutoScaler
+    from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
+    from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
+    from tamiz.evaluation.statistical_tests.significance import (
+        Pair,
+        Significance,
+        critical_difference,
+        significance,
+    )
+    from tamiz.evaluation.tuning.tune import Tuning, tune
     from tamiz.reproduce import Reproduction, available, reproduce
 
 __all__ = [
@@ -48,14 +48,19 @@ __all__ = [
     "tune",
 ]
 
-_REPRODUCED = ("Reproduction", "available", "reproduce")  # they stand above: loaded on first use
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REPRODUCED:
-        return getattr(import_module("tamiz.reproduce"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".agreement": "Stability StabilityTest stability stability_of",
+        ".card": "ReportCard report_card",
+        ".comparison.compare": "compare learning_curve_by_features",
+        ".comparison.result": "Comparison",
+        ".measures": "Metric",
+        ".scaler": "AutoScaler",
+        ".statistical_tests.critical_difference": "critical_difference_diagram",
+        ".statistical_tests.permutation": "PermutationTest permutation_test",
+        ".statistical_tests.significance": "Pair Significance critical_difference significance",
+        ".tuning.tune": "Tuning tune",
+        "tamiz.reproduce": "Reproduction available reproduce",
+    },
+)

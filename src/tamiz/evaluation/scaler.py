@@ -1,14 +1,18 @@
-"""AutoScaler: standardised features, those with heavy tails drawn in first."""
+"""How a table is prepared for selectors and judges: missing values filled, features scaled."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.validation import check_X
+
+if TYPE_CHECKING:
+    from tamiz.data import Dataset
 
 #: Skewness and kurtosis from which a feature counts as heavy-tailed.
 _SKEW, _KURTOSIS = 1.0, 6.0
@@ -102,3 +106,34 @@ def _has_three(column: np.ndarray) -> bool:
     """Whether there are more than two values."""
     low, high = column.min(), column.max()
     return bool(((column != low) & (column != high)).any())
+
+
+def preparation(
+    dataset: Dataset, scale: str | None, *, fill: bool | None = None
+) -> list[tuple[str, Any]]:
+    """What happens to a table before a selector sees it: missing values filled, features scaled.
+
+    ``fill`` says whether missing values are filled; by default if there are some.
+    """
+    has_missing = bool(np.sum(dataset.missing))
+    return preparing_steps(has_missing if fill is None else fill, scale, sparse.issparse(dataset.X))
+
+
+def preparing_steps(fill: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
+    """What is done to a table before selector and judge, by name; sparse ones are not centred."""
+    steps: list[tuple[str, Any]] = []
+    if fill:
+        from sklearn.impute import SimpleImputer
+
+        steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
+    if scale == "auto" and not is_sparse:
+        steps.append(("scale", AutoScaler()))
+    elif scale in ("standard", "auto"):
+        from sklearn.preprocessing import StandardScaler
+
+        steps.append(("scale", StandardScaler(with_mean=not is_sparse)))
+    elif scale == "minmax":
+        from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
+
+        steps.append(("scale", MaxAbsScaler() if is_sparse else MinMaxScaler()))
+    return steps

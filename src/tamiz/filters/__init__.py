@@ -1,19 +1,24 @@
 """Filters: features ranked from the data alone, before any machine is trained."""
 
-from tamiz.filters.cfs import CFS
-from tamiz.filters.information.joint import CMIM, JMI
-from tamiz.filters.information.maxdep import MaxDep
-from tamiz.filters.information.mrmr import MRMR
-from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
-from tamiz.filters.qpfs import QPFS
-from tamiz.filters.relief import Relief, ReliefF, RReliefF
-from tamiz.filters.univariate.auc import AUCScore
-from tamiz.filters.univariate.chi_squared import ChiSquared
-from tamiz.filters.univariate.fisher import FisherScore, SignalToNoise
-from tamiz.filters.univariate.kolmogorov_smirnov import KolmogorovSmirnov
-from tamiz.filters.univariate.order import StumpError
-from tamiz.filters.univariate.pearson import PearsonScore
-from tamiz.filters.univariate.welch import WelchT
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.filters.cfs import CFS
+    from tamiz.filters.information.joint import CMIM, JMI
+    from tamiz.filters.information.maxdep import MaxDep
+    from tamiz.filters.information.mrmr import MRMR
+    from tamiz.filters.information.relevance import InformationGain, MaxRel, SymmetricalUncertainty
+    from tamiz.filters.qpfs import QPFS
+    from tamiz.filters.relief import Relief, ReliefF, RReliefF
+    from tamiz.filters.univariate.auc import AUCScore
+    from tamiz.filters.univariate.chi_squared import ChiSquared
+    from tamiz.filters.univariate.fisher import FisherScore, SignalToNoise
+    from tamiz.filters.univariate.kolmogorov_smirnov import KolmogorovSmirnov
+    from tamiz.filters.univariate.order import StumpError
+    from tamiz.filters.univariate.pearson import PearsonScore
+    from tamiz.filters.univariate.welch import WelchT
 
 __all__ = [
     "CFS",
@@ -38,6 +43,22 @@ __all__ = [
     "WelchT",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".cfs": "CFS",
+        ".information.joint": "CMIM JMI",
+        ".information.maxdep": "MaxDep",
+        ".information.mrmr": "MRMR",
+        ".information.relevance": "InformationGain MaxRel SymmetricalUncertainty",
+        ".qpfs": "QPFS",
+        ".relief": "Relief ReliefF RReliefF",
+        ".univariate.auc": "AUCScore",
+        ".univariate.chi_squared": "ChiSquared",
+        ".univariate.fisher": "FisherScore SignalToNoise",
+        ".univariate.kolmogorov_smirnov": "KolmogorovSmirnov",
+        ".univariate.order": "StumpError",
+        ".univariate.pearson": "PearsonScore",
+        ".univariate.welch": "WelchT",
+    },
+)

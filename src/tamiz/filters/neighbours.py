@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
 
@@ -165,6 +166,12 @@ def expected_differences(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Difference of each value from a missing one of each class, and of two missing ones."""
     n, p = values.shape
+    require_memory(
+        8 * n_classes * n * p,
+        f"differences of {n:,} × {p:,} values from missing ones of {n_classes} classes",
+        "Fill in the missing values first, use fewer samples, or select features by a faster "
+        "filter first.",
+    )
     expected = np.zeros((n_classes, n, p))
     both = np.zeros((n_classes, n_classes, p))
     for j in range(p):

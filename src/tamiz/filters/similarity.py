@@ -17,7 +17,7 @@ import numpy as np
 from tamiz.filters.base import REGRESSION
 from tamiz.filters.streaming import Correlate, Sampling, Stream, count_columns
 from tamiz.information import encode
-from tamiz.information.codes import DiscreteColumns
+from tamiz.information.codes import DiscreteColumns, require_pairs
 from tamiz.information.columns import safe_units
 from tamiz.runtime.progress import Progress
 from tamiz.scale import CoMoments, RowSample
@@ -123,6 +123,7 @@ class Similarity(ABC):
 
     def dense(self) -> np.ndarray:
         """The whole matrix, made symmetric to the last bit."""
+        require_pairs(self.n, 16)  # it and its transpose
         Q = self.rows(np.arange(self.n))
         return 0.5 * (Q + Q.T)
 
@@ -269,6 +270,7 @@ class Custom(Similarity):
         return self._compare(self.X[:, index], self.X)
 
     def dense(self) -> np.ndarray:
+        require_pairs(self.n, 16)
         Q = self._compare(self.X, self.X)
         if np.abs(Q - Q.T).max(initial=0.0) > 1e-8 * np.abs(Q).max(initial=0.0):
             raise ValueError(

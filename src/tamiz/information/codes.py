@@ -54,6 +54,7 @@ from tamiz.information.packing import (
     target_codes,
     tiles_of,
 )
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
 
@@ -397,6 +398,7 @@ class Codes(DiscreteColumns):
         self, *, ratio: bool = False, dtype: Any = np.float64, progress: Progress | None = None
     ) -> np.ndarray:
         """Mutual information of all pairs of features, each pair counted once."""
+        require_pairs(self.n_features, np.dtype(dtype).itemsize)
         out = np.empty((self.n_features, self.n_features), dtype=dtype)
         scale = 1.0 if ratio else 1.0 / self.scale
         for a, left in enumerate(self.groups):
@@ -556,3 +558,13 @@ class Codes(DiscreteColumns):
         args = pivot.order, pivot.bounds, group.planes.bits, self.table, ratio, out
         run_tiles(grouped_planes, len(out), *args, min_items=1 + _WORTH // self.n_samples)
         return out
+
+
+def require_pairs(n_features: int, itemsize: int = 8) -> None:
+    """Refuse a matrix of all pairs of features that memory does not hold."""
+    require_memory(
+        itemsize * n_features**2,
+        f"a matrix of all pairs of {n_features:,} features",
+        "Select features first by a filter of single features (FisherScore, InformationGain), ask "
+        "for float32, or for some rows at a time.",
+    )

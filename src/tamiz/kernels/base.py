@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
+from tamiz.runtime.memory import require_gram
 from tamiz.validation import Array, Matrix, as_samples, check_same_width, checked, float_type
 
 if TYPE_CHECKING:
@@ -187,10 +188,12 @@ class Kernel(ABC):
         """
         left = self._samples(X)
         if Z is None:
+            require_gram(left.shape[0], left.shape[0])
             return self._resolve(left)._gram(left, None)
         right = self._samples(Z, "Z")
         check_same_width(left, right)
         self._require_resolved()
+        require_gram(left.shape[0], right.shape[0])
         return self._gram(left, right)
 
     def diag(self, X: ArrayLike) -> Array:
@@ -252,6 +255,7 @@ class Kernel(ABC):
         from tamiz.kernels.features.base import checked_scale
 
         samples = as_samples(X, "X", repr(self), accept_sparse=False)
+        require_gram(samples.shape[0], samples.shape[0], matrices=2)
         return self._resolve(samples)._track(samples, checked_scale(scale, samples.shape[1]))
 
     def restrict(self, columns: ArrayLike, width: int) -> Kernel:

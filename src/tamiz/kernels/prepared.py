@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tamiz.kernels.compiled import panels
+from tamiz.runtime.memory import require_gram
 from tamiz.validation import Array, Matrix, as_samples, check_same_width
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Prepared(ABC):
 
     def gram(self) -> Values:
         """The Gram matrix, shape (n, n), exactly symmetric."""
+        require_gram(self.n, self.n, self.dtype.itemsize)
         return self._typed(self._gram(), None)
 
     def rows(self, index: ArrayLike, out: Values | None = None) -> Values:
@@ -111,6 +113,8 @@ class Prepared(ABC):
     def cross(self, Z: ArrayLike, out: Values | None = None) -> Values:
         """Kernel values between new and training samples, shape (len(Z), n)."""
         samples = self._new_samples(Z)
+        if out is None:
+            require_gram(_length(samples), self.n, self.dtype.itemsize)
         check_out(out, (_length(samples), self.n), self.dtype)
         return self._typed(self._cross(samples, out), out)
 

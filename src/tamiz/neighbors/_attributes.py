@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.memory import dense_copy, free_bytes
 from tamiz.information.columns import CodedTable, read_columns
+from tamiz.runtime.memory import dense_copy, free_bytes
 from tamiz.validation import IMPUTE, MissingValuesError, check_frame, refuse_duplicate_names
 
 #: Code of a category that was not there in ``fit``: it differs from all.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.threads import run_tiles
 
 #: Gram matrices up to this size are held in float64 whatever the kernel.
@@ -55,6 +56,12 @@ class QMatrix(ABC):
     def dense(self) -> np.ndarray:
         """The whole matrix, computed once; callers must not write to it."""
         if self._kept is None:
+            require_memory(
+                self.dtype.itemsize * self.n**2,
+                f"a matrix of {self.n:,} × {self.n:,} values",
+                "Use a solver that keeps only some rows (solver='auto' or 'decomposition'), or "
+                "fewer samples.",
+            )
             self._kept = self._all()
         return self._kept
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tamiz.runtime.memory import require_memory
 from tamiz.scale.batch import check_block, check_codes, dense_pieces
 from tamiz.validation import IMPUTE, MissingValuesError
 
@@ -95,6 +96,11 @@ class CoMoments:
         p += target is not None
         classes = None if codes is None else check_codes(codes, n, n_classes)
         k = 0 if codes is None else n_classes
+        require_memory(
+            8 * p**2,
+            f"products of all pairs of {p:,} features",
+            "Select features first by a filter of single features, or read fewer columns.",
+        )
         out = cls(
             n_rows=0,
             origin=np.zeros(p),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from tamiz.information.codes import DiscreteColumns
+from tamiz.information.codes import DiscreteColumns, require_pairs
 from tamiz.information.counting import fixed_point, fixed_point_scale, measure_all
 from tamiz.information.encoding import DISCRETE
 from tamiz.scale.counts import LevelCounts
@@ -201,6 +201,7 @@ class StreamedCodes(DiscreteColumns):
     def matrix(
         self, *, ratio: bool = False, dtype: Any = np.float64, progress: Any = None
     ) -> np.ndarray:
+        require_pairs(self.n_features, np.dtype(dtype).itemsize)
         return self.rows(np.arange(self.n_features), ratio=ratio, dtype=dtype)
 
     def take(self, features: Any) -> StreamedCodes:

@@ -1,12 +1,17 @@
 """Wrappers: searches over subsets of features, judged by an estimator or a criterion."""
 
-from tamiz.search.annealing import SimulatedAnnealing
-from tamiz.search.best_first import BestFirst
-from tamiz.search.branch_bound import BranchAndBound
-from tamiz.search.exhaustive import ExhaustiveSearch
-from tamiz.search.genetic import GeneticSearch
-from tamiz.search.sequential import BackwardElimination, ForwardSelection
-from tamiz.search.splits import HoldOut
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.search.annealing import SimulatedAnnealing
+    from tamiz.search.best_first import BestFirst
+    from tamiz.search.branch_bound import BranchAndBound
+    from tamiz.search.exhaustive import ExhaustiveSearch
+    from tamiz.search.genetic import GeneticSearch
+    from tamiz.search.sequential import BackwardElimination, ForwardSelection
+    from tamiz.search.splits import HoldOut
 
 __all__ = [
     "BackwardElimination",
@@ -19,6 +24,15 @@ __all__ = [
     "SimulatedAnnealing",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".annealing": "SimulatedAnnealing",
+        ".best_first": "BestFirst",
+        ".branch_bound": "BranchAndBound",
+        ".exhaustive": "ExhaustiveSearch",
+        ".genetic": "GeneticSearch",
+        ".sequential": "BackwardElimination ForwardSelection",
+        ".splits": "HoldOut",
+    },
+)

@@ -1,8 +1,13 @@
 """Solvers of the one quadratic problem, and first-order methods for linear machines."""
 
-from tamiz.solvers.decomposition import SOLVERS, solve, solve_chunking, solve_decomposition
-from tamiz.solvers.frame import QPResult, Status
-from tamiz.solvers.smo import solve_smo
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.solvers.decomposition import SOLVERS, solve, solve_chunking, solve_decomposition
+    from tamiz.solvers.frame import QPResult, Status
+    from tamiz.solvers.smo import solve_smo
 
 __all__ = [
     "SOLVERS",
@@ -14,6 +19,11 @@ __all__ = [
     "solve_smo",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".decomposition": "SOLVERS solve solve_chunking solve_decomposition",
+        ".frame": "QPResult Status",
+        ".smo": "solve_smo",
+    },
+)

@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.qp.problem import QuadraticProblem
+from tamiz.runtime.memory import fits
 from tamiz.solvers.frame import QPResult, Status, run_solver
 from tamiz.solvers.smo import solve_smo
 from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
@@ -285,11 +286,11 @@ def solve(
 ) -> QPResult:
     """Solve the quadratic problem by the named solver, or by the one that suits it.
 
-    ``"auto"`` takes SMO on the dense matrix if that fits ``cache_mb``, else decomposition; a warm
-    start from few support vectors on a large problem goes to chunking, which computes only the
-    rows it needs. Where entries stored in float32 turn out too coarse for the tolerance, the
-    problem is solved on from there in float64. ``polished`` asks for an answer exact to rounding
-    where the problem is small.
+    ``"auto"`` takes SMO on the dense matrix if that fits ``cache_mb`` and free memory, else
+    decomposition; a warm start from few support vectors on a large problem goes to chunking, which
+    computes only the rows it needs. Where entries stored in float32 turn out too coarse for the
+    tolerance, the problem is solved on from there in float64. ``polished`` asks for an answer exact
+    to rounding where the problem is small.
     """
     if solver == "auto":
         solver = _choose(problem, start, cache_mb)
@@ -305,7 +306,8 @@ def solve(
 
 def _choose(problem: QuadraticProblem, start: np.ndarray | None, cache_mb: float) -> str:
     base, _ = problem.Q.unsigned(problem.y).repeated()
-    if base.dtype.itemsize * base.n**2 > cache_mb * 2**20 and not base.in_memory:
+    size = base.dtype.itemsize * base.n**2
+    if not base.in_memory and (size > cache_mb * 2**20 or not fits(size)):
         return "decomposition"
     if start is not None and base.n >= _LARGE and not base.in_memory:
         support = np.count_nonzero(start)

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tamiz.qp.matrices import QMatrix, add_rows, copy_block
+from tamiz.runtime.memory import fits, free_bytes
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.frame import CODES, State, Status
@@ -41,13 +42,15 @@ class RowCache:
     Q : QMatrix
         The matrix.
     budget_bytes : float
-        Memory for rows.
+        Memory for rows; no more than half of what is free is taken.
     """
 
     def __init__(self, Q: QMatrix, budget_bytes: float):
         self.Q = Q
         self.row_bytes = max(1, Q.n * Q.dtype.itemsize)
-        self.capacity = int(min(Q.n, max(0, budget_bytes // self.row_bytes)))
+        wanted = self.row_bytes * min(Q.n, max(0, budget_bytes // self.row_bytes))
+        room = wanted if fits(2 * wanted) else min(wanted, free_bytes() // 2)
+        self.capacity = int(room // self.row_bytes)
         self.store = np.empty((self.capacity, Q.n), dtype=Q.dtype)
         self.slot_of = np.full(Q.n, -1)
         self.row_in = np.full(self.capacity, -1)

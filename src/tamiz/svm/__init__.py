@@ -1,15 +1,20 @@
 """Support vector machines: estimators in scikit-learn's manner, with their diagnostics."""
 
-from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
-from tamiz.svm.hard_margin import HardMarginSVC
-from tamiz.svm.linear import LinearMachine
-from tamiz.svm.novelty import SVDD, OneClassSVM
-from tamiz.svm.pegasos import PegasosClassifier
-from tamiz.svm.perceptron import PerceptronClassifier
-from tamiz.svm.subgradient import SubgradientClassifier
-from tamiz.svm.svc import SVC
-from tamiz.svm.svr import SVR
-from tamiz.validation import UnscaledWarning
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
+    from tamiz.svm.hard_margin import HardMarginSVC
+    from tamiz.svm.linear import LinearMachine
+    from tamiz.svm.novelty import SVDD, OneClassSVM
+    from tamiz.svm.pegasos import PegasosClassifier
+    from tamiz.svm.perceptron import PerceptronClassifier
+    from tamiz.svm.subgradient import SubgradientClassifier
+    from tamiz.svm.svc import SVC
+    from tamiz.svm.svr import SVR
+    from tamiz.validation import UnscaledWarning
 
 __all__ = [
     "SVC",
@@ -27,6 +32,18 @@ __all__ = [
     "radius_margin_bound",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
+        ".hard_margin": "HardMarginSVC",
+        ".linear": "LinearMachine",
+        ".novelty": "SVDD OneClassSVM",
+        ".pegasos": "PegasosClassifier",
+        ".perceptron": "PerceptronClassifier",
+        ".subgradient": "SubgradientClassifier",
+        ".svc": "SVC",
+        ".svr": "SVR",
+        "tamiz.validation": "UnscaledWarning",
+    },
+)

@@ -19,6 +19,7 @@ from tamiz.display import html_table
 from tamiz.kernels import KERNEL_NAMES, Kernel, Precomputed, as_kernel, warn_if_indefinite
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
+from tamiz.runtime.memory import fits
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
     TOO_LARGE,
@@ -193,7 +194,7 @@ class KernelMachine(BaseEstimator):
                     + listed
                     * " Each element of a list is one symbol: strings need no lists."
                 )
-            if 8 * K.n**2 <= self.cache_mb * 2**20:
+            if 8 * K.n**2 <= self.cache_mb * 2**20 and fits(8 * K.n**2):
                 K.dense()
         return K
 

@@ -1,13 +1,18 @@
 """Classification and regression trees: growing, pruning and reading them."""
 
-from tamiz.tree.boosting import BoostingClassifier, BoostingRegressor
-from tamiz.tree.cart import CARTClassifier, CARTRegressor
-from tamiz.tree.findings import Finding
-from tamiz.tree.forest import ForestClassifier
-from tamiz.tree.pruning import PruningPath, pruning_path
-from tamiz.tree.rules import Rule
-from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate
-from tamiz.tree.structure import Tree
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.tree.boosting import BoostingClassifier, BoostingRegressor
+    from tamiz.tree.cart import CARTClassifier, CARTRegressor
+    from tamiz.tree.findings import Finding
+    from tamiz.tree.forest import ForestClassifier
+    from tamiz.tree.pruning import PruningPath, pruning_path
+    from tamiz.tree.rules import Rule
+    from tamiz.tree.splits import NominalSplit, NumericSplit, ObliqueSplit, Split, Surrogate
+    from tamiz.tree.structure import Tree
 
 __all__ = [
     "BoostingClassifier",
@@ -27,6 +32,16 @@ __all__ = [
     "pruning_path",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".boosting": "BoostingClassifier BoostingRegressor",
+        ".cart": "CARTClassifier CARTRegressor",
+        ".findings": "Finding",
+        ".forest": "ForestClassifier",
+        ".pruning": "PruningPath pruning_path",
+        ".rules": "Rule",
+        ".splits": "NominalSplit NumericSplit ObliqueSplit Split Surrogate",
+        ".structure": "Tree",
+    },
+)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.data.memory import dense_copy
 from tamiz.information.columns import CodedTable, read_columns
+from tamiz.runtime.memory import dense_copy
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."

@@ -107,3 +107,28 @@ class DamagedFileError(ValueError):
     def __init__(self, message: str, *, path: str | None = None):
         super().__init__(message)
         self.path = path
+
+
+class NotEnoughMemoryError(MemoryError):
+    """Something would take more memory than is free; nothing was allocated.
+
+    Attributes
+    ----------
+    needed, free : int or None
+        Bytes that it would take, and that are free.
+    remedy : str
+        What to do instead.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        needed: int | None = None,
+        free: int | None = None,
+        remedy: str = "",
+    ):
+        super().__init__(message)
+        self.needed = needed
+        self.free = free
+        self.remedy = remedy

@@ -15,7 +15,15 @@ from tamiz.data.errors import DataError
 from tamiz.data.formats.base import Reader, unreadable
 from tamiz.data.formats.text import PACKED
 from tamiz.data.plan import Options
-from tamiz.validation import known_name, one_character, one_of, optional, spellings, text_encoding
+from tamiz.validation import (
+    NotEnoughMemoryError,
+    known_name,
+    one_character,
+    one_of,
+    optional,
+    spellings,
+    text_encoding,
+)
 
 Opener = Callable[[Path, str, Options], Reader]
 
@@ -141,6 +149,8 @@ def faults_said(shown: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(unreadable(shown, error)) from None
+    except NotEnoughMemoryError:
+        raise
     except MemoryError:
         raise DataError(
             f"{shown} does not fit into memory; read part of it with columns= or nrows=."

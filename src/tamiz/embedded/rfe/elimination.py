@@ -24,6 +24,7 @@ from tamiz.embedded.rfe.machines import (
     SparseMachines,
 )
 from tamiz.kernels import Kernel, warn_if_indefinite
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.svm.multiclass import decide, tasks
@@ -31,9 +32,6 @@ from tamiz.validation import Labels, Units, check_class_weight, check_units, num
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29
-
-#: Where nothing works on sparse samples, up to this many.
-MOST_FORCED_BYTES = 2**31
 
 
 def units_of(groups: Any, fixed: Any, n_features: int, names: Any) -> Units:
@@ -94,13 +92,12 @@ class RFESetup:
         return KernelMachines(X, *arguments), kernel
 
     def _dense(self, X: Any) -> np.ndarray:
-        size = 8 * X.shape[0] * X.shape[1]
-        if size > MOST_FORCED_BYTES:
-            raise MemoryError(
-                f"criterion={self.criterion!r} needs dense samples, and {X.shape[0]:,} samples of "
-                f"{X.shape[1]:,} features would take {1e-9 * size:.1f} GB. Use criterion='margin', "
-                "which does not, or fewer features."
-            )
+        require_memory(
+            8 * X.shape[0] * X.shape[1],
+            f"criterion={self.criterion!r} needs dense samples, {X.shape[0]:,} of "
+            f"{X.shape[1]:,} features",
+            "Use criterion='margin', which does not, or fewer features.",
+        )
         return X.toarray()
 
     def predict(self, machines: Machines, Z: Any, n_classes: int) -> np.ndarray:

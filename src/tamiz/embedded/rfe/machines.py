@@ -32,6 +32,7 @@ from tamiz.kernels import Kernel, Linear
 from tamiz.kernels.features.base import FeatureGram
 from tamiz.qp import DenseQ, KernelQ, QMatrix, svdd_problem
 from tamiz.qp.matrices import take_block
+from tamiz.runtime.memory import fits, require_memory
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
 from tamiz.svm.novelty import squared_spread
@@ -53,9 +54,6 @@ MOST_BYTES = 2**30
 #: Machines on part of the samples have tables of their own up to this many bytes, which are quicker
 #: to read; beyond, they pick their samples out of the common one.
 MOST_TABLE_BYTES = 2**26
-
-#: A matrix of the support vectors alone may have this many, for want of another way.
-MOST_SUPPORT_BYTES = 2**32
 
 
 class UnitsInPlay(ABC):
@@ -415,7 +413,7 @@ class KernelMachines(Machines):
         self.order = order
         self.scale = np.ones(units.n_features)
         self.tracker: FeatureGram | None = None
-        if 8 * X.shape[0] ** 2 <= MOST_BYTES:
+        if 8 * X.shape[0] ** 2 <= MOST_BYTES and fits(16 * X.shape[0] ** 2):
             self.tracker = kernel.track(X)
         self._whole = all(len(task.samples) == X.shape[0] for task in plan)
         self._beta: list[np.ndarray | None] = [None] * len(plan)
@@ -535,12 +533,12 @@ class KernelMachines(Machines):
             return self.tracker, slice(None)
         used = coef != 0 if beta is None else (coef != 0) | (beta != 0)
         rows = np.flatnonzero(used)
-        if 8 * len(rows) ** 2 > MOST_SUPPORT_BYTES:
-            raise MemoryError(
-                f"SVMRFE: kernel={self.kernel!r} has {len(rows):,} support vectors, whose matrix "
-                f"would take {8e-9 * len(rows) ** 2:.1f} GB, more than is allowed for. Use fewer "
-                "samples, kernel='linear', or another C with fewer support vectors."
-            )
+        require_memory(
+            16 * len(rows) ** 2,
+            f"SVMRFE: kernel={self.kernel!r} has {len(rows):,} support vectors, whose matrix is "
+            "needed",
+            "Use fewer samples, kernel='linear', or another C with fewer support vectors.",
+        )
         return self.kernel.track(self.X[rows], self.scale), rows
 
     def _ball(self, t: int) -> np.ndarray:

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from tamiz.base import choose_size, order_by
 from tamiz.evaluation.comparison.setting import (
@@ -32,7 +30,7 @@ from tamiz.evaluation.comparison.setting import (
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
 from tamiz.evaluation.resampling import fit_to_the_end, refuse_interrupted
-from tamiz.evaluation.scaler import AutoScaler
+from tamiz.evaluation.scaler import preparing_steps
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
@@ -434,20 +432,6 @@ def prepared(
         return pipe.fit_transform(X), pipe.transform(X_test)
 
     return setting.kept.get(key, make)
-
-
-def preparing_steps(fill: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
-    """What is done to a table before selector and judge, by name; sparse ones are not centred."""
-    steps: list[tuple[str, Any]] = []
-    if fill:
-        steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
-    if scale == "auto" and not is_sparse:
-        steps.append(("scale", AutoScaler()))
-    elif scale in ("standard", "auto"):
-        steps.append(("scale", StandardScaler(with_mean=not is_sparse)))
-    elif scale == "minmax":
-        steps.append(("scale", MaxAbsScaler() if is_sparse else MinMaxScaler()))
-    return steps
 
 
 def try_to_rank(

@@ -6,16 +6,20 @@ judges and numbers of features (:mod:`tamiz.evaluation.comparison`), chooses amo
 took no part (:mod:`predictions`). A :class:`Study` keeps all of it (:mod:`result`).
 """
 
-from tamiz.evaluation.study.answers import AGREEMENT, Answers, Reason, Recommendation
-from tamiz.evaluation.study.making import make_study
-from tamiz.evaluation.study.plan import DEFAULT_BUDGET, StudyPlan
-from tamiz.evaluation.study.result import (
-    Study,
-    Whole,
-    make_pipeline_for,
-    preparation,
-    versions,
-)
+from typing import TYPE_CHECKING
+
+from tamiz.runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tamiz.evaluation.study.answers import AGREEMENT, Answers, Reason, Recommendation
+    from tamiz.evaluation.study.making import make_study
+    from tamiz.evaluation.study.plan import DEFAULT_BUDGET, StudyPlan
+    from tamiz.evaluation.study.result import (
+        Study,
+        Whole,
+        make_pipeline_for,
+        versions,
+    )
 
 __all__ = [
     "AGREEMENT",
@@ -28,6 +32,15 @@ __all__ = [
     "Whole",
     "make_pipeline_for",
     "make_study",
-    "preparation",
     "versions",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        ".answers": "AGREEMENT Answers Reason Recommendation",
+        ".making": "make_study",
+        ".plan": "DEFAULT_BUDGET StudyPlan",
+        ".result": "Study Whole make_pipeline_for versions",
+    },
+)

@@ -20,9 +20,10 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from tamiz.evaluation.comparison.compare import compare
-from tamiz.evaluation.comparison.fold import preparing_steps, some_rows
+from tamiz.evaluation.comparison.fold import some_rows
 from tamiz.evaluation.comparison.setting import SIZE_GRID
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge
+from tamiz.evaluation.scaler import preparing_steps
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 
 #: Seconds that a study may take unless the user says otherwise.

@@ -16,10 +16,10 @@ from sklearn.pipeline import Pipeline
 from tamiz.base import Selection, json_ready
 from tamiz.data import Dataset
 from tamiz.evaluation.comparison.arguments import weigh_classes
-from tamiz.evaluation.comparison.fold import preparing_steps
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
+from tamiz.evaluation.scaler import preparation
 from tamiz.evaluation.study.answers import Answers, Recommendation
 from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import StudyPlan
@@ -121,17 +121,6 @@ def make_pipeline_for(
     if "random_state" in last.get_params():
         last.set_params(random_state=seed)
     return Pipeline([*steps, ("judge", last)])
-
-
-def preparation(
-    dataset: Dataset, scale: str | None, *, fill: bool | None = None
-) -> list[tuple[str, Any]]:
-    """What happens to a table before a selector sees it: missing values filled, features scaled.
-
-    ``fill`` says whether missing values are filled; by default if there are some.
-    """
-    has_missing = bool(np.sum(dataset.missing))
-    return preparing_steps(has_missing if fill is None else fill, scale, sparse.issparse(dataset.X))
 
 
 def _selector(dataset: Dataset, name: str, size: int | None, seed: int | None) -> Any:

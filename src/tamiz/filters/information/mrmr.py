@@ -25,7 +25,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters.base import NUMBERS, refuse_categories
@@ -34,6 +33,7 @@ from tamiz.filters.streaming import Correlate, Needs, Stream
 from tamiz.information.codes import DiscreteColumns
 from tamiz.information.columns import safe_units
 from tamiz.information.counting import least_redundant
+from tamiz.runtime.memory import dense_copy
 from tamiz.scale.comoments import anova_f
 from tamiz.validation import check_classes, check_X, warn_of_quantity
 
@@ -175,7 +175,7 @@ class MRMR(GreedyFilter):
         labels = check_classes(y, X.shape[0], quantity=NUMBERS)
         warn_of_quantity(labels, NUMBERS)
         self.classes_ = labels.classes
-        X = X.toarray() if sparse.issparse(X) else X
+        X = dense_copy(X, "Use measure='mutual_information', which needs none.", tables=2)
         columns, relevance = _standardised(X, labels.codes)
         return _Correlated(_UnitColumns(columns), relevance, self.scheme == "quotient")
 

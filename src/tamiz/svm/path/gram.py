@@ -24,6 +24,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import compiled
 from tamiz.kernels.compiled import inner_products, mirror, panels, squared_norms
+from tamiz.runtime.memory import require_memory
 from tamiz.runtime.threads import product, run_tiles
 
 #: Memory for the matrices of all splits together, in bytes.
@@ -188,6 +189,11 @@ class SubsetGrams:
         self.n = n
         self.radial = self.form.radial
         self._near: tuple[np.ndarray, list[np.ndarray]] | None = None
+        require_memory(
+            24 * n**2,
+            f"kernel values between {n:,} samples, for one subset of features after the other",
+            "Use fewer samples, or the linear kernel.",
+        )
         self._zeros = np.zeros((n, n))
         # of each feature as each split sees it: what its removal may leave behind, what there is
         self._peaks = np.stack([c.peak(self.radial) for c in columns])
