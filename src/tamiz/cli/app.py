@@ -13,6 +13,7 @@ import typer
 
 from tamiz.cli import (
     compare,
+    compile,
     datasets,
     demo,
     fit,
@@ -25,6 +26,7 @@ from tamiz.cli import (
     tune,
 )
 from tamiz.cli.console import CutShort, Problem, as_options, flush, tell, tolerate_encoding
+from tamiz.runtime.progress import listen_to_compiling
 
 app = typer.Typer(
     name="tamiz",
@@ -50,6 +52,7 @@ app.command("reproduce")(reproduce.reproduce)
 app.command("methods")(methods.methods)
 app.command("datasets")(datasets.datasets)
 app.command("demo")(demo.demo)
+app.command("compile")(compile.compile)
 
 
 def _version(asked: bool) -> None:
@@ -81,6 +84,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None) -> int:
     """Run the program; its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    listen_to_compiling(_say_nothing if {"-q", "--quiet"}.intersection(given) else tell)
     try:
         code = app(arguments, prog_name="tamiz", standalone_mode=False)
         flush()
@@ -96,6 +101,10 @@ def run(arguments: list[str] | None) -> int:
     if code == 130:
         return _interrupted()
     return int(code) if isinstance(code, int) else 0
+
+
+def _say_nothing(text: str) -> None:
+    """For ``--quiet``."""
 
 
 def _interrupted() -> int:

@@ -218,7 +218,7 @@ class Budget:
         if self.seconds is None:
             yield
             return
-        from tamiz.evaluation.study.making import CompileWatch
+        from tamiz.runtime.compiling import CompileWatch
 
         with CompileWatch(compiled=self.add):
             yield

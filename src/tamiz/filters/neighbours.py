@@ -26,8 +26,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
@@ -311,7 +311,8 @@ def _fill(start, stop, pairs, single, table, samples, distances, squared, symmet
             last = min(first + _STRIP, p)
             if p > _STRIP or pairs[task, 0] != held:
                 for r in range(rows):
-                    left[r, : last - first] = single[samples[top + r], first:last]
+                    for j in range(first, last):
+                        left[r, j - first] = single[samples[top + r], j]
                 for r in range(rows, _SIDE):
                     left[r, : last - first] = 0.0
                 held = pairs[task, 0]
@@ -445,7 +446,8 @@ def _choose(start, stop, distances, table, samples, bounds, ties, squared, out):
                 low, high = nearest[k - 1] - 2.0 * error, nearest[k - 1] + 2.0 * error
             near, doubtful = _sort_out(distances[r], ranges, i, low, high, out[r, g], maybe)
             if near + doubtful <= k:
-                out[r, g, near : near + doubtful] = maybe[:doubtful]
+                for a in range(doubtful):
+                    out[r, g, near + a] = maybe[a]
                 continue
             count, rest = 0, out[r, g, near:]
             for q in range(doubtful):

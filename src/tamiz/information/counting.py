@@ -27,8 +27,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from tamiz.runtime.compiling import njit
 
 #: Columns of a tile, and the number of counts that a tile may hold (half a megabyte).
 TILE = 256

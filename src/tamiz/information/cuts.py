@@ -29,10 +29,10 @@ from __future__ import annotations
 from threading import Event
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.columns import safe_units
 from tamiz.information.counting import log_table
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 
 #: Rounding of the mean and the deviation, relative to their size.

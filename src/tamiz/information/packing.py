@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.counting import HEIGHT, TILE, Pivots, Planes, log_table, unpack
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 
 #: Codes of this value are missing.

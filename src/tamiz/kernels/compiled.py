@@ -39,10 +39,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from scipy import sparse
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import product
 from tamiz.validation import Array, Matrix
 

@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import njit
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from tamiz.neighbors._space import ABSOLUTE, MISMATCH, SQUARE, UNFIT, Distance, Space
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import n_threads, one_blas_thread, run_tiles
 
@@ -525,7 +525,8 @@ def _near(idx, val, index, kind, weight, near):
     Training samples with missing values get minus infinity.
     """
     ptr, places, values = index.columns
-    near[:] = index.base
+    for i in range(len(near)):
+        near[i] = index.base[i]
     origin = 0.0
     for a in range(len(idx)):
         j, v, w = idx[a], val[a], weight[idx[a]]

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from tamiz.runtime.compiling import njit
 from tamiz.validation import TOO_LARGE
 
 #: What an attribute adds to the sum.

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +21,7 @@ from tamiz.neighbors._attributes import (
 )
 from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import METRICS, MISMATCH, SCALINGS, UNFIT, make_space
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
     N_JOBS,

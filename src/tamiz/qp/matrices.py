@@ -14,8 +14,8 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.memory import require_memory
 from tamiz.runtime.threads import run_tiles
 

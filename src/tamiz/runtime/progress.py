@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 
 class Progress:
@@ -72,3 +73,40 @@ class Progress:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
             self._width = 0
+
+
+# ------------------------------------------------------------------------------------ compiling
+
+#: Seconds of compiling after which it is announced in a terminal, where nobody listens.
+_PATIENCE = 2.0
+
+_listener: Callable[[str], None] | None = None
+_announced = False
+
+
+def listen_to_compiling(listener: Callable[[str], None] | None) -> None:
+    """Have the first function that is compiled announced at once, by a sentence.
+
+    By default the sentence is written to standard error if that is a terminal and compiling has
+    taken two seconds already.
+    """
+    global _listener, _announced
+    _listener, _announced = listener, False
+
+
+def announce_compiling(module: str, seconds: float) -> None:
+    """A function of ``module`` is about to be compiled; the first one was so many seconds ago."""
+    global _announced
+    if _announced:
+        return
+    sentence = (
+        f"compiling, once: {module} and what else is needed is prepared for this machine and kept; "
+        "later runs begin at once ('tamiz compile' prepares everything)"
+    )
+    if _listener is not None:
+        _announced = True
+        _listener(sentence)
+    elif seconds > _PATIENCE and sys.stderr is not None and sys.stderr.isatty():
+        _announced = True
+        sys.stderr.write(f"tamiz: {sentence}\n")
+        sys.stderr.flush()

@@ -26,10 +26,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from tamiz.data.errors import DataError
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import Batch, dense_pieces
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.codes import MOST_PACKED
 from tamiz.information.counting import count_ones
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import (
     check_block,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import check_block, check_codes, dense_pieces, refuse_other_cuts
 from tamiz.scale.cuts import Cuts

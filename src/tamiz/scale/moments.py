@@ -38,10 +38,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from tamiz.information.columns import LARGE, SMALL, safe_units
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.validation import IMPUTE, MissingValuesError
 
@@ -374,7 +374,8 @@ def _sum_chunks(start, stop, X, codes, weight, shift, count, mean, m2):  # type:
             _sum_block(X, rows, columns, codes, weight, shift, sizes, block, squares)
             _merge_block(sizes, block, squares, totals, mean[chunk], m2[chunk], left, right)
         if left == 0:
-            count[chunk] = totals
+            for k in range(len(totals)):
+                count[chunk, k] = totals[k]
 
 
 # Rows are cut out one by one below: of X[i, left:right] numba knows that it is contiguous, of
@@ -396,7 +397,8 @@ def _sum_block(X, rows, columns, codes, weight, shift, sizes, mean, m2):  # type
             total[j] += w * (x[j] - base[j])
     for k in range(len(sizes)):
         if sizes[k] > 0.0:
-            mean[k] /= sizes[k]
+            for j in range(mean.shape[1]):
+                mean[k, j] /= sizes[k]
     for i in range(first, last):
         k, w = codes[i], weight[i]
         x, base, middle = X[i, left:right], shift[k, left:right], mean[k, : right - left]

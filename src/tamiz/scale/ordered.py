@@ -19,7 +19,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tamiz.runtime.compiling import njit
 
 
 class Bounds(NamedTuple):
@@ -157,7 +158,8 @@ def _rank_sums(values, order, codes, weight, several, sums, doubt, ties):  # typ
                 tied += here * here * here - here
             below += here
             start = stop
-        sums[:, j] = ranks
+        for k in range(len(ranks)):
+            sums[k, j] = ranks[k]
         ties[j] = tied
 
 
@@ -193,7 +195,8 @@ def _largest_distances(values, order, codes, weight, several, low, high):  # typ
                         first = upto[k] / own[k] - (passed_before - before[k]) / rest[k]
                         last = (passed - upto[k]) / rest[k] - before[k] / own[k]
                         high[k, j] = max(high[k, j], first, last)
-                before[:] = upto
+                for k in range(n_classes):
+                    before[k] = upto[k]
                 passed_before = passed
 
 
@@ -250,5 +253,6 @@ def _most_right_inside(
                 for l in range(n_classes):
                     if k != l:
                         best = max(best, upto[k] + own[l] - before[l])
-        before[:] = upto
+        for k in range(n_classes):
+            before[k] = upto[k]
     return best

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.codes import MOST_CELLS, MOST_PACKED
 from tamiz.information.counting import MOST_PIVOTS, SCRATCH, TILE, count_pairs
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import (
     check_block,

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.codes import DiscreteColumns, require_pairs
 from tamiz.information.counting import fixed_point, fixed_point_scale, measure_all
 from tamiz.information.encoding import DISCRETE
+from tamiz.runtime.compiling import njit
 from tamiz.scale.counts import LevelCounts
 from tamiz.scale.cuts import Cuts
 from tamiz.scale.pair_counts import PairCounts

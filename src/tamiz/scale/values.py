@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tamiz.information.encoding import dense_blocks
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.batch import check_block, check_codes, dense_pieces
 

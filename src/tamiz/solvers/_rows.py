@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
+
+from tamiz.runtime.compiling import njit
 
 #: Multiply-adds of one compiled run: well below 0.2 s, so that Ctrl-C is noticed.
 WORK_PER_RUN = 8_000_000

@@ -40,10 +40,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.linalg import lapack
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import run_tiles
 

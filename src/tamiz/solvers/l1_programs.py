@@ -41,10 +41,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_interior import equations
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import intrinsic
 
 from tamiz.kernels.compiled import fill_row
+from tamiz.runtime.compiling import njit
 
 #: What the compiled loop reports.
 CONVERGED, RUNNING, STALLED, UNBOUNDED = range(4)

@@ -68,8 +68,8 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.solvers._rows import dot_row, row_arrays, rows_per_run
 

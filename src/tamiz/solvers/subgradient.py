@@ -43,9 +43,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from sklearn.utils.extmath import row_norms
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.solvers._rows import add_row, dot_row, row_arrays, rows_per_run
 

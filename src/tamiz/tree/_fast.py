@@ -16,8 +16,8 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.tree._samples import Growth, Levels, Limits, Rules, SortedSamples, divide

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.tree._fast import describe
 from tamiz.tree._samples import Rules, SortedSamples
 from tamiz.tree._splitting import NodeTotals

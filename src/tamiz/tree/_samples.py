@@ -12,8 +12,8 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.tree.impurity import MISSING, ROW, Criterion, logarithms
 from tamiz.tree.splits import Split, Surrogate

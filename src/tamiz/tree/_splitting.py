@@ -36,8 +36,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.tree._samples import Levels
 from tamiz.tree.impurity import (
     MISSING,

@@ -18,12 +18,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
     N_JOBS,

@@ -25,7 +25,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tamiz.runtime.compiling import njit
 
 
 class Criterion(IntEnum):

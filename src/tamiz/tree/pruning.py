@@ -28,9 +28,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.display import axes
+from tamiz.runtime.compiling import njit
 from tamiz.tree.structure import check_shape
 from tamiz.validation import checked, one_of, position, real_number
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
@@ -25,6 +24,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.tree.pruning import PruningPath, pruning_path, sums_along
 from tamiz.validation import (

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import njit
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.tree.splits import (
     LEFT,

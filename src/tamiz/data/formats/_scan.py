@@ -18,7 +18,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
+
+from tamiz.runtime.compiling import njit
 
 LEAST, MOST = -342, 308  # powers of ten that the table covers
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from tamiz.data.column import Column, RawTable
@@ -27,6 +26,7 @@ from tamiz.data.formats._scan import powers_of_five, read_decimal
 from tamiz.data.formats.base import Reader, readable
 from tamiz.data.formats.frames import from_csr
 from tamiz.data.plan import ColumnPlan, Options
+from tamiz.runtime.compiling import njit
 
 WIDE = 1 << 22  # features that a file may have however few values it holds
 CHUNK = 8 << 20  # bytes of text that are read at a time

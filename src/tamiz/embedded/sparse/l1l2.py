@@ -36,7 +36,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -51,6 +50,7 @@ from tamiz.embedded.sparse.l1l2_interior import (
     polish,
 )
 from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.solvers.linear_program import best_intercept

@@ -4,8 +4,8 @@
 methods, judges and numbers of features honestly, gives two answers and says why, and keeps what is
 needed to repeat it.
 
-Compiling on first use is announced, and measured (:class:`CompileWatch`), so that it does not count
-against a time budget.
+Compiling on first use is measured (:class:`~tamiz.runtime.compiling.CompileWatch`), so that it does
+not count against a time budget.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core import event
 
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
@@ -52,6 +51,7 @@ from tamiz.evaluation.study.predictions import (
     triple_predictions,
 )
 from tamiz.evaluation.study.result import Study, make_pipeline_for
+from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
 from tamiz.validation import (
     check_resume,
@@ -164,7 +164,7 @@ def make_study(
     problem = _Prepared.of(dataset, positive)
     measure = _measure(problem, scoring, class_weight)
     stop = StopSign()
-    with CompileWatch(lambda: say(_COMPILING), stop.extend) as compiled:
+    with CompileWatch(compiled=stop.extend) as compiled:
         plan = _plan(problem, fixed, given, say)
         free = fixed == Fixed(time_budget=time_budget)
         budget = time_budget or (1.4 * DEFAULT_BUDGET if free else None)
@@ -314,12 +314,6 @@ class _Measure(NamedTuple):
     scoring: Any
     class_weight: Any
     skewed: bool
-
-
-_COMPILING = (
-    "compiling, once: functions are prepared for this machine and kept; the first run takes a "
-    "minute longer"
-)
 
 
 @dataclass
@@ -584,66 +578,3 @@ def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
         "The permutation test selects features anew for every shuffle, but the method and the "
         "number of features were chosen with the true labels: its p-value is a little too small."
     )
-
-
-# ---------------------------------------------------------------------------------------- compiling
-
-
-_KIND = "numba:compile"
-
-
-class CompileWatch(event.Listener):
-    """Listens to numba while it is entered.
-
-    Compiled functions are kept on disk, so that only the first run, or the first with another kind
-    of table, compiles anything.
-
-    Parameters
-    ----------
-    announce : callable, optional
-        Called once, when the first function is compiled.
-    compiled : callable, optional
-        Called with the seconds that each took.
-
-    Attributes
-    ----------
-    seconds : float
-        Time spent on compiling.
-    """
-
-    def __init__(
-        self,
-        announce: Callable[[], None] | None = None,
-        compiled: Callable[[float], None] | None = None,
-    ):
-        self.announce = announce
-        self.compiled = compiled
-        self.seconds = 0.0
-        self._depth = 0
-        self._began = 0.0
-        self._announced = False
-
-    def on_start(self, event: Any) -> None:
-        """A function begins to be compiled; those that it calls are compiled inside."""
-        if not self._depth:
-            self._began = time.monotonic()
-        self._depth += 1
-        if not self._announced and self.announce is not None:
-            self._announced = True
-            self.announce()
-
-    def on_end(self, event: Any) -> None:
-        """A function is compiled."""
-        self._depth -= 1
-        if not self._depth:
-            spent = time.monotonic() - self._began
-            self.seconds += spent
-            if self.compiled is not None:
-                self.compiled(spent)
-
-    def __enter__(self) -> CompileWatch:
-        event.register(_KIND, self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        event.unregister(_KIND, self)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy import sparse, special
 from sklearn.utils._param_validation import StrOptions
 
@@ -33,6 +32,7 @@ from tamiz.filters.base import NUMBERS, encode_classes, refuse_categories
 from tamiz.filters.streaming import Needs, Stream, count_with_classes
 from tamiz.filters.univariate.base import BY_PVALUE, LabelledSamples, Scored, UnivariateFilter
 from tamiz.information.encoding import BINNING
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale import Batch
 from tamiz.validation import (

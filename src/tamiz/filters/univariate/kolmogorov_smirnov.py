@@ -21,12 +21,12 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters.univariate.base import BY_PVALUE
 from tamiz.filters.univariate.order import Between, OrderFilter, bounds_over_classes
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.ordered import OrderedColumns
 

@@ -25,7 +25,6 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
@@ -39,6 +38,7 @@ from tamiz.filters.univariate.base import (
     column_block,
     over_classes,
 )
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale import Batch, Bounds, ClassHistograms, Cuts, RowSample, fine_cuts
 from tamiz.scale.ordered import OrderedColumns

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from tamiz.kernels.compiled import exp_double
+from tamiz.runtime.compiling import njit
 
 # ---------------------------------------------------------------------- radial
 

@@ -37,8 +37,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from tamiz.runtime.compiling import njit
 
 LANES = 8
 NOBODY = -1  # the symbol of places after the end of a string; it matches none

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.kernels.compiled import fill_row, fill_rows
+from tamiz.runtime.compiling import njit
 from tamiz.solvers.pairs import UNBOUNDED, BoxPoint, run_pairs
 from tamiz.svm.path.gram import LazyGram
 from tamiz.svm.path.problem import CLOSE, BinaryDual, Doubt, DualBox

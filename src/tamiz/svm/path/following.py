@@ -40,11 +40,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tamiz.kernels import Linear
 from tamiz.qp import KernelQ, QMatrix, svc_problem
 from tamiz.qp.problem import equality_multiplier, optimality
+from tamiz.runtime.compiling import njit
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.pairs import RUNNING, BoxPoint

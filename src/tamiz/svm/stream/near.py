@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from tamiz.runtime.compiling import njit
 from tamiz.scale.batch import Batch
 from tamiz.svm.stream.newton import MachineRun, Rows, Tasks, Units, newton_passes, rehearse
 

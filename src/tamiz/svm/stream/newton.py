@@ -65,10 +65,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import linalg, sparse
 
 from tamiz.qp import DenseQ, simplex_problem
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import one_blas_thread
 from tamiz.scale.batch import Batch
 from tamiz.scale.sample import row_hash

@@ -1,0 +1,277 @@
+"""Compiled functions: how they are declared, where they are kept, and who hears of compiling.
+
+``njit`` here is numba's, with a cache of its own. numba's keeps a function as long as the file
+that it stands in and the version of numba are the same. Ours asks more, and less:
+
+- It is in a folder that the versions of NumPy, numba and llvmlite name, so that two environments
+  may share it, and none loads what was compiled for another NumPy. (Python's version is in the
+  names of the files, the processor in their index.)
+- It is out of date as soon as the text of the file changed, whatever its time stamp, or that of a
+  file from which it takes compiled functions, named tuples or constants.
+- It is written where NUMBA_CACHE_DIR says, else beside the source, else in the user's cache
+  folder. If ``tamiz compile`` has filled one that cannot be written (a container image), it is
+  read. Where nothing can be written or what is there is damaged, functions are compiled anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import pickle
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.dispatcher import Dispatcher
+
+from tamiz.runtime import progress
+
+#: Name of the folder for the versions that compiled code depends on.
+VERSIONS = f"numpy{np.__version__}-numba{numba.__version__}-llvmlite{llvmlite.__version__}"
+
+#: Attributes of a module that compiled functions take into themselves.
+_TAKEN_IN = (Dispatcher, int, float, complex, str, bytes, tuple, np.ndarray, np.generic)
+
+_IMPORT = re.compile(r"^[ \t]*from ([\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+def njit(*functions: Callable[..., Any], cache: bool = False, **options: Any) -> Any:
+    """``numba.njit`` whose cache is that of this module; use it as a decorator.
+
+    Parameters
+    ----------
+    cache : bool, default=False
+        Keep the compiled function on disk.
+    **options
+        Those of :func:`numba.njit`.
+    """
+    if functions:
+        return njit(cache=cache, **options)(*functions)
+    compile_later = numba.njit(**options)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher: Any = compile_later(function)
+        if cache and not numba.config.DISABLE_JIT:
+            dispatcher._cache = _Cache(function)
+        return dispatcher
+
+    return decorate
+
+
+# ------------------------------------------------------------------------------------ the cache
+
+
+def cache_folder() -> Path:
+    """The folder under which functions of this package are kept, one folder a room."""
+    return _place(inspect.getfile(njit)).parent
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, which is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+@functools.cache
+def _place(py_file: str) -> Path:
+    """The folder for the functions of a file: the first that can be written, or was filled."""
+    beside = UserWideCacheLocator.get_suitable_cache_subpath(py_file)
+    if numba.config.CACHE_DIR:
+        return Path(numba.config.CACHE_DIR, VERSIONS, beside)
+    own = Path(py_file).parent / "__pycache__" / VERSIONS
+    if _usable(own):
+        return own
+    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(folder, "tamiz", VERSIONS, beside)
+
+
+@functools.cache
+def _usable(folder: Path) -> bool:
+    return any(folder.glob("*.nbi")) or is_writable(folder)
+
+
+@functools.cache
+def _stamp(py_file: str, module: str) -> bytes:
+    """What the compiled functions of a file depend on: its text, and that of some that it imports.
+
+    Those are the files of the package whose compiled functions, named tuples and constants it
+    imports by name, and modules as such.
+    """
+    text = Path(py_file).read_bytes()
+    digest = hashlib.sha256(text)
+    names = vars(sys.modules[module]) if module in sys.modules else {}
+    package = module.partition(".")[0]
+    for home, imported in _IMPORT.findall(text.decode("utf-8")):
+        if home.partition(".")[0] != package:
+            continue
+        parts = (part.split(" as ")[-1].strip() for part in imported.strip("()").split(","))
+        values = [names.get(part.split("#")[0].strip()) for part in parts]
+        wanted = {value.__name__ for value in values if isinstance(value, ModuleType)}
+        if any(map(_is_taken_in, values)):
+            wanted.add(home)
+        for name in sorted(wanted - {module}):
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if file is not None:
+                digest.update(_stamp(file, name))
+    return digest.digest()
+
+
+def _is_taken_in(value: Any) -> bool:
+    kind = type(value).__name__
+    return (
+        isinstance(value, _TAKEN_IN)
+        or (isinstance(value, type) and issubclass(value, tuple))
+        or kind == "_Intrinsic"
+    )
+
+
+class _Locator:
+    """Where the functions of a file are kept, and when they are out of date."""
+
+    def __init__(self, function: Callable[..., Any], py_file: str):
+        self._py_file = py_file
+        self._module = function.__module__
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], py_file: str) -> _Locator:
+        return cls(function, py_file)
+
+    def ensure_cache_path(self) -> None:
+        _place(self._py_file).mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(_place(self._py_file))
+
+    def get_source_stamp(self) -> bytes:
+        return _stamp(self._py_file, self._module)
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _CacheFiles(CompileResultCacheImpl):
+    _locator_classes = [_Locator]
+
+
+class _Cache(FunctionCache):
+    """numba's, in our places; a file that cannot be read or written is as good as none."""
+
+    _impl_class = _CacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever damaged bytes lead to
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            try:
+                super().save_overload(sig, data)
+            except (pickle.UnpicklingError, EOFError, ValueError, AttributeError):  # damaged
+                self.flush()
+                super().save_overload(sig, data)
+        except OSError:  # read-only, or full
+            return
+
+
+# ---------------------------------------------------------------------------------- announcing
+
+
+_KIND = "numba:compile"
+
+
+class CompileWatch(event.Listener):
+    """Listens to numba while it is entered.
+
+    Compiled functions are kept on disk, so that only the first run, or the first with another kind
+    of table, compiles anything.
+
+    Parameters
+    ----------
+    announce : callable, optional
+        Called once, when the first function is compiled, with the name of its module.
+    compiled : callable, optional
+        Called with the seconds that each took.
+
+    Attributes
+    ----------
+    seconds : float
+        Time spent on compiling.
+    """
+
+    def __init__(
+        self,
+        announce: Callable[[str], None] | None = None,
+        compiled: Callable[[float], None] | None = None,
+    ):
+        self.announce = announce
+        self.compiled = compiled
+        self.seconds = 0.0
+        self._depth = 0
+        self._began = 0.0
+        self._announced = False
+
+    def on_start(self, event: Any) -> None:
+        """A function begins to be compiled; those that it calls are compiled inside."""
+        if not self._depth:
+            self._began = time.monotonic()
+        self._depth += 1
+        if not self._announced and self.announce is not None:
+            self._announced = True
+            self.announce(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event: Any) -> None:
+        """A function is compiled."""
+        self._depth -= 1
+        if not self._depth:
+            spent = time.monotonic() - self._began
+            self.seconds += spent
+            if self.compiled is not None:
+                self.compiled(spent)
+
+    def __enter__(self) -> CompileWatch:
+        event.register(_KIND, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        event.unregister(_KIND, self)
+
+
+class _Herald(event.Listener):
+    """Announces compiling of this package's functions, once in a process."""
+
+    def __init__(self) -> None:
+        self._first: str | None = None
+        self._began = 0.0
+
+    def on_start(self, event: Any) -> None:
+        name = event.data["dispatcher"].py_func.__module__
+        if name.partition(".")[0] != "tamiz":
+            return
+        if self._first is None:
+            self._first, self._began = name, time.monotonic()
+        progress.announce_compiling(self._first, time.monotonic() - self._began)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register(_KIND, _Herald())

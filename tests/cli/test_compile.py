@@ -1,0 +1,73 @@
+"""``tamiz compile``: what it prepares, and what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tamiz.cli.app import run as run_program
+from tamiz.cli.compile import small_fits
+from tests.cli.programs import is_one_line
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def program(*arguments, cache):
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "tamiz", *arguments],
+        env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
+    done = program("compile", "--only", "fisher", cache=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = re.fullmatch(r"2 parts ready in \d+ s; (\d+) files, [\d.]+ MB, in (.+)\n", done.stdout)
+    assert said is not None and int(said[1]) == len(list(Path(said[2]).rglob("*.nb[ic]"))) > 3
+    later = program("rank", "iris", "-m", "fisher", cache=tmp_path)
+    assert later.returncode == 0
+    assert "tamiz.scale.moments" not in later.stderr  # the reader's functions may be announced
+
+
+def test_several_jobs_prepare_the_same(tmp_path):
+    done = program("compile", "--only", "pearson", "--jobs", "2", cache=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3 parts ready in ")
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = program("compile", cache=tmp_path / "file" / "cache")
+    assert done.returncode == 2
+    assert is_one_line(done.stderr)
+    assert "cannot be written" in done.stderr and "NUMBA_CACHE_DIR" in done.stderr
+
+
+def test_a_part_that_is_unknown_is_refused(capsys):
+    assert run_program(["compile", "--only", "nothing like it"]) == 2
+    assert is_one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("room", ["filters", "embedded", "search", "svm", "tree", "neighbors"])
+def test_every_public_estimator_is_among_the_parts(room):
+    import importlib
+
+    from sklearn.base import BaseEstimator
+
+    package = importlib.import_module(f"tamiz.{room}")
+    public = {
+        name
+        for name in package.__all__
+        if isinstance(kind := getattr(package, name), type) and issubclass(kind, BaseEstimator)
+    }
+    made = {type(fit.make()).__name__ for fit in small_fits().values()}
+    assert public <= made
