@@ -59,7 +59,8 @@ def njit(*functions: Callable[..., Any], cache: bool = False, **options: Any) ->
     """
     if functions:
         return njit(cache=cache, **options)(*functions)
-    compile_later = numba.njit(**options)
+    # nobody asks for the address of a C function, and making it takes a twentieth of the time
+    compile_later = numba.njit(**{"no_cfunc_wrapper": True, **options})
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher: Any = compile_later(function)
