@@ -93,3 +93,46 @@ def shared_names() -> dict[str, list[str]]:
 def test_no_three_classes_share_a_name(shared_names):
     found = [f"{name}: {', '.join(places)}" for name, places in shared_names.items()]
     assert not found, "\n".join(found)
+
+
+def test_compiled_functions_are_declared_by_our_own_decorator():
+    """numba's own cache does not see what a function depends on (tamiz.runtime.compiling)."""
+    wrong = [
+        f"{path.relative_to(SRC)}:{node.lineno}"
+        for path, tree in TREES.items()
+        if path.name != "compiling.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").partition(".")[0] == "numba"
+        and {"njit", "jit"} & {alias.name for alias in node.names}
+    ]
+    assert wrong == []
+
+
+def test_lazy_packages_name_the_same_modules_for_checkers_and_for_use():
+    for path, tree in TREES.items():
+        tables = [
+            node.value.args[1]
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and getattr(node.value.func, "id", "") == "lazy_names"
+        ]
+        if not tables:
+            continue
+        package = ".".join(("tamiz", *path.parent.relative_to(SRC).parts))
+        package = package.replace("tamiz.tamiz", "tamiz")
+        used = {
+            (package + home if home.startswith(".") else home, name)
+            for home, names in ast.literal_eval(tables[0]).items()
+            for name in names.split()
+        }
+        seen = {
+            (statement.module, alias.name)
+            for node in tree.body
+            if isinstance(node, ast.If)
+            for statement in node.body
+            if isinstance(statement, ast.ImportFrom)
+            for alias in statement.names
+        }
+        assert used == seen, path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -203,3 +204,19 @@ def test_classes_are_not_changed_by_the_encoding(monkeypatch, capsys):
     assert run_program(["predict", "n.tamiz", "t.csv"]) == 1
     assert narrow.text() == told
     assert "use --out FILE" in capsys.readouterr().err
+
+
+def test_a_command_imports_no_more_than_it_needs():
+    """A ranking by a filter waits neither for figures nor for searches, trees and studies."""
+    code = (
+        "import sys; from tamiz.cli.app import run; code = run(['rank', 'iris', '-m', 'fisher', "
+        "'-q']); print(code, *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    code, *loaded = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    needless = ("matplotlib", "dask", "polars", "tamiz.reports", "tamiz.tree", "tamiz.svm")
+    needless += ("tamiz.search", "tamiz.evaluation.study", "tamiz.evaluation.comparison")
+    assert [name for name in loaded if name.startswith(needless)] == []

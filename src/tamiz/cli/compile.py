@@ -142,6 +142,8 @@ _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.tree", "CARTClassifier", {}),
     ("tamiz.tree", "CARTRegressor", {}),
     ("tamiz.tree", "ForestClassifier", {"n_estimators": 3}),
+    ("tamiz.tree", "BoostingClassifier", {"n_estimators": 3}),
+    ("tamiz.tree", "BoostingRegressor", {"n_estimators": 3}),
     ("tamiz.information", "Discretiser", {}),
     ("tamiz.information", "Discretiser", {"bins": "mdl"}),
 )
@@ -201,7 +203,11 @@ def small_fits() -> dict[str, SmallFit]:
             found[shown] = SmallFit(partial(_selector, name, task), kind)
     for home, class_name, params in _ESTIMATORS:
         cls = partial(_estimator, import_module, home, class_name, params)
-        kind = "numeric target" if class_name in ("SVR", "CARTRegressor") else "numbers"
+        kind = (
+            "numeric target"
+            if class_name in ("SVR", "CARTRegressor", "BoostingRegressor")
+            else "numbers"
+        )
         shown = f"{class_name}({', '.join(f'{k}={v!r}' for k, v in params.items())})"
         found[shown] = SmallFit(cls, kind)
         if home in ("tamiz.svm", "tamiz.neighbors") and kind == "numbers":

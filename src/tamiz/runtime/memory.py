@@ -118,8 +118,10 @@ def shown_size(n_bytes: float) -> str:
 def left_in_group(folder: Path, limit: str, usage: str) -> int | None:
     """What is left of the limit of a control group; pages of files are given back when asked."""
     try:
-        most, used = (int((folder / name).read_text()) for name in (limit, usage))
-        said = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        most, used = (int((folder / name).read_text("utf-8")) for name in (limit, usage))
+        said = dict(
+            line.split() for line in (folder / "memory.stat").read_text("utf-8").splitlines()
+        )
         used -= int(said.get("inactive_file", 0))
     except (OSError, ValueError):  # no group, or no limit
         return None
@@ -142,7 +144,7 @@ def _said() -> int | None:
 
 def _system() -> int | None:
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
         said = dict(line.split(":", 1) for line in lines if ":" in line)
         return 1024 * int(said["MemAvailable"].split()[0])
     except (OSError, ValueError, KeyError, IndexError):
@@ -176,7 +178,7 @@ def _address_space() -> int | None:
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most == resource.RLIM_INFINITY:
             return None
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
     except (ImportError, AttributeError, OSError, ValueError, IndexError):
         return None
     return max(0, most - pages * resource.getpagesize())
@@ -186,7 +188,7 @@ def _groups() -> Iterator[int | None]:
     """Of every control group that the process is in: what is left."""
     inside = ["/"]
     try:
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in Path("/proc/self/cgroup").read_text("utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
             if not controllers or "memory" in controllers.split(","):
                 inside.append(path)

@@ -25,12 +25,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree.forest import Bins, Forest, join_trees, leaf_sums, part_rows
 from tamiz.validation import (
