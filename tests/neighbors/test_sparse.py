@@ -311,7 +311,7 @@ def test_a_dense_copy_that_does_not_fit_is_refused_with_a_sentence(free_memory):
     free_memory(10_000)
     X, y = sparse.eye(40, 30, format="csr"), np.arange(40) % 2
     nominal = KNNClassifier(2, metric="mixed", categorical_features=[0])
-    with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB .*categorical_features"):
+    with pytest.raises(MemoryError, match=r"40 × 30 values: about 0\.1 MB.*categorical_features"):
         nominal.fit(X, y)
     model = KNNClassifier(2).fit(X.toarray(), y)
     with pytest.raises(MemoryError, match="Pass fewer rows at a time"):

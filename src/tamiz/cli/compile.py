@@ -203,11 +203,7 @@ def small_fits() -> dict[str, SmallFit]:
             found[shown] = SmallFit(partial(_selector, name, task), kind)
     for home, class_name, params in _ESTIMATORS:
         cls = partial(_estimator, import_module, home, class_name, params)
-        kind = (
-            "numeric target"
-            if class_name in ("SVR", "CARTRegressor", "BoostingRegressor")
-            else "numbers"
-        )
+        kind = "numeric target" if class_name.endswith(("SVR", "Regressor")) else "numbers"
         shown = f"{class_name}({', '.join(f'{k}={v!r}' for k, v in params.items())})"
         found[shown] = SmallFit(cls, kind)
         if home in ("tamiz.svm", "tamiz.neighbors") and kind == "numbers":
