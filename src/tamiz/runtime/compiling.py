@@ -33,7 +33,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
 
 from tamiz.runtime import progress
@@ -92,7 +92,8 @@ def is_writable(folder: Path) -> bool:
 @functools.cache
 def _place(py_file: str) -> Path:
     """The folder for the functions of a file: the first that can be written, or was filled."""
-    beside = UserWideCacheLocator.get_suitable_cache_subpath(py_file)
+    room = Path(py_file).resolve().parent
+    beside = f"{room.name}_{hashlib.sha256(str(room).encode()).hexdigest()[:40]}"
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR, VERSIONS, beside)
     own = Path(py_file).parent / "__pycache__" / VERSIONS
