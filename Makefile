@@ -27,6 +27,11 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Each worker begins with one half of the files, so that few functions are compiled by both.
 TWO_WORKERS := -n 2 --dist worksteal
 
+# The whole run ends, whatever hangs: pytest gives up by itself after an hour (pyproject.toml), and where
+# the command `timeout` is there it stops what pytest cannot.
+RUN_LIMIT := $(shell timeout --foreground 5 true 2>/dev/null && \
+	echo "timeout --foreground --kill-after=60 4500")
+
 # The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
 # else whichever of the two is found.
 LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
@@ -47,8 +52,8 @@ demo: $(DEMO_VENV)/.stamp  ## install tamiz, select features of real data, write
 
 test: lint $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
 	@echo "== pytest"
-	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
-		$(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
+	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR="$(CURDIR)/$(TEST_VENV)/numba-cache" \
+		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
 
 lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 	@echo "== ruff"
@@ -64,8 +69,8 @@ lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 # browser: it is newer than what its lowest driver knows.
 test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
 	@echo "== pytest, lowest versions"
-	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
-		$(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(LOWEST_VENV)/numba-cache" \
+		$(RUN_LIMIT) $(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
 		$(PYTEST_ARGS) tests
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
@@ -77,7 +82,7 @@ reproduce: $(TEST_VENV)/.stamp  ## published tables beside ours, quick forms (so
 	@$(ONE_THREAD) $(TEST_VENV)/bin/python examples/reproduce_all.py $(REPRODUCE_ARGS)
 
 docs: $(DOCS_VENV)/.fresh  ## build the documentation, examples run; any warning is an error
-	@NUMBA_CACHE_DIR=$(CURDIR)/$(DOCS_VENV)/numba-cache \
+	@NUMBA_CACHE_DIR="$(CURDIR)/$(DOCS_VENV)/numba-cache" \
 		$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import random
 import signal
 import sys
 import time
@@ -31,6 +32,16 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("TAMIZ_DATA", None)  # the packaged data sets, whatever folder the user has
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In another order if ``TAMIZ_SHUFFLE`` is the seed of one: files, and the tests in each."""
+    seed = os.environ.get("TAMIZ_SHUFFLE")
+    if seed is None:
+        return
+    draw = random.Random(seed)
+    keys = {item.path: draw.random() for item in items}
+    items.sort(key=lambda item: (keys[item.path], draw.random()))
 
 
 @pytest.fixture(autouse=True)

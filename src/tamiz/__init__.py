@@ -11,6 +11,8 @@ Examples
 FisherScore(n_features_to_select=5)
 """
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +124,45 @@ __all__ = [
     "save",
     "tune",
 ]
+
+
+def _can_be_written(path: str) -> bool:
+    """Whether a folder, or the nearest one above it that is there, can be written."""
+    while not os.path.isdir(path) and os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+    return os.access(path, os.W_OK | os.X_OK)
+
+
+def _find_place_for_compiled_code() -> None:
+    """Let numba keep compiled functions among temporary files if it can nowhere else.
+
+    It keeps them beside the source or in the home of the user, and refuses to work where neither
+    can be written: a package that the system installed, for a user without a home.
+    """
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__pycache__")
+    at_home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(os.path.join("~", ".cache"))
+    if os.environ.get("NUMBA_CACHE_DIR") or any(map(_can_be_written, (beside, at_home))):
+        return
+    import stat
+    import tempfile
+
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = os.path.join(tempfile.gettempdir(), f"tamiz-compiled-{user}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        found = os.lstat(folder)
+        # What is kept there is run: nobody else may have made it, or may write into it.
+        ours = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022
+    except OSError:
+        ours = False
+    if not ours:
+        folder = tempfile.mkdtemp(prefix="tamiz-compiled-")
+    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "numba" in sys.modules:  # which has read the environment already
+        sys.modules["numba"].config.CACHE_DIR = folder
+
+
+_find_place_for_compiled_code()
 
 
 def __getattr__(name: str) -> Any:
