@@ -40,8 +40,9 @@ trap 'chmod -R u+w "$place"; rm -rf "$place"' EXIT
 chmod 755 "$place"
 
 run() { # conditions joined by +, arguments of pytest
-    local folder=$place/plain home=$place/home workers=2 log stdin=/dev/null before=() after=()
-    local environment=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 "PATH=$PATH")
+    local folder=$place/plain home=$place/home workers=2 log ignored= stdin=/dev/null before=() after=()
+    local environment=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 "PATH=$PATH"
+        "TAMIZ_HYPOTHESIS=${TAMIZ_HYPOTHESIS:-same examples}")
     local condition conditions
     IFS=+ read -ra conditions <<<"$1"
     shift
@@ -49,7 +50,7 @@ run() { # conditions joined by +, arguments of pytest
     mkdir "$home"
     for condition in "${conditions[@]}"; do
         case $condition in
-        background) before+=(nohup) ;;
+        background) ignored=INT before+=(nohup) ;;
         closed-stdin) stdin=closed ;;
         no-terminal) before+=(setsid --wait) ;;
         dumb) environment+=(TERM=dumb) ;;
@@ -71,9 +72,9 @@ run() { # conditions joined by +, arguments of pytest
     log=$place/log
     (
         cd "$folder"
-        # A process that ignores SIGINT passes that on; `nohup` alone ignores SIGHUP only.
-        [ "${before[0]-}" != nohup ] || trap '' INT
-        [ "$stdin" = closed ] && exec <&- || exec <"$stdin"
+        # Ignored signals stay ignored in what is started; `nohup` alone is for SIGHUP only.
+        [ -z "$ignored" ] || trap '' "$ignored"
+        if [ "$stdin" = closed ]; then exec <&-; else exec <"$stdin"; fi
         "${before[@]}" "${after[@]}" env -i "${environment[@]}" \
             "$python" -m pytest -q -n "$workers" -p no:cacheprovider "$@"
     ) >"$log" 2>&1 || sed -n '/^=.* FAILURES\|^=.* ERRORS/,$p' "$log"
