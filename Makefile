@@ -40,7 +40,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint test-lowest bench reproduce docs environments clean check-python check-lowest-python
+.PHONY: help demo test lint test-lowest coverage bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,13 +65,23 @@ lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 	@echo "== import layers"
 	@$(TEST_VENV)/bin/lint-imports --no-logo
 
-# No doctests here: they show what current versions print. No slow tests: `make test` runs them. No
-# browser: it is newer than what its lowest driver knows.
+# What depends on versions: every test, but of those about our own arithmetic three cases each
+# (tests/conftest.py says which) and fewer examples of hypothesis. No doctests: they show what current
+# versions print. No slow tests: `make test` runs them. No browser: it is newer than what its lowest
+# driver knows.
 test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
 	@echo "== pytest, lowest versions"
 	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(LOWEST_VENV)/numba-cache" \
+		TAMIZ_CASES=3 TAMIZ_HYPOTHESIS="few examples" \
 		$(RUN_LIMIT) $(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
 		$(PYTEST_ARGS) tests
+
+coverage: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## the tests, with which lines and branches they reach
+	@rm -f .coverage .coverage.*
+	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR="$(CURDIR)/$(TEST_VENV)/numba-cache" \
+		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m coverage run -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
+	@$(TEST_VENV)/bin/python -m coverage combine --quiet
+	@$(TEST_VENV)/bin/python -m coverage report --skip-covered
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 	@if [ -f benchmarks/__main__.py ]; then \
@@ -88,7 +98,7 @@ docs: $(DOCS_VENV)/.fresh  ## build the documentation, examples run; any warning
 
 clean:  ## remove environments, caches and built files
 	rm -rf $(TEST_VENV) $(LOWEST_VENV) $(DEMO_VENV) $(DOCS_VENV) $(BENCH_VENV)
-	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environments: $(TEST_VENV)/.stamp $(DOCS_VENV)/.stamp $(LOWEST_VENV)/.stamp

@@ -15,13 +15,14 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from tamiz.search import ExhaustiveSearch
+from tamiz.search import ExhaustiveSearch, HoldOut
 from tamiz.search.exhaustive import count_by_size, fillings, in_words, subsets_of_size
 from tamiz.svm import SVC
 from tamiz.validation import check_units
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import search_strategies as naive
-from tests.search.cases import Table, linear_machine, marks, run_checks, selected
+from tests.search.cases import Table, linear_machine, marks, selected
 
 # ------------------------------------------------------------------------------ worked example 5
 
@@ -251,7 +252,6 @@ def test_workers_do_not_change_the_answer():
 
 def test_scikit_learn_checks():
     # one subset a fit: the checks are about the interface, and make some two hundred fits
-    done = run_checks(
-        "ExhaustiveSearch(GaussianNB(), n_features_to_select=1.0, cv=HoldOut(0.4, random_state=0))"
+    assert_every_check_passes(
+        ExhaustiveSearch(GaussianNB(), n_features_to_select=1.0, cv=HoldOut(0.4, random_state=0))
     )
-    assert done.returncode == 0, done.stderr
