@@ -12,6 +12,7 @@ FisherScore(n_features_to_select=5)
 """
 
 import os
+import pathlib
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,7 @@ __all__ = [
 
 def _can_be_written(path: str) -> bool:
     """Whether a folder, or the nearest one above it that is there, can be written."""
-    while not os.path.isdir(path) and os.path.dirname(path) != path:
+    while not pathlib.Path(path).is_dir() and os.path.dirname(path) != path:
         path = os.path.dirname(path)
     return os.access(path, os.W_OK | os.X_OK)
 
@@ -149,7 +150,7 @@ def _find_place_for_compiled_code() -> None:
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = os.path.join(tempfile.gettempdir(), f"tamiz-compiled-{user}")
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        pathlib.Path(folder).mkdir(mode=0o700, exist_ok=True, parents=True)
         found = os.lstat(folder)
         # What is kept there is run: nobody else may have made it, or may write into it.
         ours = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022
