@@ -41,7 +41,7 @@ chmod 755 "$place"
 
 run() { # conditions joined by +, arguments of pytest
     local folder=$place/plain home=$place/home workers=2 log ignored= stdin=/dev/null before=() after=()
-    local environment=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 "PATH=$PATH"
+    local environment=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "PATH=$PATH"
         "TAMIZ_HYPOTHESIS=${TAMIZ_HYPOTHESIS:-same examples}")
     local condition conditions
     IFS=+ read -ra conditions <<<"$1"
