@@ -247,8 +247,14 @@ def test_a_reader_who_left_does_not_lose_the_model(folder):
 
 
 @needs_bash
-@pytest.mark.parametrize("left", ["2> >(exec true)", "2>&-"])
-@pytest.mark.parametrize("wrong", [["rank", "missing.csv"], ["rank", "iris.csv", "--seeed", "1"]])
+@pytest.mark.parametrize(
+    ("wrong", "left"),
+    [
+        (["rank", "missing.csv"], "2>&-"),
+        (["rank", "iris.csv", "--seeed", "1"], "2>&-"),
+        (["rank", "iris.csv", "--seeed", "1"], "2> >(exec true)"),
+    ],
+)
 def test_a_closed_standard_error_leaves_the_exit_code(folder, wrong, left):
     command = f"{shlex.join([*PROGRAM, *wrong])} {left}"
     done = subprocess.run(

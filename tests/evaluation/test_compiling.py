@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from numba import njit
 from numba.core.errors import NumbaError
 
 from tamiz.evaluation.study.making import CompileWatch
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import ROOT
 
 
 def fresh():
