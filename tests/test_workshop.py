@@ -197,6 +197,7 @@ def test_fewer_cases_are_spread_over_all_and_every_test_stays():
 
 
 def test_another_order_keeps_the_tests_of_a_file_together(monkeypatch):
+    monkeypatch.delenv("TAMIZ_CASES", raising=False)
     items = [one for k in range(6) for one in items_of(f"qp/test_{k}.py", "test", 5)]
     orders = []
     for seed in ("1", "1", "2"):
