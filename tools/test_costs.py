@@ -59,7 +59,8 @@ def pytest_configure() -> None:
 
 def note(name: str, before: tuple[float, ...] = (0.0, 0.0, 0.0)) -> None:
     spent = [round(b - a, 3) for a, b in zip(before, clocks(), strict=True)]
-    with open(Path(os.environ["TAMIZ_COSTS"]) / f"{os.getpid()}.jsonl", "a") as file:
+    path = Path(os.environ["TAMIZ_COSTS"]) / f"{os.getpid()}.jsonl"
+    with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps([name, *spent]) + "\n")
 
 
@@ -80,7 +81,7 @@ def table(folder: Path, rows: int = 40) -> None:
     files: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
     tests: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
     for path in folder.glob("*.jsonl"):
-        for line in path.read_text().splitlines():
+        for line in path.read_text(encoding="utf-8").splitlines():
             name, own, children, compiled = json.loads(line)
             for sums in (files[name.partition("::")[0]], tests[name.partition("[")[0]]):
                 for k, value in enumerate((own + children, children, compiled, 1)):

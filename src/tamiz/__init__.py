@@ -12,9 +12,9 @@ FisherScore(n_features_to_select=5)
 """
 
 import os
-import pathlib
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -127,11 +127,10 @@ __all__ = [
 ]
 
 
-def _can_be_written(path: str) -> bool:
+def _can_be_written(path: Path) -> bool:
     """Whether a folder, or the nearest one above it that is there, can be written."""
-    while not pathlib.Path(path).is_dir() and os.path.dirname(path) != path:
-        path = os.path.dirname(path)
-    return os.access(path, os.W_OK | os.X_OK)
+    nearest = next(one for one in (path, *path.parents) if one.is_dir() or one == one.parent)
+    return os.access(nearest, os.W_OK | os.X_OK)
 
 
 def _find_place_for_compiled_code() -> None:
@@ -140,27 +139,36 @@ def _find_place_for_compiled_code() -> None:
     It keeps them beside the source or in the home of the user, and refuses to work where neither
     can be written: a package that the system installed, for a user without a home.
     """
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__pycache__")
-    at_home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(os.path.join("~", ".cache"))
-    if os.environ.get("NUMBA_CACHE_DIR") or any(map(_can_be_written, (beside, at_home))):
+    if os.environ.get("NUMBA_CACHE_DIR") or _can_be_written(
+        Path(__file__).with_name("__pycache__")
+    ):
         return
+    try:
+        at_home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        if _can_be_written(at_home):
+            return
+    except (
+        RuntimeError,
+        OSError,
+    ):  # an unknown user, or a folder closed to them
+        pass
     import stat
     import tempfile
 
     user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = os.path.join(tempfile.gettempdir(), f"tamiz-compiled-{user}")
+    folder = Path(tempfile.gettempdir()) / f"tamiz-compiled-{user}"
     try:
-        pathlib.Path(folder).mkdir(mode=0o700, exist_ok=True, parents=True)
-        found = os.lstat(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
         # What is kept there is run: nobody else may have made it, or may write into it.
         ours = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022
     except OSError:
         ours = False
     if not ours:
-        folder = tempfile.mkdtemp(prefix="tamiz-compiled-")
-    os.environ["NUMBA_CACHE_DIR"] = folder
+        folder = Path(tempfile.mkdtemp(prefix="tamiz-compiled-"))
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
     if "numba" in sys.modules:  # which has read the environment already
-        sys.modules["numba"].config.CACHE_DIR = folder
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
 
 
 _find_place_for_compiled_code()
