@@ -11,6 +11,7 @@ import sys
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from unittest import mock
 
 from jsonschema import Draft202012Validator
 
@@ -27,6 +28,7 @@ def run(*arguments, cwd=None):
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     command = [*PROGRAM, *map(str, arguments)]
     with (
+        mock.patch.object(sys, "argv", ["tamiz", *command[len(PROGRAM) :]]),  # as reports show it
         contextlib.chdir(cwd or Path.cwd()),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

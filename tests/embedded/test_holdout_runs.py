@@ -94,16 +94,20 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path, save_every_step):
     assert resumed.selection_.notes["n_fits"] == 12 - 5
 
 
-def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
-    keeper = Checkpoint(tmp_path / "state.npz", {}, every=0.02)
+def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch, clock):
+    def write(file):
+        clock.now += 0.02
+
     with monkeypatch.context() as patch:
-        patch.setattr("tamiz.runtime.checkpoint.os.fsync", lambda file: time.sleep(0.02))
-        keeper.save({"k": 1}, now=True)  # takes 0.02 s: nothing for 0.4 s
-    time.sleep(0.1)
-    keeper.save({"k": 2})
-    assert int(np.load(keeper.path)["k"]) == 1
-    time.sleep(0.5)
-    keeper.save({"k": 3})
+        patch.setattr(time, "monotonic", clock)
+        patch.setattr("tamiz.runtime.checkpoint.os.fsync", write)
+        keeper = Checkpoint(tmp_path / "state.npz", {}, every=0.02)
+        keeper.save({"k": 1}, now=True)  # takes 0.02 s, or 0.04: nothing for 0.4 s
+        clock.now += 0.1
+        keeper.save({"k": 2})
+        assert int(np.load(keeper.path)["k"]) == 1
+        clock.now += 0.8
+        keeper.save({"k": 3})
     assert int(np.load(keeper.path)["k"]) == 3
 
 
