@@ -11,6 +11,7 @@ LOWEST_VENV := .venv-lowest
 DEMO_VENV   := .venv-demo
 DOCS_VENV   := .venv-docs
 BENCH_VENV  := .venv-bench
+COMPILED    := .numba-cache
 
 PIP := -m pip --disable-pip-version-check --quiet --quiet
 # The pip of an older Python does not know the groups of pyproject.toml.
@@ -21,11 +22,15 @@ FOR_DOCS  := --group docs --editable ".[frames,plot]"
 FOR_BENCH := --group bench --editable ".[frames]"
 SOURCES := $(shell find src -name '*.py' -o -name 'py.typed')
 
-# Two pytest workers with one BLAS thread each, instead of two times all cores. SCIPY_ARRAY_API
-# lets scikit-learn run the last of its estimator checks, which it would skip otherwise.
+# Two pytest workers with one BLAS thread each, instead of two times all cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Each worker begins with one half of the files, so that few functions are compiled by both.
 TWO_WORKERS := -n 2 --dist worksteal
+
+# The whole run ends, whatever hangs: pytest gives up by itself after an hour (pyproject.toml), and where
+# the command `timeout` is there it stops what pytest cannot.
+RUN_LIMIT := $(shell timeout --foreground 5 true 2>/dev/null && \
+	echo "timeout --foreground --kill-after=60 4500")
 
 # The lowest versions have wheels for Python 3.11 and 3.12 only: take PYTHON if it is one of them,
 # else whichever of the two is found.
@@ -35,7 +40,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint test-lowest bench reproduce docs environments clean check-python check-lowest-python
+.PHONY: help demo test lint test-lowest coverage bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,10 +50,10 @@ demo: $(DEMO_VENV)/.stamp  ## install tamiz, select features of real data, write
 	@echo
 	@echo "More: $(DEMO_VENV)/bin/tamiz --help, the guide in docs/ (make docs)."
 
-test: lint $(TEST_VENV)/numba-cache  ## linters, types, import layers, tests and doctests
+test: lint $(COMPILED)  ## linters, types, import layers, tests and doctests
 	@echo "== pytest"
-	@$(ONE_THREAD) SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
-		$(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" \
+		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
 
 lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 	@echo "== ruff"
@@ -60,13 +65,23 @@ lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 	@echo "== import layers"
 	@$(TEST_VENV)/bin/lint-imports --no-logo
 
-# No doctests here: they show what current versions print. No slow tests: `make test` runs them. No
-# browser: it is newer than what its lowest driver knows.
+# What depends on versions: every test, but of those about our own arithmetic three cases each
+# (tests/conftest.py says which) and fewer examples of hypothesis. No doctests: they show what current
+# versions print. No slow tests: `make test` runs them. No browser: it is newer than what its lowest
+# driver knows.
 test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with the lowest versions pyproject.toml names
 	@echo "== pytest, lowest versions"
-	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
-		$(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(LOWEST_VENV)/numba-cache" \
+		TAMIZ_CASES=3 TAMIZ_HYPOTHESIS="few examples" \
+		$(RUN_LIMIT) $(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
 		$(PYTEST_ARGS) tests
+
+coverage: $(TEST_VENV)/.stamp $(COMPILED)  ## the tests, with which lines and branches they reach
+	@rm -f .coverage .coverage.*
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" \
+		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m coverage run -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
+	@$(TEST_VENV)/bin/python -m coverage combine --quiet
+	@$(TEST_VENV)/bin/python -m coverage report --skip-covered
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 	@if [ -f benchmarks/__main__.py ]; then \
@@ -77,13 +92,13 @@ reproduce: $(TEST_VENV)/.stamp  ## published tables beside ours, quick forms (so
 	@$(ONE_THREAD) $(TEST_VENV)/bin/python examples/reproduce_all.py $(REPRODUCE_ARGS)
 
 docs: $(DOCS_VENV)/.fresh  ## build the documentation, examples run; any warning is an error
-	@NUMBA_CACHE_DIR=$(CURDIR)/$(DOCS_VENV)/numba-cache \
+	@NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" \
 		$(DOCS_VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html"
 
 clean:  ## remove environments, caches and built files
 	rm -rf $(TEST_VENV) $(LOWEST_VENV) $(DEMO_VENV) $(DOCS_VENV) $(BENCH_VENV)
-	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.* $(COMPILED)
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environments: $(TEST_VENV)/.stamp $(DOCS_VENV)/.stamp $(LOWEST_VENV)/.stamp
@@ -135,7 +150,7 @@ $(DOCS_VENV)/.stamp: pyproject.toml | check-python
 	@touch $@
 
 # The gallery looks only at the text of an example: after a change of the source all are run again.
-$(DOCS_VENV)/.fresh: $(DOCS_VENV)/.stamp $(SOURCES) | $(DOCS_VENV)/numba-cache
+$(DOCS_VENV)/.fresh: $(DOCS_VENV)/.stamp $(SOURCES) | $(COMPILED)
 	@rm -rf docs/_build docs/auto_examples docs/generated
 	@touch $@
 
@@ -146,8 +161,13 @@ $(BENCH_VENV)/.stamp: pyproject.toml | check-python
 	@$(BENCH_VENV)/bin/python $(PIP) install $(FOR_BENCH)
 	@touch $@
 
-# Compiled functions are cached per environment, and from scratch after any change of the source:
-# numba looks only at the file of a function, not at those of the functions it calls.
-%/numba-cache: %/.stamp $(SOURCES)
+# Compiled functions are kept from scratch after any change of the source: numba looks only at the
+# file of a function, not at those of the functions it calls. Tests and documentation share them,
+# since both have the newest versions (numba compiles again what another version of it has kept).
+$(COMPILED): pyproject.toml $(SOURCES)
+	@rm -rf $@
+	@mkdir $@
+
+$(LOWEST_VENV)/numba-cache: $(LOWEST_VENV)/.stamp $(SOURCES)
 	@rm -rf $@
 	@mkdir $@

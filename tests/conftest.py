@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import random
 import signal
 import sys
 import time
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported; see checks.py
 
 import hypothesis
 import numpy as np
@@ -23,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # except where the same commit must always get the same verdict.
 hypothesis.settings.register_profile("new examples", deadline=None)
 hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
+hypothesis.settings.register_profile(
+    "few examples", deadline=None, derandomize=True, max_examples=20
+)
 hypothesis.settings.load_profile(os.environ.get("TAMIZ_HYPOTHESIS", "new examples"))
 
 # A process started in the background of a script ignores SIGINT, and so would what it starts: tests
@@ -31,6 +37,40 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("TAMIZ_DATA", None)  # the packaged data sets, whatever folder the user has
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Fewer cases if ``TAMIZ_CASES`` is a number; another order if ``TAMIZ_SHUFFLE`` is a seed."""
+    if cases := int(os.environ.get("TAMIZ_CASES", 0)):
+        kept = set(fewer_cases(items, cases))
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+    if seed := os.environ.get("TAMIZ_SHUFFLE"):
+        draw = random.Random(seed)
+        files = {item.path: draw.random() for item in items}
+        items.sort(key=lambda item: (files[item.path], draw.random()))
+
+
+#: Where each case is about other packages: frames, files, processes, options.
+ALL_CASES = {"cli", "data", "runtime", "scale", "validation", "test_persistence.py"}
+
+
+def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
+    """Every test, but of one with many cases only so many, from the first to the last.
+
+    All cases of scikit-learn's checks stay, and all of what is in ``ALL_CASES``.
+    """
+    functions: dict[Any, list[pytest.Item]] = {}
+    for item in items:
+        functions.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
+    for (path, _), cases in functions.items():
+        folder = path.relative_to(ROOT).parts[1]
+        check = "check" in getattr(getattr(cases[0], "callspec", None), "params", ())
+        if check or folder in ALL_CASES or len(cases) <= most:
+            yield from cases
+        else:
+            step = (len(cases) - 1) / (most - 1) if most > 1 else 0
+            yield from (cases[round(k * step)] for k in range(most))
 
 
 @pytest.fixture(autouse=True)

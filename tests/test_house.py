@@ -11,7 +11,6 @@ import pytest
 import tamiz
 
 SRC = Path(tamiz.__file__).parent
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SRC.rglob("*.py"))}
 
 
 def name_of(path: Path) -> str:
@@ -19,7 +18,15 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path) for path in TREES}
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """Every file of the package, parsed: not while tests are collected, which every worker does."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SRC.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def modules(trees) -> set[str]:
+    return {name_of(path) for path in trees}
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -43,11 +50,11 @@ def reaches_in(module: str, target: str) -> bool:
     return False
 
 
-def test_private_modules_are_imported_inside_their_package_only():
+def test_private_modules_are_imported_inside_their_package_only(trees, modules):
     found = [
         f"{name_of(path)} imports {target}"
-        for path, tree in TREES.items()
-        for target in sorted(imported(tree) & MODULES)
+        for path, tree in trees.items()
+        for target in sorted(imported(tree) & modules)
         if reaches_in(name_of(path), target)
     ]
     assert not found, "\n".join(found)
@@ -59,21 +66,21 @@ def test_a_private_module_of_another_package_would_be_found():
     assert not reaches_in("tamiz.search", "tamiz.search._records")
 
 
-def test_validation_is_imported_as_a_package():
+def test_validation_is_imported_as_a_package(trees, modules):
     found = [
         f"{name_of(path)} imports {target}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if path.parent.name != "validation"
-        for target in sorted(imported(tree) & MODULES)
+        for target in sorted(imported(tree) & modules)
         if target.startswith("tamiz.validation.")
     ]
     assert not found, "\n".join(found)
 
 
-def test_no_four_files_of_a_folder_share_a_prefix():
+def test_no_four_files_of_a_folder_share_a_prefix(trees):
     groups = Counter(
         (path.parent.relative_to(SRC).as_posix(), path.stem.lstrip("_").split("_")[0])
-        for path in TREES
+        for path in trees
         if "_" in path.stem.lstrip("_")
     )
     found = [f"{folder}/{prefix}_*: {n}" for (folder, prefix), n in groups.items() if n > 3]
@@ -81,9 +88,9 @@ def test_no_four_files_of_a_folder_share_a_prefix():
 
 
 @pytest.fixture(scope="module")
-def shared_names() -> dict[str, list[str]]:
+def shared_names(trees) -> dict[str, list[str]]:
     classes = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 classes[node.name.lstrip("_")].append(name_of(path))
@@ -95,11 +102,11 @@ def test_no_three_classes_share_a_name(shared_names):
     assert not found, "\n".join(found)
 
 
-def test_compiled_functions_are_declared_by_our_own_decorator():
+def test_compiled_functions_are_declared_by_our_own_decorator(trees):
     """numba's own cache does not see what a function depends on (tamiz.runtime.compiling)."""
     wrong = [
         f"{path.relative_to(SRC)}:{node.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees.items()
         if path.name != "compiling.py"
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
@@ -109,8 +116,8 @@ def test_compiled_functions_are_declared_by_our_own_decorator():
     assert wrong == []
 
 
-def test_lazy_packages_name_the_same_modules_for_checkers_and_for_use():
-    for path, tree in TREES.items():
+def test_lazy_packages_name_the_same_modules_for_checkers_and_for_use(trees):
+    for path, tree in trees.items():
         tables = [
             node.value.args[1]
             for node in tree.body

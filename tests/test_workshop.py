@@ -10,14 +10,16 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
+from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tamiz
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import ROOT, fewer_cases, pytest_collection_modifyitems
 
 #: The command line is a program; these are for other rooms, or the former place of something.
 NOT_FOR_USERS = {"cli", "display", "reproduce", "runtime", "selector"}
@@ -171,6 +173,57 @@ def test_d8_is_the_published_table(d8):
     assert d8.X[d8.y == -1].mean(axis=0)[:2].tolist() == [150.75, 78.25]
     np.testing.assert_allclose(d8.X[d8.y == 1].std(axis=0)[:2], [2.586, 2.2913], atol=5e-4)
     np.testing.assert_allclose(d8.X[d8.y == -1].std(axis=0)[:2], [2.586, 2.3848], atol=5e-4)
+
+
+# -------------------------------------------------------------------------------- the run of tests
+
+
+def items_of(file: str, test: str, n: int, **params: object) -> list[SimpleNamespace]:
+    """What pytest collects for a test with so many cases."""
+    path, callspec = ROOT / "tests" / file, SimpleNamespace(params=params)
+    return [
+        SimpleNamespace(path=path, originalname=test, name=f"{test}[{k}]", callspec=callspec)
+        for k in range(n)
+    ]
+
+
+def test_fewer_cases_are_spread_over_all_and_every_test_stays():
+    many, few = items_of("qp/test_a.py", "many", 10), items_of("qp/test_a.py", "few", 3)
+    assert list(fewer_cases([*many, *few], 3)) == [many[0], many[4], many[9], *few]
+    assert list(fewer_cases(many, 1)) == many[:1]
+    frames = items_of("data/test_a.py", "frames", 10)
+    checks = items_of("qp/test_a.py", "checks", 10, estimator=None, check=None)
+    assert list(fewer_cases([*frames, *checks], 3)) == [*frames, *checks]
+
+
+def test_another_order_keeps_the_tests_of_a_file_together(monkeypatch):
+    monkeypatch.delenv("TAMIZ_CASES", raising=False)
+    items = [one for k in range(6) for one in items_of(f"qp/test_{k}.py", "test", 5)]
+    orders = []
+    for seed in ("1", "1", "2"):
+        monkeypatch.setenv("TAMIZ_SHUFFLE", seed)
+        order = items.copy()
+        pytest_collection_modifyitems(None, order)
+        assert order != items and {id(one) for one in order} == {id(one) for one in items}
+        assert len([path for path, _ in groupby(one.path for one in order)]) == 6
+        orders.append([one.path.name + one.name for one in order])
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_whole_run_has_a_time_limit(tmp_path):
+    (tmp_path / "test_three.py").write_text(
+        "import time, pytest\n@pytest.mark.parametrize('k', range(3))\n"
+        "def test_it(k): time.sleep(0.2)\n",
+        encoding="utf-8",
+    )
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c"]
+    for limit, words in (("0.1", "session-timeout: 0.1 sec exceeded"), ("600", "3 passed")):
+        ini = tmp_path / "pytest.ini"
+        ini.write_text(f"[pytest]\nsession_timeout = {limit}\n", encoding="utf-8")
+        done = subprocess.run([*pytest_run, ini, tmp_path], capture_output=True, text=True)
+        assert words in done.stdout
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert settings["pytest"]["ini_options"].keys() >= {"timeout", "session_timeout"}
 
 
 # ---------------------------------------------------------------------------------- the newcomer

@@ -1,30 +1,57 @@
-"""Running the program as a user does: in a process of its own."""
+"""Running the program: in this process, or as a user does, in one of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from unittest import mock
 
 from jsonschema import Draft202012Validator
+
+from tamiz.cli.app import run as run_program
 
 PROGRAM = [sys.executable, "-m", "tamiz"]
 
 
-def run(*arguments, cwd=None, timeout=240, **environment):
-    """Run ``tamiz`` with these arguments; output is piped, so no terminal is seen."""
+def run(*arguments, cwd=None):
+    """Run ``tamiz`` with these arguments in this process: nothing is loaded or compiled again.
+
+    Output goes to a stream that is no terminal, as if it were piped.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    command = [*PROGRAM, *map(str, arguments)]
+    with (
+        mock.patch.object(sys, "argv", ["tamiz", *command[len(PROGRAM) :]]),  # as reports show it
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run_program(command[len(PROGRAM) :])
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8"))
+    return subprocess.CompletedProcess(command, code, *texts)
+
+
+def run_apart(*arguments, cwd=None):
+    """The same in a process of its own, as from a script."""
     return subprocess.run(
         [*PROGRAM, *map(str, arguments)],
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=timeout,
+        timeout=240,
         cwd=cwd,
         check=False,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
 
 

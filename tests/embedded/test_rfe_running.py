@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from tamiz.embedded.rfe.machines import KernelMachines, LinearMachines, Machines
 from tamiz.kernels import RBF, Precomputed
 from tamiz.svm import SVC
 from tests.calls import failing, interrupted, watched
+from tests.checks import assert_every_check_passes
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -416,30 +416,10 @@ def test_function_kernel():
     assert np.array_equal(rfe.order_, SVMRFE(2).fit(X, y).order_)
 
 
-CHECKS = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from tamiz.embedded import SVMRFE
-answers = {}
-for text in json.loads(sys.argv[1]):
-    answers[text] = [
-        (a["check_name"], a["status"]) for a in check_estimator(eval(text), on_fail=None)
-    ]
-print(json.dumps(answers))
-"""
-
-
-def test_every_estimator_check_passes():
-    texts = ["SVMRFE()", "SVMRFE(kernel='rbf', step='half')", "SVMRFE(criterion='radius_margin')"]
-    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "-c", CHECKS, json.dumps(texts)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for text, answers in json.loads(done.stdout).items():
-        assert len(answers) > 40
-        assert [a for a in answers if a[1] != "passed"] == [], text
+@pytest.mark.parametrize(
+    "selector",
+    [SVMRFE(), SVMRFE(kernel="rbf", step="half"), SVMRFE(criterion="radius_margin")],
+    ids=str,
+)
+def test_every_estimator_check_passes(selector):
+    assert_every_check_passes(selector)

@@ -279,7 +279,8 @@ def test_a_run_that_was_cut_short_says_so_and_invents_no_interval():
             assert np.isnan(study.honest["low"])
 
 
-def test_the_same_seed_gives_the_same_answer_for_any_number_of_workers():
+def test_the_same_seed_gives_the_same_answer_for_any_number_of_workers(clock):
+    """The clock stands still: a study that takes long, on a busy machine, does with less."""
     data = load("iris")
     options = {"cv": 3, "repeats": 2, "sizes": [1, 2, 4]}
     one = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=1, **options)

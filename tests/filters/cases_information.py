@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import warnings
-
 import numpy as np
-import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from tests.naive import information as naive
 
@@ -48,12 +43,3 @@ def check_completion(selector, X, y):
     rest = rest[~np.array(flat, dtype=bool)]
     assert (np.diff(selector.scores_[rest]) <= 0).all()
     assert whole.support_.tolist() == selector.support_.tolist()
-
-
-def all_checks_pass(estimator):
-    if os.environ.get("SCIPY_ARRAY_API") != "1":
-        pytest.skip("scikit-learn leaves checks out unless SCIPY_ARRAY_API=1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(estimator, on_fail=None)
-    assert [r["check_name"] for r in results if r["status"] != "passed"] == []

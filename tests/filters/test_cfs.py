@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,10 +14,9 @@ from sklearn.pipeline import make_pipeline
 
 from tamiz.filters.cfs import CFS, SEARCHES, Correlations, Merit, merit
 from tamiz.information import encode
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import cfs as naive
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 EXAMPLE = np.array(
     [
@@ -283,32 +277,13 @@ def test_a_copy_of_the_only_feature_gains_nothing():
 # ------------------------------------------------------------------------------ as an estimator
 
 
-PROGRAM = """
-import warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from tamiz.filters.cfs import CFS
-answers = check_estimator({selector}, on_fail=None)
-assert len(answers) > 40
-assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []
-"""
-
-
 @pytest.mark.parametrize(
     "selector",
-    ["CFS()", "CFS(search='forward', bins='mean_std')", "CFS(correlation='pearson')"],
+    [CFS(), CFS(search="forward", bins="mean_std"), CFS(correlation="pearson")],
+    ids=str,
 )
 def test_scikit_learn_checks(selector):
-    """In a process of its own: some checks are skipped unless SciPy is imported with a setting."""
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(selector=selector)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    assert_every_check_passes(selector)
 
 
 def test_containers():

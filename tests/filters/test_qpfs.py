@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,10 +17,9 @@ from tamiz.filters import redundancy
 from tamiz.filters.qpfs import QPFS
 from tamiz.filters.redundancy import smallest_eigenvalue
 from tamiz.information import encode
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import qpfs as naive
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def convex_problem(m, seed, rank=None):
@@ -460,38 +454,19 @@ def test_pipeline_and_grid_search():
     assert grid.best_score_ > 0.9
 
 
-PROGRAM = """
-import warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from tamiz.filters.qpfs import QPFS
-answers = check_estimator({selector}, on_fail=None)
-assert len(answers) > 40
-assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []
-"""
-
-
 @pytest.mark.parametrize(
     "selector",
     [
-        "QPFS()",
-        "QPFS(similarity='pearson', alpha=0.3)",
-        "QPFS(nystroem=0.5, sampling='kmeans', diagonal='exact', random_state=0)",
-        "QPFS(similarity='pearson', nystroem=0.5, sampling='leverage', random_state=0)",
-        "QPFS(rank_tol=0.1, bins='mdl')",
+        QPFS(),
+        QPFS(similarity="pearson", alpha=0.3),
+        QPFS(nystroem=0.5, sampling="kmeans", diagonal="exact", random_state=0),
+        QPFS(similarity="pearson", nystroem=0.5, sampling="leverage", random_state=0),
+        QPFS(rank_tol=0.1, bins="mdl"),
     ],
+    ids=str,
 )
 def test_scikit_learn_checks(selector):
-    """In a process of its own: some checks are skipped unless SciPy is imported with a setting."""
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(selector=selector)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    assert_every_check_passes(selector)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from tamiz.information import Discretiser, discretise
+from tests.checks import assert_every_check_passes
 from tests.naive import information as naive
 
 numbers = st.integers(-20, 20).map(lambda k: k / 4) | st.floats(-1e6, 1e6)
@@ -183,12 +182,7 @@ def test_mdl_asks_for_a_target():
 
 @pytest.mark.parametrize("method", ["mean_std", "mdl", "width", "frequency"])
 def test_scikit_learn_checks(method):
-    from sklearn.utils.estimator_checks import check_estimator
-
-    if os.environ.get("SCIPY_ARRAY_API") != "1":
-        pytest.skip("scikit-learn leaves checks out unless SCIPY_ARRAY_API=1")
-    results = check_estimator(Discretiser(method), on_fail=None)
-    assert [r["check_name"] for r in results if r["status"] != "passed"] == []
+    assert_every_check_passes(Discretiser(method))
 
 
 @pytest.mark.parametrize("fitted", ["category", "int64", "float64", "Int64"])

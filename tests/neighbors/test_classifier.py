@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,10 +22,10 @@ from tamiz.data import load
 from tamiz.evaluation import compare
 from tamiz.neighbors import KNNClassifier
 from tamiz.search import ForwardSelection
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import knn as naive
 
-ROOT = Path(__file__).resolve().parents[2]
 SYMBOLS = ["a", "b", "c", "d"]
 REJECT = {"nearest": None, "frequent": None, "abstain": "?"}
 
@@ -365,28 +359,14 @@ def test_mixed_tables_straight_from_disk(name):
     assert again == pytest.approx(score, abs=0.02)  # the same columns, by name
 
 
-def test_scikit_learn_s_checks_pass():
-    program = """
-import json, warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from tamiz.neighbors import KNNClassifier
 # (a check of scikit-learn 1.6 fails by itself for estimators of categories without missing values)
-models = [KNNClassifier(missing="error"), KNNClassifier(metric="mixed", ties="frequent")]
-found = [[a["check_name"], a["status"], repr(a["exception"])]
-         for m in models for a in check_estimator(m, on_fail=None)]
-print("FOUND" + json.dumps(found))
-"""
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300,
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (line,) = [s for s in done.stdout.splitlines() if s.startswith("FOUND")]
-    found = json.loads(line.removeprefix("FOUND"))
-    assert len(found) > 80
-    assert not [answer for answer in found if answer[1] != "passed"]
+@pytest.mark.parametrize(
+    "model",
+    [KNNClassifier(missing="error"), KNNClassifier(metric="mixed", ties="frequent")],
+    ids=str,
+)
+def test_scikit_learn_s_checks_pass(model):
+    assert_every_check_passes(model)
 
 
 def test_pipelines_grids_and_searches():

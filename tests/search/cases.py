@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -95,31 +92,3 @@ def selected(search):
 def marks(search, *actions):
     """What was decided, without the subsets that were only judged."""
     return [s for s in search.selection_.path if s.action in actions]
-
-
-CHECKS = """
-import warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from sklearn.naive_bayes import GaussianNB
-from tamiz.svm import SVC
-from tamiz.search import *
-answers = check_estimator({search}, on_fail=None)
-assert len(answers) > 40
-assert [(a["check_name"], a["exception"]) for a in answers if a["status"] != "passed"] == []
-"""
-
-
-def run_checks(search):
-    """scikit-learn's checks of an estimator, in a process of their own.
-
-    Some checks are skipped unless SciPy is imported with a setting.
-    """
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, "-c", CHECKS.format(search=search)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )

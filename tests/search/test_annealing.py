@@ -11,9 +11,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from tamiz.search import ExhaustiveSearch, ForwardSelection, SimulatedAnnealing
+from tamiz.search import ExhaustiveSearch, ForwardSelection, HoldOut, SimulatedAnnealing
 from tamiz.search.annealing import Draws
-from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
+from tests.checks import assert_every_check_passes
+from tests.search.cases import Table, linear_machine, merit, numbered
 
 
 class Given(Draws):
@@ -333,10 +334,9 @@ def test_no_picture_before_the_fit():
 
 
 def test_estimator_checks():
-    done = run_checks(
-        "SimulatedAnnealing(T0=0.1, T1=0.05, v=0.3, m=1, cv=HoldOut(0.4), random_state=0)"
+    assert_every_check_passes(
+        SimulatedAnnealing(T0=0.1, T1=0.05, v=0.3, m=1, cv=HoldOut(0.4), random_state=0)
     )
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_picture(d8):

@@ -11,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from tamiz.filters import CFS
-from tamiz.search import BestFirst, ForwardSelection
+from tamiz.search import BestFirst, ForwardSelection, HoldOut
+from tests.checks import assert_every_check_passes
 from tests.naive import search_strategies as naive
-from tests.search.cases import Table, marks, run_checks, selected
+from tests.search.cases import Table, marks, selected
 
 
 @pytest.mark.parametrize("levels", [None, 2, 4])
@@ -329,7 +330,6 @@ def test_workers_do_not_change_the_answer():
 
 
 def test_scikit_learn_checks():
-    done = run_checks(
-        "BestFirst(GaussianNB(), patience=1, max_features=2, cv=HoldOut(0.4, random_state=0))"
+    assert_every_check_passes(
+        BestFirst(GaussianNB(), patience=1, max_features=2, cv=HoldOut(0.4, random_state=0))
     )
-    assert done.returncode == 0, done.stderr

@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamiz.search import BranchAndBound, ExhaustiveSearch
 from tamiz.svm import SVC
+from tests.checks import assert_every_check_passes
 from tests.naive import search_strategies as naive
-from tests.search.cases import Table, marks, run_checks, selected
+from tests.search.cases import Table, marks, selected
 
 
 def gaussian(p, seed, n=60):
@@ -287,5 +288,4 @@ def test_workers_do_not_change_the_answer():
 
 
 def test_scikit_learn_checks():
-    done = run_checks("BranchAndBound(n_features_to_select=1)")
-    assert done.returncode == 0, done.stderr
+    assert_every_check_passes(BranchAndBound(n_features_to_select=1))

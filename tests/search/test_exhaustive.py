@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import chain, combinations, pairwise
 from math import comb
 
@@ -15,13 +14,14 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from tamiz.search import ExhaustiveSearch
+from tamiz.search import ExhaustiveSearch, HoldOut
 from tamiz.search.exhaustive import count_by_size, fillings, in_words, subsets_of_size
 from tamiz.svm import SVC
 from tamiz.validation import check_units
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import search_strategies as naive
-from tests.search.cases import Table, linear_machine, marks, run_checks, selected
+from tests.search.cases import Table, linear_machine, marks, selected
 
 # ------------------------------------------------------------------------------ worked example 5
 
@@ -146,10 +146,10 @@ def test_the_number_of_subsets_and_the_time_are_reported():
     assert found.estimated_seconds_ == notes["estimated_seconds"] >= 0
 
 
-def test_the_time_foretold_grows_with_the_size_of_the_subsets():
+def test_the_time_foretold_grows_with_the_size_of_the_subsets(clock):
     class Slow(Table):
         def __call__(self, X, y):
-            time.sleep(0.001 * X.shape[1])
+            clock.now += 0.001 * X.shape[1]
             return super().__call__(X, y)
 
     found = Slow(7, 0).fit(ExhaustiveSearch)
@@ -251,7 +251,6 @@ def test_workers_do_not_change_the_answer():
 
 def test_scikit_learn_checks():
     # one subset a fit: the checks are about the interface, and make some two hundred fits
-    done = run_checks(
-        "ExhaustiveSearch(GaussianNB(), n_features_to_select=1.0, cv=HoldOut(0.4, random_state=0))"
+    assert_every_check_passes(
+        ExhaustiveSearch(GaussianNB(), n_features_to_select=1.0, cv=HoldOut(0.4, random_state=0))
     )
-    assert done.returncode == 0, done.stderr

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from tamiz.search import GeneticSearch
+from tamiz.search import GeneticSearch, HoldOut
 from tamiz.search.annealing import Moves
 from tamiz.search.evaluator import Evaluator
 from tamiz.search.genetic import GeneticDraws, cumulative_fitness, roulette
 from tamiz.search.judges import Merit
 from tamiz.validation import check_units
-from tests.search.cases import Table, linear_machine, merit, numbered, run_checks
+from tests.checks import assert_every_check_passes
+from tests.search.cases import Table, linear_machine, merit, numbered
 
 
 class Given(GeneticDraws):
@@ -204,8 +205,7 @@ def test_no_picture_before_the_fit():
 
 
 def test_estimator_checks():
-    done = run_checks("GeneticSearch(N=2, G=1, cv=HoldOut(0.4), random_state=0)")
-    assert done.returncode == 0, done.stderr
+    assert_every_check_passes(GeneticSearch(N=2, G=1, cv=HoldOut(0.4), random_state=0))
 
 
 def test_the_picture(d8):

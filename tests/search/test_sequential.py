@@ -19,11 +19,12 @@ from sklearn.preprocessing import StandardScaler
 
 import tamiz
 from tamiz.data import load
-from tamiz.search import BackwardElimination, BestFirst, ExhaustiveSearch, ForwardSelection
+from tamiz.search import BackwardElimination, BestFirst, ExhaustiveSearch, ForwardSelection, HoldOut
 from tamiz.svm import SVC, SVR
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
 from tests.naive import search_strategies as naive
-from tests.search.cases import ROOT, Table, linear_machine, marks, run_checks, selected
+from tests.search.cases import ROOT, Table, linear_machine, marks, selected
 
 BOTH = pytest.mark.parametrize("search", [ForwardSelection, BackwardElimination])
 
@@ -613,11 +614,12 @@ def test_the_picture_shows_the_best_of_each_size(search):
 @pytest.mark.parametrize(
     "search",
     [
-        "ForwardSelection(GaussianNB(), max_features=2, cv=HoldOut(0.4), random_state=0)",
-        "BackwardElimination(GaussianNB(), n_features_to_select=0.9, cv=HoldOut(0.4), "
-        "random_state=0)",
+        ForwardSelection(GaussianNB(), max_features=2, cv=HoldOut(0.4), random_state=0),
+        BackwardElimination(
+            GaussianNB(), n_features_to_select=0.9, cv=HoldOut(0.4), random_state=0
+        ),
     ],
+    ids=lambda search: type(search).__name__,
 )
 def test_scikit_learn_checks(search):
-    done = run_checks(search)
-    assert done.returncode == 0, done.stderr
+    assert_every_check_passes(search)

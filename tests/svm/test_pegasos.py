@@ -18,7 +18,6 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamiz.solvers.pegasos import (
     Averaging,
@@ -36,11 +35,6 @@ from tests.calls import interrupted_soon
 from tests.naive import online as naive
 
 INTERCEPTS = {"none": Intercept.NONE, "penalised": Intercept.PENALISED, "free": Intercept.FREE}
-
-
-@parametrize_with_checks([PegasosClassifier()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def two_classes(n=120, p=4, seed=0, shift=0.0):

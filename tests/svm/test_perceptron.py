@@ -16,7 +16,6 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamiz.solvers.perceptron import solve_perceptron
 from tamiz.svm import PerceptronClassifier
@@ -25,11 +24,6 @@ from tests.naive import online as naive
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 XOR = [0, 1, 1, 0]
-
-
-@parametrize_with_checks([PerceptronClassifier()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def separable(seed, n=30, p=3, margin=0.1):

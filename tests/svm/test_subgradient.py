@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.subgradient import (
@@ -27,11 +26,6 @@ from tamiz.solvers.subgradient import (
 from tamiz.svm import SubgradientClassifier
 from tests.calls import interrupted
 from tests.naive import online as naive
-
-
-@parametrize_with_checks([SubgradientClassifier()])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def two_classes(n=80, p=3, seed=0):

@@ -1,10 +1,6 @@
 """The classifier as users meet it."""
 
-import os
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,9 +15,8 @@ import tamiz
 from tamiz.search import ForwardSelection
 from tamiz.tree import CARTClassifier, CARTRegressor, NominalSplit, NumericSplit
 from tests.calls import watched
+from tests.checks import assert_every_check_passes
 from tests.frames import to_polars
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -260,26 +255,9 @@ def test_errors_with_missing_values_are_not_worse_than_with_scikit_learn(data_di
 
 
 @pytest.mark.slow
-def test_scikit_learn_has_nothing_to_complain_of():
-    program = (
-        "import warnings; warnings.simplefilter('ignore')\n"
-        "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from tamiz.tree import CARTClassifier, CARTRegressor\n"
-        "for model in (CARTClassifier(), CARTRegressor()):\n"
-        "    found = check_estimator(model, on_fail=None)\n"
-        "    assert len(found) > 40\n"
-        "    bad = [(a['check_name'], a['status']) for a in found if a['status'] != 'passed']\n"
-        "    assert not bad, bad\n"
-    )
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("model", [CARTClassifier(), CARTRegressor()], ids=str)
+def test_scikit_learn_has_nothing_to_complain_of(model):
+    assert_every_check_passes(model)
 
 
 @pytest.mark.parametrize("model", [CARTClassifier(), CARTRegressor()])

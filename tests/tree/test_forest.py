@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,10 +13,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import tamiz
 import tests.naive.forest as naive
-from tamiz.tree import ForestClassifier
+from tamiz.embedded import ForestImportance
+from tamiz.tree import BoostingClassifier, BoostingRegressor, ForestClassifier
 from tamiz.tree.forest import Bins, ForestRules, forest_proportions, grow_forest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.checks import assert_every_check_passes
 
 
 def table(n=60, p=6, n_classes=3, seed=0):
@@ -318,27 +313,16 @@ NOT_MET = {
 
 
 @pytest.mark.slow
-def test_estimator_checks():
-    program = (
-        "import sys, warnings; warnings.simplefilter('ignore')\n"
-        "from sklearn.utils.estimator_checks import check_estimator\n"
-        "from tamiz.embedded import ForestImportance\n"
-        "from tamiz.tree import BoostingClassifier, BoostingRegressor, ForestClassifier\n"
-        "not_met = eval(sys.argv[1])\n"
-        "forests = ForestClassifier(10), ForestClassifier(10, splits='random')\n"
-        "boosted = BoostingClassifier(10), BoostingRegressor(10)\n"
-        "for model in (*forests, *boosted, ForestImportance(n_estimators=10)):\n"
-        "    found = check_estimator(model, on_fail=None)\n"
-        "    assert len(found) > 40\n"
-        "    bad = {a['check_name'] for a in found if a['status'] != 'passed'}\n"
-        "    assert bad <= set(not_met), bad\n"
-    )
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", program, repr(NOT_MET)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(
+    "forest",
+    [
+        ForestClassifier(10),
+        ForestClassifier(10, splits="random"),
+        BoostingClassifier(10),
+        BoostingRegressor(10),
+        ForestImportance(n_estimators=10),
+    ],
+    ids=str,
+)
+def test_estimator_checks(forest):
+    assert_every_check_passes(forest, not_met=NOT_MET)

@@ -9,8 +9,9 @@ that it stands in and the version of numba are the same. Ours asks more, and les
 - It is out of date as soon as the text of the file changed, whatever its time stamp, or that of a
   file from which it takes compiled functions, named tuples or constants.
 - It is written where NUMBA_CACHE_DIR says, else beside the source, else in the user's cache
-  folder. If ``tamiz compile`` has filled one that cannot be written (a container image), it is
-  read. Where nothing can be written or what is there is damaged, functions are compiled anew.
+  folder, else in a private one among the temporary files. If ``tamiz compile`` has filled one that
+  cannot be written (a container image), it is read. Where nothing can be written or what is there
+  is damaged, functions are compiled anew.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import inspect
 import os
 import pickle
 import re
+import stat
 import sys
 import tempfile
 import time
@@ -83,6 +85,8 @@ def is_writable(folder: Path) -> bool:
     """Whether files can be made in a folder, which is made if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return False
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
@@ -99,8 +103,28 @@ def _place(py_file: str) -> Path:
     own = Path(py_file).parent / "__pycache__" / VERSIONS
     if _usable(own):
         return own
-    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(folder, "tamiz", VERSIONS, beside)
+    return _folder_of_the_user() / VERSIONS / beside
+
+
+@functools.cache
+def _folder_of_the_user() -> Path:
+    """The user's cache folder; where it cannot be written, one among the temporary files."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tamiz"
+        if is_writable(folder):
+            return folder
+    except (RuntimeError, OSError):  # a user without a home, or a folder closed to them
+        pass
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"tamiz-compiled-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        # What is kept there is run: nobody else may have made it, or may write into it.
+        ours = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022
+    except OSError:
+        ours = False
+    return folder if ours else Path(tempfile.mkdtemp(prefix="tamiz-compiled-"))
 
 
 @functools.cache

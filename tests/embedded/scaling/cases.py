@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +11,6 @@ from tamiz.embedded.scaling.machines import Sample
 from tamiz.solvers import Status
 from tamiz.validation import Labels
 from tests.calls import interrupted, watched
-from tests.conftest import ROOT
 
 
 def clouds(seed=0, n=400, noise=50, spread=0.35, like_clouds=False):
@@ -123,28 +118,3 @@ def check_resuming(make, X, y, path):
             np.testing.assert_array_equal(resumed.scale_, whole.scale_)
             np.testing.assert_array_equal(resumed.history_, whole.history_)
             assert resumed.selection_.path[-1].features == whole.selection_.path[-1].features
-
-
-CHECKS = """
-import warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from tamiz.embedded import {name}
-for answer in check_estimator({name}(), on_fail=None):
-    if answer["status"] != "passed":
-        print("FAILED", answer["check_name"], answer["status"], answer["exception"])
-print("DONE")
-"""
-
-
-def check_contract(name):
-    """scikit-learn's checks, all of them, in a process where arrays of any kind are on."""
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", CHECKS.format(name=name)],
-        env={**os.environ, "PYTHONPATH": path, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout.split() == ["DONE"], done.stdout + done.stderr

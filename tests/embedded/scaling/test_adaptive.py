@@ -14,9 +14,9 @@ from tamiz.embedded.scaling.machines import DualOptimum, Sample
 from tamiz.embedded.scaling.path import Domain, onto_simplex
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC
+from tests.checks import assert_every_check_passes
 from tests.embedded.scaling.cases import (
     check_common,
-    check_contract,
     check_failed_machines,
     check_interrupted_at_once,
     check_resuming,
@@ -277,4 +277,4 @@ def test_wrong_parameters_get_a_sentence(params, words):
 
 
 def test_estimator_checks():
-    check_contract("AdaptiveScaling")
+    assert_every_check_passes(AdaptiveScaling())

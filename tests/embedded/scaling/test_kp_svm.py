@@ -11,9 +11,9 @@ from tamiz.embedded.scaling.kp_svm import PenalisedOptimum
 from tamiz.embedded.scaling.path import Domain, Point, Rule, ScalingPlan, _close_stage, begin
 from tamiz.kernels import RBF
 from tamiz.svm import SVC
+from tests.checks import assert_every_check_passes
 from tests.embedded.scaling.cases import (
     check_common,
-    check_contract,
     check_failed_machines,
     check_interrupted_at_once,
     check_resuming,
@@ -177,4 +177,4 @@ def test_wrong_parameters_get_a_sentence(params, words):
 
 
 def test_estimator_checks():
-    check_contract("KPSVM")
+    assert_every_check_passes(KPSVM())

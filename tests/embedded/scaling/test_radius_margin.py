@@ -15,9 +15,9 @@ from tamiz.embedded import RadiusMarginScaling
 from tamiz.embedded.scaling.machines import RadiusMargin, Sample
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC, radius_margin_bound
+from tests.checks import assert_every_check_passes
 from tests.embedded.scaling.cases import (
     check_common,
-    check_contract,
     check_failed_machines,
     check_interrupted_at_once,
     check_resuming,
@@ -232,4 +232,4 @@ def test_two_samples_and_one_feature():
 
 
 def test_estimator_checks():
-    check_contract("RadiusMarginScaling")
+    assert_every_check_passes(RadiusMarginScaling())

@@ -18,7 +18,7 @@ from tamiz.embedded import AROM
 from tamiz.embedded.sparse import arom as module
 from tamiz.svm import SVC, HardMarginSVC
 from tests.calls import interrupted, interrupted_inside
-from tests.embedded.sparse.test_l1l2 import failed_checks
+from tests.checks import assert_every_check_passes
 from tests.naive import mixed_penalties as naive
 
 
@@ -285,4 +285,4 @@ def test_failed_fit_leaves_the_machine_as_it_was():
 
 
 def test_estimator_checks():
-    assert failed_checks("AROM()") == []
+    assert_every_check_passes(AROM())

@@ -17,7 +17,8 @@ import tamiz.embedded.sparse.fsv as module
 from tamiz.embedded import FSV, L1SVM
 from tamiz.solvers.linear_program import HingeProgram
 from tests.calls import interrupted, interrupted_inside, watched
-from tests.embedded.sparse.test_l1 import ROOT, assert_every_check_passes
+from tests.checks import assert_every_check_passes
+from tests.conftest import ROOT
 from tests.naive import sparse_machines as naive
 
 
@@ -176,4 +177,4 @@ def test_ctrl_c_among_threads():
 
 
 def test_every_check_passes():
-    assert_every_check_passes("FSV()")
+    assert_every_check_passes(FSV())

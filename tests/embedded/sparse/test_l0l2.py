@@ -19,7 +19,8 @@ from tamiz.embedded.sparse.l0l2 import successive_linearisation
 from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge
 from tamiz.solvers.linear_program import best_intercept
 from tests.calls import interrupted, interrupted_inside
-from tests.embedded.sparse.test_l1l2 import failed_checks, random_problem
+from tests.checks import assert_every_check_passes
+from tests.embedded.sparse.test_l1l2 import random_problem
 from tests.naive import mixed_penalties as naive
 
 
@@ -287,4 +288,4 @@ def test_linearisation_ignores_a_step_that_rises():
 
 
 def test_estimator_checks():
-    assert failed_checks("L0L2SVM(start='zero')") == []
+    assert_every_check_passes(L0L2SVM(start="zero"))

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,9 +21,8 @@ from tamiz.embedded.sparse import l1 as l1_path
 from tamiz.solvers import linear_program
 from tamiz.svm import SVC
 from tests.calls import interrupted, interrupted_inside
+from tests.checks import assert_every_check_passes
 from tests.naive import sparse_machines as naive
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -348,33 +342,6 @@ def test_path_can_be_drawn(cancer):
 
 # ------------------------------------------------------------------- scikit-learn's own checks
 
-PROGRAM = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-import tamiz.embedded
-estimator = eval(sys.argv[1], vars(tamiz.embedded).copy())
-answers = [[a["check_name"], a["status"], repr(a["exception"])]
-           for a in check_estimator(estimator, on_fail=None)]
-print("ANSWERS" + json.dumps(answers))
-"""
-
-
-def assert_every_check_passes(text):
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, text],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    (line,) = [s for s in done.stdout.splitlines() if s.startswith("ANSWERS")]
-    answers = json.loads(line.removeprefix("ANSWERS"))
-    assert len(answers) > 40
-    assert [answer for answer in answers if answer[1] != "passed"] == []
-
 
 def test_every_check_passes():
-    assert_every_check_passes("L1SVM()")
+    assert_every_check_passes(L1SVM())

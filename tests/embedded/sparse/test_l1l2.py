@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -25,42 +19,10 @@ from tamiz.runtime.progress import Progress
 from tamiz.solvers.linear_program import best_intercept
 from tamiz.svm import SVC
 from tests.calls import interrupted
+from tests.checks import assert_every_check_passes
 from tests.naive import mixed_penalties as naive
 
-ROOT = Path(__file__).resolve().parents[3]
 QUIET = Progress("", 0)
-
-PROGRAM = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-import tamiz.embedded
-answers = {}
-for text in json.loads(sys.argv[1]):
-    estimator = eval(text, vars(tamiz.embedded).copy())
-    answers[text] = [
-        [a["check_name"], a["status"], repr(a["exception"])]
-        for a in check_estimator(estimator, on_fail=None)
-    ]
-print("ANSWERS" + json.dumps(answers))
-"""
-
-
-def failed_checks(*texts: str) -> list[list[str]]:
-    """What scikit-learn's checks say other than "passed", in a process that runs all of them."""
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(texts)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    (line,) = [s for s in done.stdout.splitlines() if s.startswith("ANSWERS")]
-    answers = json.loads(line.removeprefix("ANSWERS"))
-    assert all(len(checks) > 40 for checks in answers.values())
-    return [check for checks in answers.values() for check in checks if check[1] != "passed"]
 
 
 def random_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -471,4 +433,4 @@ def test_machines_of_several_classes_in_threads(monkeypatch):
 
 
 def test_estimator_checks():
-    assert failed_checks("L1L2SVM(class_weight='balanced')") == []
+    assert_every_check_passes(L1L2SVM(class_weight="balanced"))

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1SVM, RobustLP
 from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
-from tests.embedded.sparse.test_l1 import assert_every_check_passes
+from tests.checks import assert_every_check_passes
 from tests.naive import sparse_machines as naive
 
 
@@ -113,4 +113,4 @@ def test_several_classes():
 
 
 def test_every_check_passes():
-    assert_every_check_passes("RobustLP()")
+    assert_every_check_passes(RobustLP())

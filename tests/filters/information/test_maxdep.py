@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tamiz.filters import MaxDep
-from tests.filters.cases_information import all_checks_pass, check_greedy, discrete
+from tests.checks import assert_every_check_passes
+from tests.filters.cases_information import check_greedy, discrete
 from tests.naive import information as naive
 
 
@@ -48,7 +49,7 @@ def test_at_least_one_feature():
 
 
 def test_scikit_learn_checks():
-    all_checks_pass(MaxDep())
+    assert_every_check_passes(MaxDep())
 
 
 def test_samples_that_lack_values_do_not_support_counts():

@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline
 from tamiz.filters import MRMR
 from tamiz.filters.information import base
 from tamiz.filters.information.mrmr import _standardised
+from tests.checks import assert_every_check_passes
 from tests.filters.cases_information import (
-    all_checks_pass,
     check_completion,
     check_greedy,
     discrete,
@@ -182,7 +182,7 @@ def test_refusals_are_sentences(params, X, sentence):
 @pytest.mark.parametrize("measure", ["mutual_information", "f_pearson"])
 @pytest.mark.parametrize("scheme", ["difference", "quotient"])
 def test_scikit_learn_checks(measure, scheme):
-    all_checks_pass(MRMR(measure=measure, scheme=scheme))
+    assert_every_check_passes(MRMR(measure=measure, scheme=scheme))
 
 
 def test_one_column_is_left_as_it_was():

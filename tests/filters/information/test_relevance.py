@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tamiz.filters import InformationGain, MaxRel, SymmetricalUncertainty
-from tests.filters.cases_information import all_checks_pass, discrete
+from tests.checks import assert_every_check_passes
+from tests.filters.cases_information import discrete
 from tests.naive import information as naive
 
 
@@ -78,4 +79,4 @@ def test_uncertainty_does_not_favour_many_values():
 
 @pytest.mark.parametrize("estimator", [MaxRel(), InformationGain(), SymmetricalUncertainty()])
 def test_scikit_learn_checks(estimator):
-    all_checks_pass(estimator)
+    assert_every_check_passes(estimator)
