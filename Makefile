@@ -5,6 +5,7 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REPRODUCE_ARGS ?=
+ATTACK_ARGS ?=
 
 TEST_VENV   := .venv
 LOWEST_VENV := .venv-lowest
@@ -35,7 +36,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint test-lowest bench reproduce docs environments clean check-python check-lowest-python
+.PHONY: help demo test lint test-lowest attack bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +68,10 @@ test-lowest: $(LOWEST_VENV)/.stamp $(LOWEST_VENV)/numba-cache  ## the tests with
 	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST_VENV)/numba-cache \
 		$(LOWEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) -m "not slow" --ignore tests/reports/test_browser.py \
 		$(PYTEST_ARGS) tests
+
+attack: $(TEST_VENV)/.stamp $(TEST_VENV)/numba-cache  ## hostile files and inputs from seeds, in their full counts
+	@$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(TEST_VENV)/numba-cache \
+		$(TEST_VENV)/bin/python -m tools.attack $(ATTACK_ARGS)
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 	@if [ -f benchmarks/__main__.py ]; then \
