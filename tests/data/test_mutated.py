@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import sys
 import time
 import warnings
 import zipfile
@@ -24,7 +23,6 @@ from tools.attack.tables import FILES, FORMS, csv_bytes, libsvm_bytes, npz_bytes
 
 COUNT = 200
 SECONDS = 10  # that one small file may take: no file that is read takes a hundredth of it
-BYTES = 1 << 28  # that one small file may take of memory
 
 
 def outcome(path, **options):
@@ -41,16 +39,6 @@ def outcome(path, **options):
 def is_sentence(text, path):
     """One line that names the file and ends like a sentence."""
     return path.name in text and "\n" not in text and text.endswith((".", "?")) and len(text) < 500
-
-
-@pytest.fixture
-def thrifty():
-    """Afterwards this process must not have needed much memory."""
-    resource = pytest.importorskip("resource")
-    unit = 1 if sys.platform == "darwin" else 1024
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    yield
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < BYTES
 
 
 def check(raw, name, folder, seeds, harm=damaged, **options):
