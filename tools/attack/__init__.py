@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Name -> module and class.
 CAMPAIGNS: dict[str, str] = {
+    "checkpoints": "checkpoints:Checkpoints",
     "models": "models:Models",
     "readers": "readers:Readers",
 }

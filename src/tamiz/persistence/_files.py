@@ -249,8 +249,8 @@ def _open(
             raise
         except (zipfile.BadZipFile, EOFError) as error:
             raise ModelFileError(
-                f"{str(place)!r} cannot be loaded: it is damaged or cut short ({error}). Copy it "
-                "again from its origin, or save the model again."
+                f"{str(place)!r} cannot be loaded: it is damaged or cut short ({error!s:.150}). "
+                "Copy it again from its origin, or save the model again."
             ) from None
         except Exception as error:  # of the many that a mangled archive can cause
             raise ModelFileError(
