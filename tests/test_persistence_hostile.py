@@ -16,6 +16,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC as PeerSVC
+from sklearn.svm import SVR as PeerSVR
 from sklearn.tree import DecisionTreeClassifier
 
 import tamiz
@@ -445,6 +446,7 @@ def shifted(part):
         (PeerSVC(), "sklearn.svm.SVC", "support_vectors_", np.zeros((1, 6))),
         (PeerSVC(), "sklearn.svm.SVC", "_n_support", np.array([10**6, 1], np.int32)),
         (PeerSVC(), "sklearn.svm.SVC", "_dual_coef_", np.zeros((9, 1))),
+        (PeerSVR(), "sklearn.svm.SVR", "_n_support", np.full(40, 40, np.int32)),
         (PeerSVC(), "sklearn.svm.SVC", "n_features_in_", 10**6),
         (PeerSVC(), "sklearn.svm.SVC", "_impl", "nu_svr"),
         (DecisionTreeClassifier(), "sklearn.tree.DecisionTreeClassifier", "n_features_in_", 2),

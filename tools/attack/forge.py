@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import json
@@ -93,7 +94,7 @@ def scrambled(value: Any, chance: Random) -> Any:
     places = spots(value)
     part, key = chance.choice(places)
     other, name = chance.choice(places)
-    part[key] = chance.choice([*THINGS, json.loads(json.dumps(other[name]))])
+    part[key] = copy.deepcopy(chance.choice([*THINGS, other[name]]))
     return value
 
 

@@ -169,17 +169,17 @@ def load(
     with faults_said(_shown(source)):
         reader, name, classes = _open(source, entry, options, format)
         table = reader.collect(int(verbose))
-    data, alarms = build(
-        table,
-        reader.plan(),
-        name=name,
-        roles=roles,
-        task=task,
-        encode=encode,
-        trusted=entry is not None,
-        leaks=leaks,
-        keep=keep,
-    )
+        data, alarms = build(
+            table,
+            reader.plan(),
+            name=name,
+            roles=roles,
+            task=task,
+            encode=encode,
+            trusted=entry is not None,
+            leaks=leaks,
+            keep=keep,
+        )
     if classes is not None and data.target == "target" and data.target_names is not None:
         data.target_names = [classes[k] for k in _codes(data.target_names)]
     for alarm in alarms:

@@ -340,7 +340,8 @@ def _check_libsvm(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     if "classes_" in state:
         counted = len(counts) == machines + 1 and int(counts.sum()) == n and counts.min() >= 0
     else:
-        counted = len(counts) >= 1 and int(counts[0]) == n
+        # two, whatever they are for sparse samples: libsvm reads as many rows of coefficients
+        counted = counts.shape == (2,) and (state["_sparse"] or int(counts[0]) == n)
     if not counted or tuple(coef.shape) != (machines, n) or offsets.shape != (pairs,):
         return False
     if any(len(state[name]) not in (0, pairs, 2 * pairs) for name in ("_probA", "_probB")):
