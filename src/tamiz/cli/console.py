@@ -116,10 +116,6 @@ class Problem(Exception):
 class CutShort(Exception):
     """A run was stopped, and what it had was shown; only the exit code is left to say."""
 
-    def __init__(self, exit_code: int):
-        super().__init__(exit_code)
-        self.exit_code = exit_code
-
 
 class UsageProblem(Problem):
     """Wrong usage, or input that cannot be read."""
