@@ -25,7 +25,7 @@ from tamiz.kernels import Linear
 from tamiz.neighbors import KNNClassifier
 from tamiz.persistence import ModelFileError, ModelFileWarning, _container, describe
 from tamiz.svm import SVC, PegasosClassifier
-from tamiz.tree import CARTClassifier, ForestClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
 from tests.test_persistence import difference, make_problem
 from tools.attack.forge import content, forge, npy, scrambled
 
@@ -469,11 +469,12 @@ def test_parts_that_do_not_fit_are_refused(model, cls, name, value, tmp_path):
 FOREST = {"feature": 0, "left": 2, "right": 3, "roots": 5}
 
 
+@pytest.mark.parametrize("model", [ForestClassifier(3, random_state=0), BoostingClassifier(3)])
 @pytest.mark.parametrize("part", FOREST)
 @pytest.mark.parametrize("wrong", [10**6, 2**62, 0, -7])
-def test_forests_that_lead_out_of_themselves_are_refused(part, wrong, tmp_path):
+def test_forests_that_lead_out_of_themselves_are_refused(model, part, wrong, tmp_path):
     X, _ = make_problem()
-    model = ForestClassifier(3, random_state=0).fit(X, np.arange(40) % 3)
+    model.fit(X, np.arange(40) % 3)
     path = tamiz.save(model, tmp_path / "m")
     array = model.forest_[FOREST[part]].copy()
     array[0] = wrong

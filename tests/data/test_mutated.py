@@ -233,6 +233,14 @@ def test_blank_lines_below_a_wide_table_take_no_memory(tmp_path, monkeypatch, th
     assert outcome(path, target=False, encode=None).X.shape == (2, 5000)
 
 
+def test_numbers_that_signal_are_missing_values(tmp_path):
+    X = np.arange(80.0).reshape(40, 2)
+    X[3, 0] = np.array(0x7FF0000000000001, dtype=np.uint64).view(np.float64)
+    np.save(tmp_path / "t.npy", X)
+    data = outcome(tmp_path / "t.npy", target=False)
+    assert np.isnan(data.X[3, 0]) and np.isnan(data.X).sum() == 1
+
+
 @pytest.mark.parametrize("name", ["~nobody_of_this_name/t.csv", "t" * 5000 + ".csv", "t\0.csv"])
 def test_names_that_no_system_takes(name):
     with pytest.raises(DataError):

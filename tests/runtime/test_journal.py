@@ -168,7 +168,7 @@ def test_a_kill_at_any_instant_loses_what_was_in_flight_only(tmp_path):
 @pytest.mark.parametrize("path", ["/dev/full", "/dev/zero", "/dev/null"])
 @pytest.mark.parametrize("keeper", [Journal, Checkpoint])
 def test_a_device_is_refused_and_not_read(keeper, path):
-    if not os.path.exists(path):
+    if not Path(path).exists():
         pytest.skip("this system has no such device")
     with pytest.raises(ValueError, match="a device or a pipe"):
         keeper(path, {}, resume=True)
