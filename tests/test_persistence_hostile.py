@@ -440,6 +440,7 @@ def shifted(part):
         (KNNClassifier(), "tamiz.neighbors._space.Space", "used", np.full(6, 6)),
         (CARTClassifier(), "tamiz.tree.Tree", "left", np.full(3, 9, np.int32)),
         (CARTClassifier(), "tamiz.tree.Tree", "prediction", np.full(3, 9)),
+        (CARTClassifier(), "tamiz.tree.Tree", "n_features", 2**40),
         (CARTClassifier(), "tamiz.tree.NumericSplit", "feature", 6),
         (PegasosClassifier(), "tamiz.svm.PegasosClassifier", "n_features_in_", 10**6),
         (PegasosClassifier(), "tamiz.svm.PegasosClassifier", "n_features_in_", 2**50),

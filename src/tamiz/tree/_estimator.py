@@ -126,7 +126,7 @@ class TreeEstimator(BaseEstimator):
                 continue
             if not isinstance(tree, Tree) or tree.n_features != self.n_features_in_:
                 raise ValueError("The tree has other features than its estimator.")
-            check_codes(tree, counts)
+            check_codes(tree, lambda feature: counts.get(feature, 0))
 
     def _read(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "tree_")

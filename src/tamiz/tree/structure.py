@@ -16,7 +16,7 @@ may come from a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -202,7 +202,7 @@ class Tree:
             inside = codes.dtype.kind == "i" and codes.min() >= 0
             if not inside or codes.max() >= self.value.shape[1]:
                 raise ValueError("A leaf of the tree predicts a class that is not there.")
-        check_codes(self, dict.fromkeys(range(self.n_features), _MOST_CODES))
+        check_codes(self, lambda feature: _MOST_CODES)
 
     # ------------------------------------------------------------------------------- samples
 
@@ -362,7 +362,7 @@ def _are_below(numbers: Iterable[Any], most: int) -> bool:
     return all(isinstance(one, (int, np.integer)) and 0 <= one < most for one in numbers)
 
 
-def check_codes(tree: Tree, n_codes: Mapping[int, int]) -> None:
+def check_codes(tree: Tree, n_codes: Callable[[int], int]) -> None:
     """Refuse questions for features that are not there, or for more categories than they have."""
     for asked in (split for all_of in (tree.splits, *tree.surrogates) for split in all_of):
         split = asked.split if isinstance(asked, Surrogate) else asked
@@ -371,7 +371,7 @@ def check_codes(tree: Tree, n_codes: Mapping[int, int]) -> None:
         if not _are_below(split.features, tree.n_features):
             raise ValueError("A node of the tree asks for a feature that is not there.")
         codes = split.left | split.right if isinstance(split, NominalSplit) else frozenset()
-        if not _are_below(codes, n_codes.get(split.features[0], 0)):
+        if not _are_below(codes, n_codes(split.features[0])):
             raise ValueError("A node of the tree asks for a category that is not there.")
 
 
