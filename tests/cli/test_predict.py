@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -303,11 +304,11 @@ def test_a_file_holds_no_cell_that_a_spreadsheet_would_run(capsys):
 ESCAPE = "\x1b]owned\x07\x1b[2J\x9b"
 
 
-def test_escapes_in_names_do_not_reach_the_terminal(capsys, monkeypatch):
+def test_escapes_in_names_do_not_reach_the_terminal(capsys, limits):
     rows = [[f"in{ESCAPE}come", "town", "buys"]]
     rows += [[k % 7 + 4 * (k % 2), f"t{ESCAPE}{k % 3}", ("no", "yes")[k % 2]] for k in range(60)]
     write("escape.csv", rows)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    limits(sys.stdout, isatty=lambda: True)
     code, out, err = run(capsys, "rank", "escape.csv", "-m", "fisher")
     assert code == 0, err
     assert r"in\x1b]owned" in out
