@@ -5,6 +5,7 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REPRODUCE_ARGS ?=
+ATTACK_ARGS ?=
 
 TEST_VENV   := .venv
 LOWEST_VENV := .venv-lowest
@@ -40,7 +41,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint test-lowest coverage bench reproduce docs environments clean check-python check-lowest-python
+.PHONY: help demo test lint test-lowest coverage attack bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +83,10 @@ coverage: $(TEST_VENV)/.stamp $(COMPILED)  ## the tests, with which lines and br
 		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m coverage run -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
 	@$(TEST_VENV)/bin/python -m coverage combine --quiet
 	@$(TEST_VENV)/bin/python -m coverage report --skip-covered
+
+attack: $(TEST_VENV)/.stamp $(COMPILED)  ## hostile files and inputs from seeds, in their full counts
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" \
+		$(TEST_VENV)/bin/python -m tools.attack $(ATTACK_ARGS)
 
 bench: $(BENCH_VENV)/.stamp  ## the quick benchmarks against other packages
 	@if [ -f benchmarks/__main__.py ]; then \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import functools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -116,6 +117,17 @@ def interrupted_soon() -> AbstractContextManager[list[Call]]:
         return call()
 
     return _through(Progress, "__enter__", act)
+
+
+def signalled(owner: Any, name: str, number: int, at: int) -> AbstractContextManager[list[Call]]:
+    """A signal comes to this process in call number ``at`` of ``owner.name``."""
+
+    def act(count: int, call: Callable[[], Any]) -> Any:
+        if count == at:
+            os.kill(os.getpid(), number)
+        return call()
+
+    return _through(owner, name, act)
 
 
 @contextmanager

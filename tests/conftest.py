@@ -79,6 +79,16 @@ def same_draws() -> None:
     np.random.seed(0)  # noqa: NPY002 (that is what draws where random_state is None)
 
 
+@pytest.fixture
+def thrifty() -> Iterator[None]:
+    """Afterwards this process must not have needed much memory, however small its files were."""
+    resource = pytest.importorskip("resource")
+    unit = 1 if sys.platform == "darwin" else 1024
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    yield
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < 1 << 28
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the packaged data sets, for tests that read their files otherwise."""

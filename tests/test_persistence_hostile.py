@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
 import pickle
 import random
 import sys
-import time
 import warnings
 import zipfile
 
@@ -18,13 +16,18 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC as PeerSVC
+from sklearn.svm import SVR as PeerSVR
 from sklearn.tree import DecisionTreeClassifier
 
 import tamiz
+from tamiz.filters import FisherScore
 from tamiz.kernels import Linear
+from tamiz.neighbors import KNNClassifier
 from tamiz.persistence import ModelFileError, ModelFileWarning, _container, describe
 from tamiz.svm import SVC, PegasosClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
 from tests.test_persistence import difference, make_problem
+from tools.attack.forge import content, forge, npy, scrambled
 
 
 class Payload:
@@ -43,49 +46,6 @@ def marker(tmp_path):
     path = tmp_path / "it-ran"
     yield path
     assert not path.exists()
-
-
-def forge(path, nodes=(), root=None, arrays=(), *, header=None, extra=None, text=None, deflate=()):
-    """Write any content in a proper container, with checksums that agree."""
-    model = text or json.dumps({"root": root, "nodes": list(nodes)}).encode()
-    members = {"model.json": model, **{f"arrays/{i}.npy": data for i, data in enumerate(arrays)}}
-    about = {
-        "format": "tamiz model",
-        "version": 1,
-        "tamiz": tamiz.__version__,
-        "members": {
-            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in members.items()
-        },
-        **(header or {}),
-    }
-    top = json.dumps(about).encode()
-    digest = hashlib.sha256(top).hexdigest().encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in {"tamiz.json": top, "tamiz.sha256": digest, **members}.items():
-            kind = zipfile.ZIP_DEFLATED if name in deflate else zipfile.ZIP_STORED
-            archive.writestr(name, data, kind)
-        for name, data in (extra or {}).items():
-            archive.writestr(name, data)
-    return path
-
-
-def content(path):
-    """Nodes, root and arrays of a file."""
-    with zipfile.ZipFile(path) as archive:
-        model = json.loads(archive.read("model.json"))
-        count = sum(name.startswith("arrays/") for name in archive.namelist())
-        return (
-            model["nodes"],
-            model["root"],
-            [archive.read(f"arrays/{i}.npy") for i in range(count)],
-        )
-
-
-def npy(array):
-    data = io.BytesIO()
-    np.save(data, array, allow_pickle=True)
-    return data.getvalue()
 
 
 def refused(path, words, **options):
@@ -280,12 +240,64 @@ def test_deep_text_is_refused(text, tmp_path):
 def test_deep_and_wide_tables_of_nodes_are_refused(tmp_path):
     chain = [["list", []], *(["list", [[i]]] for i in range(20_000))]
     refused(forge(tmp_path / "m", chain, [20_000]), "levels deep")
-    # tuples of tuples twice each: short to write, and their hash would take 2**60 steps
-    doubled = [["tuple", [1, 2]], *(["tuple", [[i], [i]]] for i in range(60))]
-    start = time.perf_counter()
-    refused(forge(tmp_path / "m", [*doubled, ["dict", [[[60], 1]]]], [61]), "not a plain value")
-    refused(forge(tmp_path / "m", [*doubled, ["set", [[60]]]], [61]), "not a plain value")
-    assert time.perf_counter() - start < 2.0
+    flat = [["tuple", [1, 2]], ["tuple", [[0], [0]]]]
+    refused(forge(tmp_path / "m", [*flat, ["dict", [[[1], 1]]]], [2]), "not a plain value")
+    refused(forge(tmp_path / "m", [*flat, ["set", [[1]]]], [2]), "not a plain value")
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple"])
+def test_parts_shared_again_and_again_are_refused(kind, tmp_path):
+    # each holds the one before twice: short to write, and 2**60 parts for whoever goes through
+    doubled = [[kind, [1, 2]], *([kind, [[i], [i]]] for i in range(60))]
+    refused(forge(tmp_path / "m", doubled, [60]), "the same parts too many times")
+    texts = [*doubled, ["objects", [1], [[60]]], ["dict", []]]
+    for key in ("tamiz.kernels.strings.texts.Texts", "tamiz.kernels._strings_input.Texts"):
+        node = ["object", key, {"items": [61], "_memo": [62]}]
+        refused(forge(tmp_path / "m", [*texts, node], [63]), "the same parts too many times")
+
+
+def test_an_older_name_of_a_class_is_no_way_around_its_checks(tmp_path):
+    """Symbols of texts are compared by their hash: they must be plain values, whatever the name."""
+    nodes = [["list", [1]], ["tuple", [[0]]], ["objects", [1], [[1]]], ["dict", []]]
+    for key in ("tamiz.kernels.strings.texts.Texts", "tamiz.kernels._strings_input.Texts"):
+        node = ["object", key, {"items": [2], "_memo": [3]}]
+        refused(forge(tmp_path / "m", [*nodes, node], [4]), "do not fit together")
+
+
+@pytest.mark.parametrize("text", [b"[],", b"{},", b"0,", b'"ab",', b"[[]],"], ids=str)
+def test_text_that_would_fill_the_memory_is_not_built(text, tmp_path, thrifty):
+    model = b'{"root":0,"nodes":[' + text * (20_000_000 // len(text)) + b"0]}"
+    path = forge(tmp_path / "m", text=model, deflate=["model.json"])
+    assert path.stat().st_size < 100_000
+    refused(path, "more memory than max_bytes=30,000,000 allows", max_bytes=30_000_000)
+
+
+def test_a_header_is_never_compressed(tmp_path):
+    path = forge(tmp_path / "m", [], 1, header={"x": [[]] * 100_000}, deflate=["tamiz.json"])
+    refused(path, "its header is compressed")
+    with pytest.raises(ModelFileError, match="its header is compressed"):
+        describe(path)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+@pytest.mark.parametrize("shape", [[2 * 10**8, 1], [1, 2 * 10**8], [2**62, 2**62], [-1, 3], [3]])
+def test_a_declared_shape_of_a_sparse_matrix_takes_no_memory(kind, shape, tmp_path, thrifty):
+    path = tamiz.save(sparse.csr_matrix((1, 1)).asformat(kind), tmp_path / "m")
+    nodes, root, arrays = content(path)
+    (node,) = [node for node in nodes if node[0] == "sparse"]
+    node[2] = shape
+    forge(path, nodes, root, arrays)
+    words = "more memory than|proper shape|not those of its values"
+    refused(path, words, max_bytes=10**8)
+
+
+def test_generators_in_great_numbers_count_as_what_they_take(tmp_path):
+    path = tamiz.save(np.random.RandomState(0), tmp_path / "m")
+    nodes, _, arrays = content(path)
+    many = [*nodes, *[nodes[-1]] * 2_000, ["list", [[len(nodes) + i] for i in range(2_000)]]]
+    forge(path, many, [len(many) - 1], arrays)
+    assert len(tamiz.load(path)) == 2_000
+    refused(path, "a generator of random numbers in it would take more", max_bytes=10**6)
 
 
 BROKEN = [
@@ -344,7 +356,49 @@ def test_indices_of_sparse_tables_are_checked(tmp_path):
     assert tamiz.load(forge(path, nodes, root, arrays)).shape == (3, 3)
     for wrong in ([0, 10**6, 2], [0, -5, 2]):
         arrays[1] = npy(np.array(wrong, dtype=np.int32))
-        refused(forge(path, nodes, root, arrays), "damaged, or not what it says")
+        refused(forge(path, nodes, root, arrays), "not those of its values")
+
+
+WRONG_PLACES = {
+    ("csr", "indptr"): ([0, 10**6, 2, 0], [0, 2, 1, 3], [1, 1, 2, 3], [0, 1, 2, 2], [0, 1, 3]),
+    ("csr", "indices"): ([0, 3, 2], [0, -1, 2], [0.0, 1.0, 2.0], [0, 1]),
+    ("csc", "indptr"): ([0, 10**6, 2, 0], [0, 2, 1, 3]),
+    ("csc", "indices"): ([0, 3, 2], [0, -1, 2]),
+    ("bsr", "indptr"): ([0, 10**6, 2, 0], [0, 2, 1, 3]),
+    ("bsr", "indices"): ([0, 3, 2], [0, -1, 2]),
+    ("coo", "row"): ([0, 3, 2], [0, -1, 2], [0.0, 1.0, 2.0]),
+    ("coo", "col"): ([0, 3, 2], [0, -1, 2]),
+    ("lil", "row"): ([0, 3, 2], [0, -1, 2]),
+    ("dok", "col"): ([0, 10**9, 2], [0, -1, 2]),
+    ("dia", "offsets"): ([3], [-3], [2**31 - 1], [0, 1]),
+}
+
+
+@pytest.mark.parametrize(("kind", "part"), WRONG_PLACES, ids=str)
+def test_places_in_sparse_matrices_of_all_kinds_are_checked(kind, part, tmp_path):
+    whole = sparse.eye(3, format="csr").asformat(kind)
+    path = tamiz.save(whole.tobsr((1, 1)) if kind == "bsr" else whole, tmp_path / "m")
+    nodes, root, arrays = content(path)
+    (node,) = [node for node in nodes if node[0] == "sparse"]
+    number = nodes[node[3][part][0]][1]
+    for wrong in WRONG_PLACES[kind, part]:
+        changed = [*arrays]
+        array = np.array(wrong)
+        changed[number] = npy(array.astype(np.int32) if array.dtype.kind == "i" else array)
+        refused(forge(path, nodes, root, changed), "not those of its values")
+
+
+def test_an_empty_matrix_cannot_lead_out_of_itself(tmp_path):
+    """Its last pointer is 0: what SciPy looks at holds, and the pointers between are read."""
+    path = tamiz.save(SVC().fit(sparse.csr_matrix(np.eye(4)), [0, 0, 1, 1]), tmp_path / "m")
+    nodes, root, arrays = content(path)
+    for node in nodes:
+        if node[0] == "sparse":
+            at = {part: nodes[code[0]][1] for part, code in node[3].items()}
+            arrays[at["indptr"]] = npy(np.array([0, 10**9, 10**9, 10**9, 0], np.int32))
+            arrays[at["indices"]] = npy(np.zeros(0, np.int32))
+            arrays[at["data"]] = npy(np.zeros(0))
+    refused(forge(path, nodes, root, arrays), "not those of its values")
 
 
 def attribute(path, cls, name, value):
@@ -376,10 +430,24 @@ def shifted(part):
     [
         (SVC(), "tamiz.kernels.radial.PreparedRBF", "half", np.zeros(1)),
         (SVC(), "tamiz.kernels.radial.PreparedRBF", "n", 10**6),
+        (SVC(), "tamiz.svm.SVC", "support_", np.full(3, -1)),
+        (SVC(), "tamiz.svm.SVC", "dual_coef_", np.zeros((1, 99))),
+        (SVC(), "tamiz.svm.SVC", "free_support_", np.full(3, -7)),
+        (FisherScore(), "tamiz.filters.FisherScore", "order_", np.full(6, 6)),
+        (FisherScore(), "tamiz.base.Selection", "order", np.full(6, 6)),
+        (FisherScore(), "tamiz.filters.FisherScore", "n_features_in_", -1),
+        (KNNClassifier(), "tamiz.neighbors.KNNClassifier", "_codes", np.full(40, 2)),
+        (KNNClassifier(), "tamiz.neighbors._space.Space", "used", np.full(6, 6)),
+        (CARTClassifier(), "tamiz.tree.Tree", "left", np.full(3, 9, np.int32)),
+        (CARTClassifier(), "tamiz.tree.Tree", "prediction", np.full(3, 9)),
+        (CARTClassifier(), "tamiz.tree.Tree", "n_features", 2**40),
+        (CARTClassifier(), "tamiz.tree.NumericSplit", "feature", 6),
         (PegasosClassifier(), "tamiz.svm.PegasosClassifier", "n_features_in_", 10**6),
+        (PegasosClassifier(), "tamiz.svm.PegasosClassifier", "n_features_in_", 2**50),
         (PeerSVC(), "sklearn.svm.SVC", "support_vectors_", np.zeros((1, 6))),
         (PeerSVC(), "sklearn.svm.SVC", "_n_support", np.array([10**6, 1], np.int32)),
         (PeerSVC(), "sklearn.svm.SVC", "_dual_coef_", np.zeros((9, 1))),
+        (PeerSVR(), "sklearn.svm.SVR", "_n_support", np.full(40, 40, np.int32)),
         (PeerSVC(), "sklearn.svm.SVC", "n_features_in_", 10**6),
         (PeerSVC(), "sklearn.svm.SVC", "_impl", "nu_svr"),
         (DecisionTreeClassifier(), "sklearn.tree.DecisionTreeClassifier", "n_features_in_", 2),
@@ -397,6 +465,62 @@ def test_parts_that_do_not_fit_are_refused(model, cls, name, value, tmp_path):
     X, y = make_problem()
     path = tamiz.save(model.fit(X, y), tmp_path / "m")
     refused(attribute(path, cls, name, value), "do not fit together|not complete")
+
+
+FOREST = {"feature": 0, "left": 2, "right": 3, "roots": 5}
+
+
+@pytest.mark.parametrize("model", [ForestClassifier(3, random_state=0), BoostingClassifier(3)])
+@pytest.mark.parametrize("part", FOREST)
+@pytest.mark.parametrize("wrong", [10**6, 2**62, 0, -7])
+def test_forests_that_lead_out_of_themselves_are_refused(model, part, wrong, tmp_path):
+    X, _ = make_problem()
+    model.fit(X, np.arange(40) % 3)
+    path = tamiz.save(model, tmp_path / "m")
+    array = model.forest_[FOREST[part]].copy()
+    array[0] = wrong
+    if (part == "roots" and wrong == 0) or (part == "feature" and wrong <= 0):
+        return  # the first tree does begin there; any feature may be asked, or none
+    nodes, root, arrays = content(path)
+    (at,) = [i for i, raw in enumerate(arrays) if raw == npy(model.forest_[FOREST[part]])]
+    arrays[at] = npy(array)
+    refused(forge(path, nodes, root, arrays), "lead out of its arrays")
+
+
+def test_a_forest_whose_bins_are_not_those_of_its_features_is_refused(tmp_path):
+    X, y = make_problem()
+    model = ForestClassifier(3, random_state=0).fit(X, y)
+    path = tamiz.save(model, tmp_path / "m")
+    nodes, root, arrays = content(path)
+    for part, wrong in ((0, np.zeros((6, 3))), (0, np.zeros((2, 63))), (1, np.full(6, 99))):
+        (at,) = [i for i, raw in enumerate(arrays) if raw == npy(model.bins_[part])]
+        changed = [*arrays]
+        changed[at] = npy(wrong)
+        refused(forge(path, nodes, root, changed), "lead out of its arrays")
+
+
+def test_a_category_that_a_tree_does_not_know_is_refused(tmp_path):
+    X = np.arange(40)[:, None] % 4
+    model = CARTClassifier(categorical_features=[0]).fit(X, np.arange(40) % 4 // 2)
+    path = tamiz.save(model, tmp_path / "m")
+    nodes, root, arrays = content(path)
+    sets = [node for node in nodes if node[0] == "frozenset" and node[1]]
+    for wrong in (4, 10**12, -1):
+        sets[0][1][0] = wrong
+        refused(forge(path, nodes, root, arrays), "a category that is not there")
+
+
+def test_widths_and_sets_of_features_are_no_larger_than_they_can_be(tmp_path, thrifty):
+    state = {"columns": [0], "width": 10**13}
+    node = ["object", "tamiz.kernels.mapped.Widened", state]
+    columns = npy(np.arange(3))
+    path = forge(tmp_path / "m", [["array", 0, True], node], [1], [columns])
+    refused(path, "a kernel in it would take more memory")
+    state["width"] = 2
+    refused(forge(path, [["array", 0, True], node], [1], [columns]), "do not fit together")
+    bits = [["bytes", "AAA="], ["object", "tamiz.search.evaluator.FeatureSet", {"_bits": [0]}]]
+    bits[1][2]["_n"] = 10**13
+    refused(forge(path, bits, [1]), "another size than it says")
 
 
 @pytest.mark.parametrize("field", ["left_child", "right_child", "feature", "max_depth"])
@@ -488,24 +612,6 @@ def test_no_mutation_gives_another_model(compress, tmp_path):
             continue
         assert difference(model, again) is None, i  # a date or a comment of the archive
     assert 100 < found < 200
-
-
-def scrambled(value, chance):
-    """JSON with one thing in it replaced by another."""
-    spots = []
-
-    def collect(part):
-        for key in part if isinstance(part, dict) else range(len(part)):
-            spots.append((part, key))
-            if isinstance(part[key], (dict, list)):
-                collect(part[key])
-
-    collect(value)
-    part, key = chance.choice(spots)
-    other, name = chance.choice(spots)
-    things = [None, -1, 0, 1e308, 2**70, "", "os.system", "x" * 50, [], {}, [0], [3], [[1]], True]
-    part[key] = chance.choice([*things, json.loads(json.dumps(other[name]))])
-    return value
 
 
 def test_scrambled_nodes_with_proper_checksums_are_refused_or_harmless(tmp_path, marker):

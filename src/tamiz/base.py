@@ -94,6 +94,12 @@ class Selection:
     def __post_init__(self) -> None:
         self.order = np.asarray(self.order, dtype=np.intp)
         self.support = np.asarray(self.support, dtype=bool)
+        self._check_parts()
+        if not self.names:
+            self.names = list(_default_names(len(self.support)))
+
+    def _check_parts(self) -> None:
+        """Refuse an order of other features than there are, also in what comes from a file."""
         n = len(self.support)
         inside = len(self.order) == n and (n == 0 or 0 <= self.order.min() <= self.order.max() < n)
         if not inside or not (np.bincount(self.order, minlength=n) == 1).all():
@@ -101,8 +107,6 @@ class Selection:
                 f"order must name each of the {n} features exactly once; it has {len(self.order)} "
                 "entries."
             )
-        if not self.names:
-            self.names = list(_default_names(n))
 
     @property
     def ranking(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -280,3 +281,39 @@ def test_samples_in_columns_keep_their_names(capsys):
     assert code == 0 and "error on these rows: 50.0 % of 12\n" in err
     code, out, err = run(capsys, "predict", "t.tamiz", "genes.csv", "--labels", "labels.csv")
     assert code == 2
+
+
+# ------------------------------------------------------------------------- cells made to do harm
+
+
+def test_a_file_holds_no_cell_that_a_spreadsheet_would_run(capsys):
+    cells = ['=HYPERLINK("http://x")', "+1+1", "-2-3", "@SUM(A1)", "-4.5", "+7", "-", "007", "a=b"]
+    write("evil.csv", [["=id", "income"], *([cell, k] for k, cell in enumerate(cells))])
+    options = ["--id", "=id", "--out", "evil.out.csv"]
+    code, _, err = run(capsys, "predict", "m.tamiz", "evil.csv", *options)
+    assert code == 0, err
+    with open("evil.out.csv", encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head[0] == "'=id"
+    assert [row[0] for row in rows] == [*(f"'{cell}" for cell in cells[:4]), *cells[4:]]
+    assert all(float(row[-1]) == float(row[-1]) for row in rows)  # scores below zero are numbers
+    code, out, _ = run(capsys, "predict", "m.tamiz", "evil.csv", "--id", "=id")
+    assert [row[0] for row in table(out)] == ["=id", *cells]  # for programs, as they are
+
+
+ESCAPE = "\x1b]owned\x07\x1b[2J\x9b"
+
+
+def test_escapes_in_names_do_not_reach_the_terminal(capsys, limits):
+    rows = [[f"in{ESCAPE}come", "town", "buys"]]
+    rows += [[k % 7 + 4 * (k % 2), f"t{ESCAPE}{k % 3}", ("no", "yes")[k % 2]] for k in range(60)]
+    write("escape.csv", rows)
+    limits(sys.stdout, isatty=lambda: True)
+    code, out, err = run(capsys, "rank", "escape.csv", "-m", "fisher")
+    assert code == 0, err
+    assert r"in\x1b]owned" in out
+    for text in (out, err):
+        assert not any(sign in text for sign in ("\x07", "\x9b", "\x1b]", "\x1b[2J"))
+    write("wrong.csv", [["a", f"b{ESCAPE}"], ["1", "2"]])
+    code, out, err = run(capsys, "predict", "m.tamiz", "wrong.csv")
+    assert code == 2 and "\x1b" not in err

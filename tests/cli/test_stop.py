@@ -14,7 +14,8 @@ from tamiz import reports
 from tamiz.cli import options
 from tamiz.cli.app import run
 from tamiz.filters import FisherScore
-from tests.calls import clocked, slowed, watched
+from tamiz.runtime.progress import Progress
+from tests.calls import clocked, signalled, slowed, watched
 from tests.cli.programs import PROGRAM, is_one_line, valid
 
 
@@ -161,3 +162,28 @@ def test_a_budget_without_a_finished_split_leaves_a_first_guess_and_says_what_to
     assert "as a first guess, fisher ranks first: a, b" in told.err.replace("b, a", "a, b")
     allowed = int(told.err.split("such as --time-budget ")[1].split(",")[0])
     assert allowed >= 10 and allowed % 10 == 0
+
+
+# ----------------------------------------------------------------------------- every command
+
+
+GRID = ["--C", "0.1,1,10,100", "--gamma", "0.01,0.1,1", "--cv", "3", "-j", "1", "-q"]
+COMPARED = ["-m", "fisher,welch", "--judge", "linear", "--repeats", "2", "-j", "1", "-q"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("command", "at", "words"),
+    [
+        (["tune", "iris", *GRID], 20, "best: C = "),
+        (["compare", "iris", *COMPARED], 60, "CUT SHORT"),
+    ],
+    ids=["tune", "compare"],
+)
+def test_what_was_stopped_never_ends_with_0(command, at, words, number, code, capsys):
+    """The signal comes when some of the work is done, which is shown."""
+    with signalled(Progress, "update", number, at):
+        assert run(command) == code
+    assert words in capsys.readouterr().out
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

@@ -6,11 +6,9 @@ another encoding. Every file is made from a seed, so a failure names a file that
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import os
-import sys
 import time
 import warnings
 import zipfile
@@ -20,213 +18,11 @@ import pytest
 
 import tamiz.data.formats.csv
 from tamiz.data import DataError, Dataset, DataWarning, load
+from tools.attack.damage import damaged
+from tools.attack.tables import FILES, FORMS, csv_bytes, libsvm_bytes, npz_bytes, parquet_bytes
 
 COUNT = 200
 SECONDS = 10  # that one small file may take: no file that is read takes a hundredth of it
-BYTES = 1 << 28  # that one small file may take of memory
-
-
-# ----------------------------------------------------------------------------------- the files
-
-
-def rows(n=60):
-    """A header and rows of numbers, words, missing values and a target."""
-    rng = np.random.default_rng(7)
-    yield ["code", "size", "colour", "note", "weight", "kind"]
-    for i in range(n):
-        size = "" if i % 9 == 4 else f"{rng.normal():.4f}"
-        note = ('a "quoted" word', "one, two", "café", "?")[i % 4]
-        yield [str(i % 7), size, ("red", "blue", "grün")[i % 3], note, f"{rng.random():.3e}",
-               ("yes", "no")[int(rng.random() < 0.5)]]  # fmt: skip
-
-
-def csv_bytes(separator=","):
-    text = io.StringIO()
-    csv.writer(text, delimiter=separator).writerows(rows())
-    return text.getvalue().encode()
-
-
-def parquet_bytes():
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    names, *cells = rows()
-    columns = {name: [row[j] for row in cells] for j, name in enumerate(names)}
-    columns["size"] = [float(cell) if cell else None for cell in columns["size"]]
-    columns["code"] = [int(cell) for cell in columns["code"]]
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
-
-
-def arff_bytes():
-    head = [
-        "% what was measured", "@relation 'a set'", "@attribute code numeric",
-        "@attribute size REAL", "@attribute colour {red, blue, 'grün'}", "@attribute note string",
-        "@attribute weight numeric", "@attribute kind {yes, no}", "@data",
-    ]  # fmt: skip
-    body = []
-    for code, size, colour, note, weight, kind in list(rows())[1:]:
-        quoted = "'" + note.replace("'", "\\'") + "'"
-        body.append(",".join([code, size or "?", f"'{colour}'", quoted, weight, kind]))
-    return "\n".join([*head, *body, ""]).encode()
-
-
-def sparse_arff_bytes():
-    head = ["@relation s", *(f"@attribute f{j} numeric" for j in range(9)), "@attribute y {a,b}"]
-    rng = np.random.default_rng(3)
-    body = []
-    for i in range(60):
-        at = sorted(rng.choice(9, 3, replace=False).tolist())
-        body.append(
-            "{" + ", ".join(f"{j} {rng.random():.2f}" for j in at) + ", 9 b" * (i % 2) + "}"
-        )
-    return "\n".join([*head, "@data", *body, ""]).encode()
-
-
-def libsvm_bytes():
-    rng = np.random.default_rng(5)
-    lines = ["# made for a test"]
-    for _ in range(60):
-        at = sorted((1 + rng.choice(30, 5, replace=False)).tolist())
-        lines.append(
-            " ".join([f"{rng.choice([-1, 1]):+d}", *(f"{j}:{rng.normal():.3f}" for j in at)])
-        )
-    return "\n".join([*lines, ""]).encode()
-
-
-def npz_bytes(packed=True):
-    rng = np.random.default_rng(2)
-    buffer = io.BytesIO()
-    (np.savez_compressed if packed else np.savez)(
-        buffer,
-        X=rng.normal(size=(40, 5)),
-        y=np.arange(40) % 2,
-        feature_names=np.array(["a", "b", "c", "d", "é"]),
-    )
-    return buffer.getvalue()
-
-
-FILES = {
-    "csv": csv_bytes,
-    "csv.gz": lambda: gzip.compress(csv_bytes(), mtime=0),
-    "tsv": lambda: csv_bytes("\t"),
-    "parquet": parquet_bytes,
-    "arff": arff_bytes,
-    "libsvm": libsvm_bytes,
-    "npz": npz_bytes,
-}
-#: Further forms of the same kinds of file, which other lines of the readers read.
-FORMS = {
-    "sparse.arff": sparse_arff_bytes,
-    "plain.npz": lambda: npz_bytes(packed=False),
-    "svm.gz": lambda: gzip.compress(libsvm_bytes(), mtime=0),
-}
-
-
-# ---------------------------------------------------------------------------------- the damage
-
-
-def flip(raw, rng):
-    found = bytearray(raw)
-    for position in rng.integers(len(raw), size=rng.integers(1, 9)):
-        found[position] ^= 1 << int(rng.integers(8))
-    return bytes(found)
-
-
-def shorten(raw, rng):
-    return raw[: rng.integers(len(raw))]
-
-
-def insert(raw, rng):
-    at = int(rng.integers(len(raw)))
-    return (
-        raw[:at] + rng.integers(256, size=rng.integers(1, 40), dtype=np.uint8).tobytes() + raw[at:]
-    )
-
-
-def stutter(raw, rng):
-    start, end = sorted(rng.integers(len(raw) + 1, size=2).tolist())
-    return raw[:end] + raw[start:end] * int(rng.integers(1, 4)) + raw[end:]
-
-
-def remove(raw, rng):
-    start = int(rng.integers(len(raw)))
-    return raw[:start] + raw[start + int(rng.integers(1, 60)) :]
-
-
-def swap_lines(raw, rng):
-    lines = raw.split(b"\n")
-    for _ in range(int(rng.integers(1, 5))):
-        i, j = rng.integers(len(lines), size=2)
-        lines[i], lines[j] = lines[j], lines[i]
-    return b"\n".join(lines)
-
-
-def zeros(raw, rng):
-    at = int(rng.integers(len(raw)))
-    length = int(rng.integers(1, 30))
-    keep = int(rng.integers(2)) * length
-    return raw[:at] + bytes(length) + raw[at + keep :]
-
-
-def other_encoding(raw, rng):
-    text = raw.decode("utf-8", errors="replace")
-    name = ("utf-16", "utf-16-le", "utf-32", "cp1252", "utf-7", "cp037", "utf-8-sig")[
-        int(rng.integers(7))
-    ]
-    return text.encode(name, errors="replace")
-
-
-MARKS = (
-    *(b'"', b"'", b"\\", b"{", b"}", b",", b"\r", b":", b"#", b"%", b"-", b"\n\n", b"nan", b"\x1a"),
-    *(b"99999999999999999999", b"1e999", b"\xff\xfe", b"\xef\xbb\xbf", b"@data\n"),
-)
-
-
-def spill(raw, rng):
-    """Marks that mean something to a reader, where none belong."""
-    found = raw
-    for _ in range(int(rng.integers(1, 5))):
-        at = int(rng.integers(len(found)))
-        found = found[:at] + MARKS[int(rng.integers(len(MARKS)))] + found[at:]
-    return found
-
-
-def write_over(raw, rng):
-    """Another number where one stands: for the binary kinds, sizes and offsets that lie."""
-    at = int(rng.integers(max(len(raw) - 8, 1)))
-    number = (0, 1, -1, 2**31 - 1, 2**31, 2**62, -(2**63), 2**16)[int(rng.integers(8))]
-    width = (1, 2, 4, 8)[int(rng.integers(4))]
-    return raw[:at] + (number % (1 << 8 * width)).to_bytes(width, "little") + raw[at + width :]
-
-
-DAMAGE = (
-    flip,
-    shorten,
-    insert,
-    stutter,
-    remove,
-    swap_lines,
-    zeros,
-    other_encoding,
-    spill,
-    write_over,
-)
-
-
-def damaged(raw, seed):
-    """The file after one or, in every third case, two accidents."""
-    rng = np.random.default_rng(seed)
-    kinds = [DAMAGE[seed % len(DAMAGE)]]
-    if seed % 3 == 0:
-        kinds.append(DAMAGE[int(rng.integers(len(DAMAGE)))])
-    for kind in kinds:
-        if raw:
-            raw = kind(raw, rng)
-    return raw
-
-
-# ------------------------------------------------------------------------------------ the tests
 
 
 def outcome(path, **options):
@@ -243,16 +39,6 @@ def outcome(path, **options):
 def is_sentence(text, path):
     """One line that names the file and ends like a sentence."""
     return path.name in text and "\n" not in text and text.endswith((".", "?")) and len(text) < 500
-
-
-@pytest.fixture
-def thrifty():
-    """Afterwards this process must not have needed much memory."""
-    resource = pytest.importorskip("resource")
-    unit = 1 if sys.platform == "darwin" else 1024
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    yield
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < BYTES
 
 
 def check(raw, name, folder, seeds, harm=damaged, **options):
@@ -445,6 +231,14 @@ def test_blank_lines_below_a_wide_table_take_no_memory(tmp_path, monkeypatch, th
     wide = ",".join("1" * 5000)
     path.write_text(",".join(f"c{j}" for j in range(5000)) + f"\n{wide}\n{wide}\n" + "\n" * 900_000)
     assert outcome(path, target=False, encode=None).X.shape == (2, 5000)
+
+
+def test_numbers_that_signal_are_missing_values(tmp_path):
+    X = np.arange(80.0).reshape(40, 2)
+    X[3, 0] = np.array(0x7FF0000000000001, dtype=np.uint64).view(np.float64)
+    np.save(tmp_path / "t.npy", X)
+    data = outcome(tmp_path / "t.npy", target=False)
+    assert np.isnan(data.X[3, 0]) and np.isnan(data.X).sum() == 1
 
 
 @pytest.mark.parametrize("name", ["~nobody_of_this_name/t.csv", "t" * 5000 + ".csv", "t\0.csv"])

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -492,3 +497,32 @@ def test_a_model_put_together_wrongly_is_refused():
     model._codes = np.array([0, 1, 0, 9])
     with pytest.raises(ValueError, match="do not fit together"):
         model.predict(X4)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_after_a_prediction_predicts_too():
+    """scikit-learn below runs OpenMP, whose threads a fork does not take along."""
+    code = """
+        import os, sys, time
+        import numpy as np
+        from tamiz.neighbors import KNNClassifier
+        X = np.random.default_rng(0).normal(size=(2000, 40))
+        model = KNNClassifier(5, n_jobs=2).fit(X, np.arange(2000) % 3)
+        expected = model.predict(X)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (model.predict(X) == expected).all() else 3)
+        for _ in range(600):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                sys.exit(os.waitstatus_to_exitcode(status))
+            time.sleep(0.05)
+        os.kill(child, 9)
+        sys.exit("the child did not come back")
+    """
+    free = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**free, "OMP_NUM_THREADS": "2"}
+    )
+    assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ fail instead.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -29,7 +30,10 @@ ARGUMENTS = [
 ]  # fmt: skip
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PAGES = ("en", "es", "wide", "evil")
-EVIL = ["<script>boom()</script>", "</script>", '"><img src=x onerror=boom()>', "x\x00y", "😀", "é"]
+FORMULA = "=1+cmd|'/C calc'!A0"
+EVIL = [
+    "<script>boom()</script>", "</script>", '"><img src=x onerror=boom()>', "x\x00y", "😀", FORMULA,
+]  # fmt: skip
 
 
 def _absent(reason: str) -> None:
@@ -262,6 +266,16 @@ def test_the_ranking_can_be_saved(visit):
     lines = text.strip().split("\n")
     assert len(lines) == 1 + full_study().dataset.n_features
     assert lines[0].startswith("Rank,Feature,Selected,Score")
+
+
+def test_a_saved_ranking_holds_no_formula(visit):
+    page = visit("evil")
+    with page.expect_download() as saved:
+        page.click("#ranking-save")
+    text = Path(saved.value.path()).read_text(encoding="utf-8-sig")
+    rows = list(csv.reader(text.splitlines()))
+    assert FORMULA in names(page) and f"'{FORMULA}" in {row[1] for row in rows}
+    assert not any(cell[:1] in "=@+" for row in rows for cell in row if cell)
 
 
 def test_a_chart_reads_out_under_the_pointer_and_by_keys(visit):

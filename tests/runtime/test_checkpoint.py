@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 from tamiz.runtime.checkpoint import Checkpoint, digest, identity, open_checkpoint
+from tamiz.validation import DamagedFileError
 
 
 class Run(BaseEstimator):
@@ -85,6 +86,77 @@ def test_every_truncation_is_recognised(tmp_path):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"damaged|no checkpoint"):
             open_checkpoint(Run(checkpoint=path, resume=True), X)
+
+
+def test_no_changed_byte_gives_another_state_or_a_foreign_error(tmp_path):
+    path = tmp_path / "run.npz"
+    state = {"order": np.arange(50), "names": np.array(["a", "ñ"]), "none": np.empty((0, 3))}
+    open_checkpoint(Run(checkpoint=path), X).save(state, now=True)
+    whole, refused = path.read_bytes(), 0
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        try:
+            found = open_checkpoint(Run(checkpoint=path, resume=True), X).state
+        except DamagedFileError:
+            refused += 1
+            continue
+        for name, array in state.items():  # a date, or a comment of the archive
+            np.testing.assert_array_equal(found[name], array)
+    assert refused > len(whole) // 2
+
+
+SAVE = """
+import sys, numpy as np
+from tamiz.runtime.checkpoint import Checkpoint
+keeper = Checkpoint(sys.argv[1], {}, resume=True, every=0.0)
+print("ready", flush=True)
+sys.stdin.readline()
+for k in range(100):
+    keeper.save({"k": k, "all": np.full(20000, k)})
+"""
+
+
+def test_two_processes_with_one_checkpoint_do_not_break_each_other(tmp_path):
+    path = tmp_path / "run.npz"
+    command = [sys.executable, "-c", SAVE, str(path)]
+    both = [
+        subprocess.Popen(command, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.stdout.readline()
+    for process in both:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    while not path.exists():
+        time.sleep(0.001)
+    while any(process.poll() is None for process in both):
+        state = Checkpoint(path, {}, resume=True).state  # never half a file
+        assert (state["all"] == state["k"]).all()
+    said = [process.communicate()[1].decode() for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1], said
+    assert "is in use by another run. Wait for its end" in "".join(said)
+    assert int(Checkpoint(path, {}, resume=True).state["k"]) == 99
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_a_file_that_another_run_put_there_is_not_replaced(tmp_path):
+    path = tmp_path / "run.npz"
+    one, two = (Checkpoint(path, {}, every=0.0) for _ in range(2))
+    one.save({"a": 1})
+    with pytest.raises(ValueError, match="in use by another run"):
+        two.save({"a": 2})
+    one.save({"a": 3})
+    later = Checkpoint(path, {}, resume=True, every=0.0)
+    later.save({"a": 4})
+    with pytest.raises(ValueError, match="in use by another run"):
+        one.save({"a": 5})
+    path.unlink()
+    later.save({"a": 6})
+    assert int(Checkpoint(path, {}, resume=True).state["a"]) == 6
+    assert os.listdir(tmp_path) == ["run.npz"]
 
 
 def test_a_foreign_archive_and_pickles_are_refused(tmp_path):

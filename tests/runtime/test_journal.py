@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
 import subprocess
 import sys
 import textwrap
 import time
+import zlib
 from pathlib import Path
 
 import pytest
 
-from tamiz.runtime.checkpoint import Journal
+from tamiz.runtime.checkpoint import Checkpoint, Journal
+from tamiz.validation import DamagedFileError
 
 RECORDS = [{"s": [1, 2], "v": [0.1, None]}, "ñ", [1.0000000000000002], {}]
 
@@ -58,21 +59,40 @@ def test_every_cut_is_recognised(tmp_path):
         assert path.read_bytes() == whole[:length]
 
 
-def test_every_changed_byte_is_recognised(tmp_path):
+def test_every_changed_bit_is_recognised(tmp_path):
     path = tmp_path / "run.journal"
-    with Journal(path, {"C": "1"}) as journal:
+    with Journal(path, {"C": "1"}, facts={"seed": 7}) as journal:
         journal.append(RECORDS)
     whole = path.read_bytes()
-    for place in range(len(whole)):
+    for place in range(8 * len(whole)):
         damaged = bytearray(whole)
-        damaged[place] ^= 1
+        damaged[place // 8] ^= 1 << place % 8
         path.write_bytes(damaged)
-        # only a shorter committed length can pass, and then what is read is a beginning
-        with (
-            contextlib.suppress(ValueError),
-            Journal(path, {"C": "1"}, resume=True) as journal,
-        ):
-            assert journal.records == RECORDS[: len(journal.records)]
+        with pytest.raises(ValueError, match=r"damaged|no journal|version"):
+            Journal(path, {"C": "1"}, resume=True)
+
+
+def test_lines_that_changed_places_are_recognised(tmp_path):
+    path = tmp_path / "run.journal"
+    with Journal(path, {"C": "1"}) as journal:
+        journal.append([1, 2])
+    first, about, one, two = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + about + two + one)
+    with pytest.raises(DamagedFileError, match="line 3 is not what was written"):
+        Journal(path, {"C": "1"}, resume=True)
+
+
+def test_a_journal_of_the_first_version_is_read_and_continued(tmp_path):
+    path = tmp_path / "run.journal"
+    record = '{"s":[1]}'
+    about = '{"identity": {"C": "1"}, "facts": {"seed": 7}}'
+    lines = f"{about}\n{zlib.crc32(record.encode()):08x} {record}\n"
+    path.write_text(f"tamiz journal 1 {37 + len(lines):020d}\n{lines}")
+    with Journal(path, {"C": "1"}, resume=True) as journal:
+        assert journal.records == [{"s": [1]}] and journal.facts == {"seed": 7}
+        journal.append(["more"])
+    with Journal(path, {"C": "1"}, resume=True) as journal:
+        assert journal.records == [{"s": [1]}, "more"]
 
 
 def test_foreign_files_and_other_runs_are_refused(tmp_path):
@@ -86,7 +106,7 @@ def test_foreign_files_and_other_runs_are_refused(tmp_path):
     Journal(tmp_path / "j", {"C": "1"}).close()
     with pytest.raises(ValueError, match="C was 1, and is 2"):
         Journal(tmp_path / "j", {"C": "2"}, resume=True)
-    old = (tmp_path / "j").read_bytes().replace(b"tamiz journal 1", b"tamiz journal 7")
+    old = (tmp_path / "j").read_bytes().replace(b"tamiz journal 2", b"tamiz journal 7")
     (tmp_path / "j").write_bytes(old)
     with pytest.raises(ValueError, match="version 7"):
         Journal(tmp_path / "j", {"C": "1"}, resume=True)
@@ -143,3 +163,12 @@ def test_a_kill_at_any_instant_loses_what_was_in_flight_only(tmp_path):
         with Journal(path, {}, resume=True) as journal:
             assert journal.records == [[k] * 300 for k in range(len(journal.records))]
             assert len(journal.records) > int(said[-1] if said else 0)
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "/dev/zero", "/dev/null"])
+@pytest.mark.parametrize("keeper", [Journal, Checkpoint])
+def test_a_device_is_refused_and_not_read(keeper, path):
+    if not Path(path).exists():
+        pytest.skip("this system has no such device")
+    with pytest.raises(ValueError, match="a device or a pipe"):
+        keeper(path, {}, resume=True)

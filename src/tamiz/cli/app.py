@@ -1,13 +1,18 @@
 """The program ``tamiz``: its commands, and what happens when something goes wrong.
 
 Exit codes: 0 done, 1 failed while running, 2 wrong usage or unreadable input, 130 cut short by
-Ctrl-C, 143 by SIGTERM. Errors are one line on standard error.
+Ctrl-C, 143 by SIGTERM, also where what there was by then was shown. Errors are one line on standard
+error.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -86,20 +91,31 @@ def run(arguments: list[str] | None) -> int:
     """Run the program; its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     listen_to_compiling(_say_nothing if {"-q", "--quiet"}.intersection(given) else tell)
+    with _signals() as caught:
+        code = _run(arguments, caught)
+    # whoever was stopped may have shown what there was, and come to an end as usual
+    if caught and code in (0, 130):
+        return 130 if caught[0] == signal.SIGINT else 143
+    return code
+
+
+def _run(arguments: list[str] | None, caught: list[int]) -> int:
     try:
         code = app(arguments, prog_name="tamiz", standalone_mode=False)
         flush()
-    except KeyboardInterrupt:
-        return _interrupted()
-    except CutShort as cut:
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except CutShort:
         flush()
-        return cut.exit_code
+        return 130
     except typer.Exit as leaving:  # Ctrl-C, too, comes as one from inside a command
-        return _interrupted() if leaving.exit_code == 130 else int(leaving.exit_code)
+        code = leaving.exit_code
     except Exception as error:
         return _explain(error)
     if code == 130:
-        return _interrupted()
+        other = caught and caught[0] != signal.SIGINT
+        why = f"ended by {signal.Signals(caught[0]).name}" if other else "interrupted"
+        tell(f"{why}; nothing was finished.")
     return int(code) if isinstance(code, int) else 0
 
 
@@ -107,17 +123,38 @@ def _say_nothing(text: str) -> None:
     """For ``--quiet``."""
 
 
-def _interrupted() -> int:
-    tell("interrupted; nothing was finished.")
-    return 130
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Let SIGTERM end a command as Ctrl-C does; the list holds the signals that came.
+
+    Windows sends none from outside, but SIGBREAK when its console is closed or Ctrl-Break is hit.
+    """
+    caught: list[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        caught.append(number)
+        raise KeyboardInterrupt
+
+    before = {}
+    try:
+        for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
+            number = getattr(signal, name, None)
+            # ignored in the background of a script
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, end)
+    except ValueError:  # not in the main thread
+        pass
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _explain(error: Exception) -> int:
     """One line on standard error, and the exit code."""
     if os.environ.get("TAMIZ_TRACEBACK"):
         raise error
-    if isinstance(error, typer.Abort):
-        return _interrupted()
     message = getattr(error, "format_message", None)  # of the parser of the command line
     if message is not None:
         context = getattr(error, "ctx", None)

@@ -15,6 +15,7 @@ from tamiz.cli.select import (
     Repeats,
     Scale,
     Sizes,
+    leave_if_cut,
     run_study,
 )
 
@@ -92,6 +93,7 @@ def compare(
 
         write_report(study, out, lang=lang)
         tell(f"the report is in {out}")
+    leave_if_cut(study)
 
 
 def _usual(dataset: Any) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from tamiz.runtime.progress import printable
+
 if TYPE_CHECKING:
     from tamiz.data import Dataset
 
@@ -114,10 +116,6 @@ class Problem(Exception):
 class CutShort(Exception):
     """A run was stopped, and what it had was shown; only the exit code is left to say."""
 
-    def __init__(self, exit_code: int):
-        super().__init__(exit_code)
-        self.exit_code = exit_code
-
 
 class UsageProblem(Problem):
     """Wrong usage, or input that cannot be read."""
@@ -139,9 +137,9 @@ def usage() -> Iterator[None]:
 
 
 def say(text: str = "") -> None:
-    """A line of the result."""
+    """A line of the result; what stands in files must not command a terminal."""
     with open_pipe():
-        sys.stdout.write(text + "\n")
+        sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + "\n")
 
 
 def flush() -> None:
@@ -171,7 +169,7 @@ def tell(text: str) -> None:
     if sys.stderr is None:  # closed before Python began
         return
     try:
-        sys.stderr.write(f"tamiz: {' '.join(text.split())}\n")
+        sys.stderr.write(f"tamiz: {printable(' '.join(text.split()))}\n")
         sys.stderr.flush()
     except OSError:  # the reader has left (EPIPE, on Windows EINVAL), or the disk is full
         with suppress(OSError):  # a stream without a descriptor
@@ -201,7 +199,7 @@ def tolerate_encoding() -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = ()) -> None:
     """A table: with rules and bold heads in a terminal, plain and uncut elsewhere."""
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[printable(str(cell)) for cell in row] for row in rows]
     if sys.stdout.isatty():
         from rich import box
         from rich.console import Console

@@ -236,8 +236,10 @@ def _write(columns: dict[str, list[Any]], out: str | None) -> None:
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    if out is not None:  # a file may be opened by a spreadsheet, standard output is for programs
+        rows = [[_harmless(cell) for cell in row] for row in rows]
+    writer.writerows(rows)
     if out is None:
         _refuse_loss(text.getvalue())
         say(text.getvalue().rstrip("\n"))
@@ -249,6 +251,21 @@ def _write(columns: dict[str, list[Any]], out: str | None) -> None:
             f"the predictions cannot be written to {out!r} ({error.strerror or error}); a file "
             "that was there before is unchanged."
         ) from None
+
+
+def _harmless(cell: Any) -> Any:
+    """Text that a spreadsheet would run as a formula, with an apostrophe before it.
+
+    >>> [_harmless(cell) for cell in ("=1+1", "-1.5", "-", "@x", -2, "a=b")]
+    ["'=1+1", '-1.5', '-', "'@x", -2, 'a=b']
+    """
+    if not isinstance(cell, str) or len(cell) < 2 or cell[0] not in "=+-@\t\r":
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _refuse_loss(text: str) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -140,25 +138,24 @@ def select(
     if not quiet and "groups" in dataset.extras:
         n_groups = len(set(dataset.extras["groups"].tolist()))
         tell(f"rows of one group stay on one side of every split ({n_groups:,} groups).")
-    with _signals() as caught:
-        study = run_study(
-            dataset,
-            quiet=quiet,
-            methods=methods,
-            judges=None if judge == "auto" else judge,
-            sizes=sizes,
-            cv=cv,
-            repeats=repeats,
-            scale=scale,
-            scoring=scoring,
-            positive=positive,
-            class_weight=class_weight,
-            permutations=permutations,
-            n_jobs=jobs,
-            random_state=seed,
-            time_budget=budget,
-            checkpoint=checkpoint,
-        )
+    study = run_study(
+        dataset,
+        quiet=quiet,
+        methods=methods,
+        judges=None if judge == "auto" else judge,
+        sizes=sizes,
+        cv=cv,
+        repeats=repeats,
+        scale=scale,
+        scoring=scoring,
+        positive=positive,
+        class_weight=class_weight,
+        permutations=permutations,
+        n_jobs=jobs,
+        random_state=seed,
+        time_budget=budget,
+        checkpoint=checkpoint,
+    )
     # what was found comes first: it must not be lost if a file cannot be written
     if json:
         say_json(document(study, lang))
@@ -172,7 +169,7 @@ def select(
         tell(f"the report is in {out}")
     if save is not None:
         _keep(study, dataset, save, answer.replace("-", " "))
-    _leave_if_cut(study, caught)
+    leave_if_cut(study)
 
 
 def run_study(dataset: Any, *, quiet: bool, **options: Any) -> Study:
@@ -327,44 +324,10 @@ def _keep(study: Study, dataset: Any, path: str, answer: str) -> None:
 # ---------------------------------------------------------------------------- being stopped
 
 
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Let SIGTERM end a run as Ctrl-C does; the list holds the signals that came.
-
-    Windows sends none from outside, but SIGBREAK when its console is closed or Ctrl-Break is hit.
-    """
-    import signal
-
-    from tamiz.cli.console import CutShort, tell
-
-    caught: list[int] = []
-
-    def end(number: int, frame: Any) -> None:
-        caught.append(number)
-        raise KeyboardInterrupt
-
-    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGBREAK") if hasattr(signal, name)]
-    try:
-        before = {number: signal.signal(number, end) for number in ending}
-    except ValueError:  # not in the main thread
-        yield caught
-        return
-    try:
-        yield caught
-    except KeyboardInterrupt:
-        if not caught:
-            raise
-        tell(f"ended by {signal.Signals(caught[0]).name}; nothing was finished.")
-        raise CutShort(143) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _leave_if_cut(study: Study, caught: list[int]) -> None:
-    """Ctrl-C and SIGTERM set the exit code; a time budget that ran out is no failure."""
+def leave_if_cut(study: Study) -> None:
+    """A signal sets the exit code; a time budget that ran out is no failure."""
     from tamiz.cli.console import CutShort
 
     found = study.comparison
     if found is not None and found.status == "interrupted":
-        raise CutShort(143 if caught else 130)
+        raise CutShort

@@ -39,7 +39,7 @@ def tune(
 
     Features are scaled inside the training part of every fold.
     """
-    from tamiz.cli.console import command_line, say_json, tell, tell_notes, usage
+    from tamiz.cli.console import CutShort, command_line, say_json, tell, tell_notes, usage
 
     opt.check_language(lang)
     opt.check_writable(out, "--out")
@@ -63,10 +63,12 @@ def tune(
         write_report(study, out, lang=lang)
     if json:
         say_json({**found.to_dict(), "data": dataset.name, "n_samples": dataset.n_samples})
-        return
-    _show(found)
-    if out is not None:
-        tell(f"the report is in {out}")
+    else:
+        _show(found)
+        if out is not None:
+            tell(f"the report is in {out}")
+    if found.interrupted:
+        raise CutShort
 
 
 def _tuned(

@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from tamiz.runtime.progress import printable
+
+LONGEST = 480  # characters of an error ...
+LONGEST_WARNING = 2000  # ... and of a warning, which may list columns
+_LONG = re.compile(r"\S{81,}")
+
+
+def sentence(text: object, most: int = LONGEST) -> str:
+    """A message on one line, long cells and names in it clipped, nothing that moves a cursor.
+
+    >>> text = sentence("column '" + "x" * 500 + "' is empty;\\nleave it out.")
+    >>> len(text), text.endswith("xxx' is empty; leave it out.")
+    (110, True)
+    """
+    line = printable(" ".join(str(text).split()) if "\n" in str(text) else str(text))
+    if len(line) > most:
+        line = _LONG.sub(lambda found: f"{found[0][:40]}…{found[0][-32:]}", line)
+    if len(line) > most:
+        line = f"{line[: most // 2]} … {line[3 - most // 2 :]}"
+    return line
 
 
 class DataError(ValueError):
     """A table that cannot be read or used; the message says which, where, and what to do."""
+
+    def __init__(self, text: object) -> None:
+        super().__init__(sentence(text))
 
 
 class NoLabelColumn(DataError):
@@ -17,6 +42,9 @@ class NoLabelColumn(DataError):
 
 class DataWarning(UserWarning):
     """A table that was read, with something in it that a person should look at."""
+
+    def __init__(self, text: object) -> None:
+        super().__init__(sentence(text, LONGEST_WARNING))
 
 
 class Finding(NamedTuple):
@@ -86,4 +114,12 @@ def unclosed(shown: str, line: int) -> str:
     return (
         f"{shown}, line {line}: a quotation mark is opened in this row and never closed; close it, "
         "or remove it."
+    )
+
+
+def endless(shown: str, line: int, n_bytes: int) -> str:
+    """The sentence about a line that is too long to be a row."""
+    return (
+        f"{shown}, line {line}: the line does not end within {n_bytes >> 20:,} MiB; it is no table "
+        "of rows, or its line ends are missing."
     )

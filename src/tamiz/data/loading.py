@@ -172,17 +172,17 @@ def load(
         if entry is None and columns is None and nrows is None:
             _require_room(reader, source)
         table = reader.collect(int(verbose))
-    data, alarms = build(
-        table,
-        reader.plan(),
-        name=name,
-        roles=roles,
-        task=task,
-        encode=encode,
-        trusted=entry is not None,
-        leaks=leaks,
-        keep=keep,
-    )
+        data, alarms = build(
+            table,
+            reader.plan(),
+            name=name,
+            roles=roles,
+            task=task,
+            encode=encode,
+            trusted=entry is not None,
+            leaks=leaks,
+            keep=keep,
+        )
     if classes is not None and data.target == "target" and data.target_names is not None:
         data.target_names = [classes[k] for k in _codes(data.target_names)]
     for alarm in alarms:

@@ -301,7 +301,8 @@ def duplicates(X: np.ndarray, candidates: list[int]) -> dict[int, int]:
     if n == 0:
         return {}
     rows = np.unique(np.linspace(0, n - 1, min(n, 64)).astype(np.intp))
-    sample = np.ascontiguousarray(X[rows][:, candidates].T) + 0.0  # -0.0 becomes 0.0
+    with np.errstate(invalid="ignore"):  # a damaged file may hold NaN that signal
+        sample = np.ascontiguousarray(X[rows][:, candidates].T) + 0.0  # -0.0 becomes 0.0
     alike: dict[bytes, list[int]] = {}
     for k, j in enumerate(candidates):
         alike.setdefault(sample[k].tobytes(), []).append(j)

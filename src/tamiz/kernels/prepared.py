@@ -9,6 +9,7 @@ composite, looked up in a table, or (module ``radial``) by the fast lane of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,16 @@ class Prepared(ABC):
         self.n = n
         self.dtype = dtype
         self._diagonal: Array | None = None
+
+    def _check_parts(self) -> None:
+        """Refuse parts that hold another number of samples; for kernels that come from a file."""
+        if any(n != self.n for n in self._counted()) or self.n < 0:
+            raise ValueError("The parts of a prepared kernel hold different numbers of samples.")
+
+    def _counted(self) -> Iterator[int]:
+        """Number of training samples, as each part of it says."""
+        if self._diagonal is not None:
+            yield len(self._diagonal)
 
     # ------------------------------------------------------------------ what subclasses say
 
@@ -173,6 +184,10 @@ class Recomputed(Prepared):
         super().__init__(kernel, X.shape[0], dtype)
         self.X = X
 
+    def _counted(self) -> Iterator[int]:
+        yield from super()._counted()
+        yield self.X.shape[0]
+
     def _compute_diag(self) -> Array:
         return self.kernel._diag(self.X)
 
@@ -224,6 +239,12 @@ class PreparedTable(Prepared):
         self.columns = columns
         self.width = table.shape[0] if width is None else width
 
+    def _counted(self) -> Iterator[int]:
+        yield from super()._counted()
+        yield from self.table.shape
+        if self.columns is not None:
+            yield len(self.columns)
+
     def _compute_diag(self) -> Array:
         return np.diag(self.table).copy()
 
@@ -264,6 +285,10 @@ class PreparedComposite(Prepared):
         self.composite = kernel
         self.parts = parts
 
+    def _counted(self) -> Iterator[int]:
+        yield from super()._counted()
+        yield from (part.n for part in self.parts)
+
     def _compute_diag(self) -> Array:
         return self.composite.combine(*(part.diag().copy() for part in self.parts))
 
@@ -303,6 +328,10 @@ class PreparedMapped(Prepared):
         super().__init__(kernel, inner.n, dtype)
         self.mapped = kernel
         self.inner = inner
+
+    def _counted(self) -> Iterator[int]:
+        yield from super()._counted()
+        yield self.inner.n
 
     def _compute_diag(self) -> Array:
         return self.inner.diag().copy()

@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 from tamiz.neighbors._space import ABSOLUTE, MISMATCH, SQUARE, UNFIT, Distance, Space
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import n_threads, one_blas_thread, run_tiles
+from tamiz.runtime.threads import n_threads, one_blas_thread, openmp_threads, run_tiles
 
 #: Differences that make a thread worth while, and those between two looks at the keyboard.
 _WORTH = 2**21
@@ -165,7 +165,7 @@ class MatrixProducts(Proposed):
         centre, peer, largest = kept
         moved = Q - centre
         # scikit-learn holds BLAS to one thread itself, but would put back what others had set
-        with one_blas_thread(), threadpool_limits(n_threads(), user_api="openmp"):
+        with one_blas_thread(), threadpool_limits(openmp_threads(), user_api="openmp"):
             found = peer.kneighbors(moved, k, return_distance=False)
         reach = 4.0 * (Q.shape[1] + 8) * np.finfo(np.float64).eps
         return found, reach * ((moved**2).sum(axis=1) + largest)

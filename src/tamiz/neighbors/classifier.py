@@ -459,6 +459,16 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(UNFIT)
         return codes
 
+    def _check_parts(self) -> None:
+        """Refuse arrays that lead out of each other; for models that come from a file."""
+        if hasattr(self, "_space"):
+            self._space.check()
+            self._checked_codes()
+            used = self._space.used
+            inside = used.dtype.kind == "i" and used.min(initial=0) >= 0
+            if not inside or used.max(initial=-1) >= self.n_features_in_:
+                raise ValueError(UNFIT)
+
     def predict(self, X: Any) -> np.ndarray:
         """Class of each row of ``X``, or the reject label where it abstains.
 

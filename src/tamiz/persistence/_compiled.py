@@ -4,6 +4,10 @@ Python answers a wrong index with an exception, compiled code with whatever lies
 and indices that such code relies on are checked when a file is read, and search trees are grown
 again from their samples instead of being read. So are the states of random numbers: a generator
 reads at the position that its state names, and NumPy does not look whether it is inside.
+
+A class of tamiz whose arrays index each other says itself whether they fit, in a method
+``_check_parts`` that raises a ValueError if they do not. What is below is about indices that many
+classes have, and about the classes of others.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.persistence._container import ModelFileError, ModelFileWarning
+from tamiz.persistence._container import Budget, ModelFileError, ModelFileWarning, is_key_part
 
 _FIELDS = (
     "left_child",
@@ -28,6 +32,7 @@ _FIELDS = (
     "missing_go_to_left",
 )
 _STRINGS = "tamiz.kernels.strings.texts.Texts"
+_DEEPEST_SYMBOL = 4  # tuples in tuples that a symbol of a text may be
 _NEIGHBOURS = ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
 _LIBSVM = ("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
 _TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor", "ExtraTreeClassifier")
@@ -56,17 +61,125 @@ def kept(key: str, state: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
-def check(key: str, made: Any, state: dict[str, Any]) -> None:
+def check(key: str, made: Any, state: dict[str, Any], budget: Budget) -> None:
     """Refuse an object whose parts do not fit together."""
     look = _CHECKS.get(key)
-    if look is None:
-        return
+    own = getattr(made, "_check_parts", None) if key.startswith("tamiz.") else None
     try:
-        fits = look(made, state)
+        fits = _features_exist(state) if key.startswith("tamiz.") else True
+        fits = fits and (look is None or look(made, state, budget))
+        if fits and own is not None:
+            own()
+    except ModelFileError:
+        raise
     except (KeyError, AttributeError, TypeError, IndexError, ValueError) as error:
         raise ModelFileError(f"the {key} in it is not complete ({error!r:.100}).") from None
     if not fits:
         raise ModelFileError(f"the parts of the {key} in it do not fit together.")
+
+
+def _is_index(array: Any, n: int) -> bool:
+    """Whether an array holds integers from 0 to below ``n``."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
+        return False
+    return not array.size or bool(array.min() >= 0 and array.max() < n)
+
+
+#: Attributes of fitted selectors that are places of features, or their ranks, which begin at 1.
+_OF_FEATURES = ("order_", "subset_", "sampled_features_", "_columns", "ranking_")
+#: Attributes that are places of training samples, whose number is not kept.
+_OF_SAMPLES = ("support_", "free_support_", "bounded_support_", "sample_indices_")
+
+
+def _features_exist(state: dict[str, Any]) -> bool:
+    """Whether the indices that estimators of all kinds keep are those of something."""
+    n = state.get("n_features_in_")
+    if n is not None and (type(n) is not int or n < 0):
+        return False
+    places = [(state.get(name), n + (name == "ranking_")) for name in _OF_FEATURES if n is not None]
+    for held in (state.get(name) for name in _OF_SAMPLES):
+        arrays = held if isinstance(held, (list, tuple)) else [held]
+        places += [(array, np.iinfo(np.int64).max) for array in arrays if not _is_mask(array)]
+    found = [(array, most) for array, most in places if isinstance(array, np.ndarray)]
+    return all(_is_index(array, most) for array, most in found)
+
+
+def _is_mask(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind == "b"
+
+
+# --------------------------------------------------------------------------------- sparse matrices
+
+
+GENERATOR_BYTES = 1 << 13  # what a generator of random numbers takes at most
+
+
+def sparse_shape(shape: Any) -> tuple[int, int]:
+    """Rows and columns, if they are two numbers that can be."""
+    if not isinstance(shape, list) or len(shape) != 2:
+        raise ModelFileError("a sparse matrix in it has no proper shape.")
+    rows, columns = shape
+    if type(rows) is not int or type(columns) is not int or min(rows, columns) < 0:
+        raise ModelFileError("a sparse matrix in it has no proper shape.")
+    return rows, columns
+
+
+def sparse_bytes(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) -> int:
+    """What a matrix takes at most beside the arrays it is made of, which may be converted."""
+    stored = parts["data"].size if "data" in parts else 0
+    held = sum(part.nbytes for part in parts.values())
+    each = {"lil": (160, 80), "dok": (0, 300)}.get(kind, (0, 0))  # for a row, and for a value
+    return 2 * held + each[0] * shape[0] + each[1] * stored
+
+
+def check_sparse(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) -> None:
+    """Refuse a matrix whose arrays lead out of each other; compiled code goes where they point."""
+    try:
+        fits = (_fits_compressed if "indptr" in parts else _fits_places)(kind, shape, parts)
+    except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError):
+        fits = False
+    if not fits:
+        raise ModelFileError("the indices of a sparse matrix in it are not those of its values.")
+
+
+def _fits_compressed(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) -> bool:
+    data, indices, indptr = parts["data"], parts["indices"], parts["indptr"]
+    major, minor = shape if kind != "csc" else shape[::-1]
+    if kind == "bsr":
+        tall, wide = data.shape[1:]
+        if major % tall or minor % wide:
+            return False
+        major, minor = major // tall, minor // wide
+    return (
+        data.ndim == (3 if kind == "bsr" else 1)
+        and indices.shape == data.shape[:1]
+        and indptr.shape == (major + 1,)
+        and _is_index(indices, minor)
+        and _is_index(indptr, len(indices) + 1)
+        and int(indptr[0]) == 0
+        and int(indptr[-1]) == len(indices)
+        and bool((indptr[1:] >= indptr[:-1]).all())
+    )
+
+
+def _fits_places(kind: str, shape: tuple[int, int], parts: dict[str, np.ndarray]) -> bool:
+    data = parts["data"]
+    if kind == "dia":
+        offsets = parts["offsets"]
+        return (
+            data.ndim == 2
+            and offsets.shape == data.shape[:1]
+            and offsets.dtype.kind in "iu"
+            and len(np.unique(offsets)) == len(offsets)
+            and (not len(offsets) or (-shape[0] < offsets.min() and offsets.max() < shape[1]))
+        )
+    row, column = parts["row"], parts["col"]
+    return (
+        data.ndim == 1
+        and row.shape == column.shape == data.shape
+        and _is_index(row, shape[0])
+        and _is_index(column, shape[1])
+    )
 
 
 # ------------------------------------------------------------------------------- trees of rules
@@ -114,6 +227,14 @@ def unpacked(state: Any) -> Any:
     return tree
 
 
+def tree_bytes(state: Any) -> int:
+    """What a tree takes beside the arrays it is read from."""
+    values = state.get("values") if isinstance(state, dict) else None
+    if not isinstance(values, np.ndarray):
+        return 0
+    return 2 * values.nbytes + 128 * (len(values) if values.ndim else 0)
+
+
 def _is_tree(fields: Any, values: Any, n_classes: Any, n_features: Any, depth: Any) -> bool:
     """Whether every way down ends in a leaf, after as many steps as the tree says, and asks only
     for features that there are."""
@@ -130,6 +251,8 @@ def _is_tree(fields: Any, values: Any, n_classes: Any, n_features: Any, depth: A
     if any(array.dtype != np.int64 for array in (left, right, feature)):
         return False
     inner = left != -1
+    if (right[~inner] != -1).any():
+        return False
     for child in (left[inner], right[inner]):
         if not ((child > np.flatnonzero(inner)) & (child < n)).all():
             return False
@@ -142,7 +265,7 @@ def _is_tree(fields: Any, values: Any, n_classes: Any, n_features: Any, depth: A
     return int(level.max()) == depth
 
 
-def _check_tree(made: Any, state: dict[str, Any]) -> bool:
+def _check_tree(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     tree = state.get("tree_")
     if tree is None:
         return "tree_" not in state
@@ -157,7 +280,7 @@ def _check_tree(made: Any, state: dict[str, Any]) -> bool:
     )
 
 
-def _check_forest(made: Any, state: dict[str, Any]) -> bool:
+def _check_forest(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     from sklearn.tree import BaseDecisionTree
 
     trees = state.get("estimators_", [])
@@ -172,7 +295,7 @@ def _check_forest(made: Any, state: dict[str, Any]) -> bool:
 # ------------------------------------------------------------------------------- nearest neighbours
 
 
-def _grow(made: Any, state: dict[str, Any]) -> bool:
+def _grow(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     """Grow the search tree again, as ``fit`` does; it is the same for the same samples."""
     if "_fit_X" not in state:
         return True
@@ -191,6 +314,9 @@ def _grow(made: Any, state: dict[str, Any]) -> bool:
     if X.shape[1] != state["n_features_in_"]:
         return False
     if method in ("kd_tree", "ball_tree"):
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
+            return False
+        budget.take(3 * X.nbytes + 64 * len(X), "a search tree in it")
         grow = KDTree if method == "kd_tree" else BallTree
         made._tree = grow(X, state["leaf_size"], metric=metric, **params)
         return True
@@ -200,7 +326,7 @@ def _grow(made: Any, state: dict[str, Any]) -> bool:
 # ------------------------------------------------------------------------------- machines
 
 
-def _check_libsvm(made: Any, state: dict[str, Any]) -> bool:
+def _check_libsvm(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     """The sizes that libsvm takes for granted."""
     if "_impl" in state or "_sparse_kernels" in state:  # of the class, never of an object
         return False
@@ -214,7 +340,8 @@ def _check_libsvm(made: Any, state: dict[str, Any]) -> bool:
     if "classes_" in state:
         counted = len(counts) == machines + 1 and int(counts.sum()) == n and counts.min() >= 0
     else:
-        counted = len(counts) >= 1 and int(counts[0]) == n
+        # two, whatever they are for sparse samples: libsvm reads as many rows of coefficients
+        counted = counts.shape == (2,) and (state["_sparse"] or int(counts[0]) == n)
     if not counted or tuple(coef.shape) != (machines, n) or offsets.shape != (pairs,):
         return False
     if any(len(state[name]) not in (0, pairs, 2 * pairs) for name in ("_probA", "_probB")):
@@ -232,7 +359,7 @@ def _check_libsvm(made: Any, state: dict[str, Any]) -> bool:
     return bool(vectors.shape == (n, state["n_features_in_"]))
 
 
-def _check_radial(made: Any, state: dict[str, Any]) -> bool:
+def _check_radial(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     samples, half, centre = state["samples"], state["half"], state["centre"]
     return (
         samples.shape == (state["n"], samples.shape[1])
@@ -244,7 +371,7 @@ def _check_radial(made: Any, state: dict[str, Any]) -> bool:
     )
 
 
-def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
+def _check_pegasos(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     """The arrays that the next batch of a stream is added to."""
     if "_state" not in state:
         return True
@@ -253,6 +380,8 @@ def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
     found, setting = state["_state"], state["_setting"]
     if not isinstance(found, PegasosState) or not isinstance(setting, Setting):
         return False
+    if state["coef_"].shape != (len(found.theta), state["n_features_in_"]):
+        return False  # before anything of a size that is only stated is made
     fresh = new_state(len(state["coef_"]), state["n_features_in_"], setting)
     return all(
         one.shape == other.shape and one.dtype == other.dtype
@@ -260,27 +389,41 @@ def _check_pegasos(made: Any, state: dict[str, Any]) -> bool:
     )
 
 
-def _check_strings(made: Any, state: dict[str, Any]) -> bool:
+def _check_strings(made: Any, state: dict[str, Any], budget: Budget) -> bool:
     """Strings, or sequences of symbols; nothing that compiled code would take on trust."""
     items = state["items"]
-    kinds = {type(item) for item in items.tolist()}
-    for item in items.tolist():
-        hash(item)  # raises if a symbol is not hashable
+    listed = items.tolist()
+    kinds = {type(item) for item in listed}
     return (
         items.dtype == object
         and items.ndim == 1
         and len(kinds) < 2
         and kinds <= {str, tuple}
+        and all(_can_be_compared(item) for item in listed)
         and state["_memo"] == {}
     )
 
 
+def _can_be_compared(value: Any, depth: int = 0) -> bool:
+    """Whether a value is plain, or a tuple of such values: nothing runs when it is hashed."""
+    if type(value) is tuple and depth < _DEEPEST_SYMBOL:
+        return all(_can_be_compared(part, depth + 1) for part in value)
+    return is_key_part(value)
+
+
+def _check_widened(made: Any, state: dict[str, Any], budget: Budget) -> bool:
+    """Every row becomes one of so many numbers."""
+    budget.check_length(state["width"], "a kernel in it")
+    return _is_index(state["columns"], state["width"])
+
+
 _REBUILT = {f"sklearn.neighbors.{name}" for name in _NEIGHBOURS}
-_CHECKS: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
+_CHECKS: dict[str, Callable[[Any, dict[str, Any], Budget], bool]] = {
     "tamiz.kernels.radial.PreparedRBF": _check_radial,
     "tamiz.svm.PegasosClassifier": _check_pegasos,
     _STRINGS: _check_strings,
-    "sklearn.pipeline.Pipeline": lambda _, state: state.get("memory") is None,
+    "tamiz.kernels.mapped.Widened": _check_widened,
+    "sklearn.pipeline.Pipeline": lambda _, state, __: state.get("memory") is None,
     **dict.fromkeys((f"sklearn.svm.{name}" for name in _LIBSVM), _check_libsvm),
     **dict.fromkeys((f"sklearn.tree.{name}" for name in _TREES), _check_tree),
     **dict.fromkeys((f"sklearn.ensemble.{name}" for name in _FORESTS), _check_forest),

@@ -12,6 +12,9 @@ Nothing is ever unpacked to disk. A member is read only if it is in the list of 
 the size that is said there, and all of them together are within bounds. The checksums find damage;
 they are no signature, and whoever can change the file can change them too.
 
+What a model takes in memory is estimated before it is built, and counted against one
+:class:`Budget`: a few kilobytes of text can stand for gigabytes of lists.
+
 Arrays are written as .npy, header and values apart, so that neither side needs a second copy.
 Reading trusts nothing: a header is a literal of at most a few kilobytes, its type must not hold
 objects, and the size that it declares must be the size that is there before memory is taken.
@@ -46,6 +49,11 @@ HEADER, CHECKSUM, MODEL = "tamiz.json", "tamiz.sha256", "model.json"
 MAX_HEADER = 1 << 26
 MAX_MODEL = 1 << 30
 _LARGE_MEMBER = 1 << 30
+SPARE = 1 << 20  # bytes that any model may take, whatever max_bytes says
+GROWTH = 4  # a file may take so many times its size: what is not compressed hides nothing
+# bytes that a sign of a JSON text stands for in memory, at most: a list, a dict, a value; what is
+# made of them is counted with them
+_COSTS = {b"[": 160, b"{": 400, b",": 64}
 
 
 def write(
@@ -93,6 +101,44 @@ def _add(archive: zipfile.ZipFile, name: str, parts: tuple[Any, ...], compress: 
             member.write(part)
 
 
+class Budget:
+    """Bytes of memory that a model may take, counted before anything is built.
+
+    Parameters
+    ----------
+    max_bytes : int
+        What the caller allows.
+    size : int
+        Size of the file.
+
+    Attributes
+    ----------
+    limit, left : int
+        All of it, and what has not been taken.
+    """
+
+    def __init__(self, max_bytes: int, size: int) -> None:
+        self.max_bytes = max_bytes
+        self.limit = self.left = max(max_bytes, GROWTH * size) + SPARE
+
+    def take(self, n_bytes: int, what: str) -> None:
+        """Count something that is about to be built."""
+        self.left -= n_bytes
+        if self.left < 0:
+            raise self._too_much(what)
+
+    def check_length(self, n: int, what: str) -> None:
+        """Refuse a declared length if an array of so many numbers would be beyond the limit."""
+        if 8 * n > self.limit:
+            raise self._too_much(what)
+
+    def _too_much(self, what: str) -> ModelFileError:
+        return ModelFileError(
+            f"{what} would take more memory than max_bytes={self.max_bytes:,} allows. If you trust "
+            "it, pass a larger max_bytes."
+        )
+
+
 class Container:
     """An open model file; its header is read and checked at once, the rest when asked for.
 
@@ -102,21 +148,33 @@ class Container:
         The file, at its beginning.
     size : int
         Its size.
+    max_bytes : int
+        What it may take in memory, unless the file itself is as large.
+
+    Attributes
+    ----------
+    header : dict
+        What ``tamiz.json`` says.
+    budget : Budget
+        What may still be built.
     """
 
-    def __init__(self, file: IO[bytes], size: int) -> None:
+    def __init__(self, file: IO[bytes], size: int, max_bytes: int) -> None:
         self._archive = zipfile.ZipFile(file)
         self._size = size
+        self.budget = Budget(max_bytes, size)
         self._infos = {info.filename: info for info in self._archive.infolist()}
         if HEADER not in self._infos or CHECKSUM not in self._infos:
             raise ModelFileError("it is a zip archive, but not a model of tamiz.")
         header, checksum = self._infos[HEADER], self._infos[CHECKSUM]
         if header.file_size > MAX_HEADER or checksum.file_size != 64:
             raise ModelFileError("its header does not have a possible size.")
+        if any(info.compress_type != zipfile.ZIP_STORED for info in (header, checksum)):
+            raise ModelFileError("its header is compressed, which tamiz.save never does.")
         data = self._archive.read(header)
         if self._archive.read(checksum) != _digest((data,)).encode():
             raise _damaged(HEADER)
-        self.header = _from_json(data)
+        self.header = _from_json(data, self.budget)
         if not isinstance(self.header, dict) or self.header.get("format") != FORMAT:
             raise ModelFileError("it does not say that it is a model of tamiz.")
         self._check_version()
@@ -132,13 +190,13 @@ class Container:
                 "or a later one."
             )
 
-    def read(self, max_bytes: int) -> tuple[dict[str, Any], list[np.ndarray]]:
+    def read(self) -> tuple[dict[str, Any], list[np.ndarray]]:
         """The nodes and the arrays, after all checks."""
         members = self.header.get("members")
         if not isinstance(members, dict) or MODEL not in members:
             raise ModelFileError("its list of members is missing.")
-        self._check_members(members, max_bytes)
-        model = _from_json(self._bytes(MODEL, members[MODEL]))
+        self._check_members(members)
+        model = _from_json(self._bytes(MODEL, members[MODEL]), self.budget)
         if not isinstance(model, dict) or set(model) != {"nodes", "root"}:
             raise ModelFileError("its table of nodes is missing.")
         names = [f"arrays/{i}.npy" for i in range(len(members) - 1)]
@@ -146,7 +204,7 @@ class Container:
             raise ModelFileError("its arrays are not numbered one after the other.")
         return model, [self._read_array(name, members[name]) for name in names]
 
-    def _check_members(self, members: dict[str, Any], max_bytes: int) -> None:
+    def _check_members(self, members: dict[str, Any]) -> None:
         names = {HEADER, CHECKSUM, *members}
         if len(self._infos) != len(self._archive.infolist()) or names != set(self._infos):
             strange = sorted(names ^ set(self._infos))[:1]
@@ -166,6 +224,7 @@ class Container:
             raise ModelFileError("its table of nodes is too large to be one.")
         if packed > self._size:
             raise ModelFileError("its members overlap, as in an archive made to do harm.")
+        max_bytes = self.budget.max_bytes
         # what is not compressed takes in memory what it takes on disk
         if unpacked > max(max_bytes, self._size):
             raise ModelFileError(
@@ -180,6 +239,7 @@ class Container:
         return data
 
     def _read_array(self, name: str, listed: dict[str, Any]) -> np.ndarray:
+        self.budget.take(listed["size"], f"its array {name}")
         with self._archive.open(self._infos[name]) as member:
             reader = MemberReader(member)
             array = unpack(reader, listed["size"])
@@ -192,7 +252,10 @@ def _describes(listed: Any, size: int) -> bool:
     return isinstance(listed, dict) and listed.get("size") == size and "sha256" in listed
 
 
-def _from_json(data: bytes) -> Any:
+def _from_json(data: bytes, budget: Budget) -> Any:
+    """The values of a text, if there is room for as many as it may hold."""
+    counted = sum(cost * data.count(sign) for sign, cost in _COSTS.items())
+    budget.take(len(data) + counted, "its text")
     try:
         return json.loads(data.decode("ascii"), parse_constant=_no_constant)
     except RecursionError:
@@ -234,6 +297,12 @@ CHUNK = 1 << 20
 def is_plain(dtype: np.dtype[Any]) -> bool:
     """Whether the values of a type are data that a file can hold as they are."""
     return dtype.kind in KINDS.replace("?", "") and dtype.names is None and not dtype.hasobject
+
+
+def is_key_part(value: Any) -> bool:
+    """Whether a value is plain and cannot be changed."""
+    plain = (bool, int, float, complex, str, bytes)
+    return value is None or type(value) in plain or isinstance(value, np.generic)
 
 
 def pack(array: np.ndarray) -> tuple[bytes, memoryview]:

@@ -137,7 +137,9 @@ def load(
         Your own classes and functions that the model may hold, as passed to :func:`save`. Objects
         are made without calling ``__init__``.
     max_bytes : int, default=2**31
-        Largest size of a compressed file after unpacking.
+        Most memory that the model may take, as estimated before anything of it is built: a small
+        file can be compressed, or declare what is large. A file may always take four times its own
+        size, and a megabyte.
 
     Returns
     -------
@@ -173,15 +175,16 @@ def load(
     known = KnownNames(allow)
 
     def read(container: _container.Container) -> Any:
-        content, arrays = container.read(max_bytes)
-        model = Decoder(content["nodes"], arrays, known).decode(content["root"])
+        content, arrays = container.read()
+        decoder = Decoder(content["nodes"], arrays, known, container.budget)
+        model = decoder.decode(content["root"])
         if kind is not None and not isinstance(model, kind):
             raise ModelFileError(
                 f"it holds a {type(model).__name__}, and kind asks for {_names(kind)}."
             )
         return container.header, model
 
-    header, model = _open(Path(path), read)
+    header, model = _open(Path(path), read, max_bytes)
     _warn_of_versions(path, header)
     return model
 
@@ -224,7 +227,9 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- reading
 
 
-def _open(place: Path, read: Callable[[_container.Container], Any]) -> Any:
+def _open(
+    place: Path, read: Callable[[_container.Container], Any], max_bytes: int = MAX_BYTES
+) -> Any:
     """Open a file and read from it; whatever is wrong with it becomes one kind of error."""
     try:
         file = place.open("rb")
@@ -237,15 +242,15 @@ def _open(place: Path, read: Callable[[_container.Container], Any]) -> Any:
             if foreign is not None:
                 raise ModelFileError(f"it is {foreign}")
             file.seek(0)
-            return read(_container.Container(file, size))
+            return read(_container.Container(file, size, max_bytes))
         except ModelFileError as error:
             raise ModelFileError(f"{str(place)!r} cannot be loaded: {error}") from None
         except MemoryError:
             raise
         except (zipfile.BadZipFile, EOFError) as error:
             raise ModelFileError(
-                f"{str(place)!r} cannot be loaded: it is damaged or cut short ({error}). Copy it "
-                "again from its origin, or save the model again."
+                f"{str(place)!r} cannot be loaded: it is damaged or cut short ({error!s:.150}). "
+                "Copy it again from its origin, or save the model again."
             ) from None
         except Exception as error:  # of the many that a mangled archive can cause
             raise ModelFileError(

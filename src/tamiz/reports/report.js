@@ -360,6 +360,8 @@
   }
   function quoted(value) {
     var cell = value === null ? "" : String(value);
+    // a spreadsheet would run such text as a formula
+    if (/^[=+\-@\t\r]./.test(cell) && isNaN(Number(cell))) cell = "'" + cell;
     return /[",\n\r]/.test(cell) ? '"' + cell.replace(/"/g, '""') + '"' : cell;
   }
   function saveTable(lines, name) {

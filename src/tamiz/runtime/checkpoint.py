@@ -2,13 +2,16 @@
 
 A checkpoint is one ``.npz`` file of plain arrays, with a JSON text inside that says which run it
 belongs to. It is replaced as a whole, so that a process that dies at any instant leaves the
-previous state or the new one. Nothing in it is code: reading it runs none.
+previous state or the new one. It is replaced only if it is still the file that this run wrote or
+read last: of two runs with one checkpoint the second to write is refused. Nothing in it is code:
+reading it runs none.
 
 A journal is a text file of results, appended as they come. Its first line holds the number of bytes
 that are known to be complete, in a field of fixed width that is rewritten in place after every
-record; the second says which run the journal belongs to; then one record a line, with a checksum. A
-file shorter than its first line says was cut; bytes beyond it were being written when the process
-died, and are dropped.
+record; the second says which run the journal belongs to; then one record a line. Every line has a
+checksum, of all lines from the second to its own: none can change its place. A file shorter than
+its first line says was cut; bytes beyond it were being written when the process died, and are
+dropped.
 """
 
 from __future__ import annotations
@@ -22,12 +25,11 @@ import os
 import re
 import tempfile
 import time
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -40,8 +42,8 @@ _SPLITTERS = (BaseCrossValidator, BaseShuffleSplit)
 FORMAT = "tamiz checkpoint"
 VERSION = 1
 _NAME = "tamiz journal"
+_JOURNAL = 2  # the version that is written; the first has no checksums in its two first lines
 _WIDTH = 20
-_FIRST = len(f"{_NAME} {VERSION} {0:0{_WIDTH}d}\n")
 _LOCKED = (1 << 31) - 2  # the byte that stands for a journal where a lock keeps others from reading
 _WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # seconds between attempts to replace a file
 
@@ -174,6 +176,7 @@ class Checkpoint:
         self.state: dict[str, np.ndarray] | None = None
         self._wait = every
         self._last = time.monotonic()
+        self._ours: _Stamp | None = None  # the file that this run wrote or read last
         if _found(self.path, resume):
             self.state = self._read()
 
@@ -182,15 +185,18 @@ class Checkpoint:
         if not now and time.monotonic() - self._last < self._wait:
             return
         began = time.perf_counter()
-        header = {"format": FORMAT, "version": VERSION, "identity": self.identity}
         content = io.BytesIO()
         arrays: dict[str, Any] = {name: np.asarray(value) for name, value in state.items()}
+        header = {
+            **{"format": FORMAT, "version": VERSION, "identity": self.identity},
+            "arrays": sorted(arrays),  # an archive has no checksum of its list of members
+        }
         for name, array in arrays.items():
             if array.dtype.hasobject:
                 raise TypeError(f"{name} is not an array of numbers or text")
         np.savez_compressed(content, __header__=np.array(json.dumps(header)), **arrays)
         try:
-            write_whole(self.path, content.getvalue())
+            write_whole(self.path, content.getvalue(), self._settle)
         except OSError as error:
             raise OSError(
                 f"The checkpoint {self.path} could not be written ({error.strerror or error}); "
@@ -200,31 +206,96 @@ class Checkpoint:
         if self.every:  # zero asks for every state, whatever it costs
             self._wait = max(self.every, 20.0 * (time.perf_counter() - began))
 
+    def _settle(self, beside: Path, target: Path) -> None:
+        """Move a new file to its place, unless another run has put one there."""
+        _exchange(beside, target, self._ours)
+        self._ours = _Stamp.of(target.stat())
+
     def _read(self) -> dict[str, np.ndarray]:
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+            with self.path.open("rb") as file:
+                self._ours = _Stamp.of(os.fstat(file.fileno()))
+                with np.load(file, allow_pickle=False) as archive:
+                    arrays = {name: archive[name] for name in archive.files}
             header = json.loads(str(arrays.pop("__header__")))
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            EOFError,
-            zipfile.BadZipFile,
-            AttributeError,
-        ) as error:
+            found = header["identity"] if header.get("format") == FORMAT else None
+            if header.get("arrays", sorted(arrays)) != sorted(arrays):
+                raise ValueError("an array is missing")
+            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise ValueError("a part is no array")
+        except Exception as error:  # of the many that a mangled archive can cause
             raise DamagedFileError(
                 f"checkpoint={str(self.path)!r} is no checkpoint of tamiz, or is damaged "
                 f"({type(error).__name__}). Name another file, or remove this one.",
                 path=str(self.path),
             ) from None
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
+        if not isinstance(found, dict):
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no checkpoint of tamiz. Name another file."
             )
-        _refuse_other_version(self.path, header.get("version"))
-        _refuse_other_run(self.path, header["identity"], self.identity)
+        if header.get("version") != VERSION:
+            raise _other_version(self.path, header.get("version"))
+        _refuse_other_run(self.path, found, self.identity)
         return arrays
+
+
+class _Stamp(NamedTuple):
+    """Which file it is, and whether it was written since."""
+
+    device: int
+    number: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> _Stamp:
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _exchange(beside: Path, target: Path, ours: _Stamp | None) -> None:
+    """Replace ``target`` if it is the file that is ours, or is not there."""
+    try:
+        file = os.open(target, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        with contextlib.suppress(FileExistsError):
+            _put(beside, target)
+            return
+        raise _in_use(target) from None
+    try:
+        try:
+            _lock(file)
+        except OSError:  # another run is at this very place
+            raise _in_use(target) from None
+        if not _Stamp.of(os.fstat(file)) == _Stamp.of(target.stat()) == ours:
+            raise _in_use(target)
+        if os.name == "nt":  # where no file can be replaced that is open
+            os.close(file)
+            file = -1
+        _replace(beside, target)
+    finally:
+        if file >= 0:
+            os.close(file)
+
+
+def _put(beside: Path, target: Path) -> None:
+    """Move a file to a place where none is."""
+    try:
+        target.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, "it is there", str(target)) from None
+        _replace(beside, target)
+    else:
+        beside.unlink()
+
+
+def _in_use(path: Path) -> ValueError:
+    return ValueError(
+        f"checkpoint={str(path)!r} is in use by another run. Wait for its end, or name another "
+        "file."
+    )
 
 
 def open_checkpoint(
@@ -277,6 +348,8 @@ class Journal:
         self.records: list[Any] = []
         self.facts = facts or {}
         self._file: int | None = None
+        self._version = _JOURNAL
+        self._sum = 0
         if _found(self.path, resume):
             self._open(os.O_RDWR)
             try:
@@ -291,11 +364,9 @@ class Journal:
 
     def append(self, records: Iterable[Any]) -> None:
         """Write records, values that JSON can hold."""
-        lines = []
-        for record in records:
-            text = json.dumps(record, separators=(",", ":"))
-            lines.append(f"{zlib.crc32(text.encode()):08x} {text}\n")
-        content = "".join(lines).encode()
+        content = "".join(
+            self._line(json.dumps(record, separators=(",", ":"))) for record in records
+        ).encode()
         if content:
             self._write(content, self._length)
             self._length += len(content)
@@ -332,16 +403,14 @@ class Journal:
         except OSError:
             os.close(self._file)
             self._file = None
-            raise ValueError(
-                f"checkpoint={str(self.path)!r} is in use by another run. Wait for its end, or "
-                "name another file."
-            ) from None
+            raise _in_use(self.path) from None
 
     def _create(self, about: str) -> int:
         """Write the header, completely or not at all."""
-        length = _FIRST + len(about.encode()) + 1
+        second = self._line(about)
+        length = len(self._first(0)) + len(second.encode())
         try:
-            write_whole(self.path, f"{self._first(length)}{about}\n".encode())
+            write_whole(self.path, f"{self._first(length)}{second}".encode())
         except OSError as error:
             raise type(error)(
                 f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
@@ -349,7 +418,13 @@ class Journal:
         return length
 
     def _first(self, length: int) -> str:
-        return f"{_NAME} {VERSION} {length:0{_WIDTH}d}\n"
+        text = f"{_NAME} {self._version} {length:0{_WIDTH}d}"
+        return f"{text}\n" if self._version == 1 else f"{text} {zlib.crc32(text.encode()):08x}\n"
+
+    def _line(self, text: str) -> str:
+        """A line with its checksum, which goes on from that of the line before."""
+        self._sum = zlib.crc32(text.encode(), 0 if self._version == 1 else self._sum)
+        return f"{self._sum:08x} {text}\n"
 
     def _commit(self) -> None:
         self._write(self._first(self._length).encode(), 0)
@@ -377,26 +452,40 @@ class Journal:
             raise ValueError(
                 f"checkpoint={str(self.path)!r} is no journal of tamiz. Name another file."
             )
-        first = re.fullmatch(rb"[a-z ]+ (\d+) (\d+)\n", content[:_FIRST])
+        top, _, rest = content.partition(b"\n")
+        first = re.fullmatch(rb"[a-z ]+ (\d{1,9}) (\d{20})( [0-9a-f]{8})?", top)
         if first is None:
             raise self._damaged("its first line is not complete")
-        version, length = int(first[1]), int(first[2])
-        _refuse_other_version(self.path, version)
-        if len(content) < length or length < _FIRST:
+        self._version, length = int(first[1]), int(first[2])
+        if self._version not in (1, _JOURNAL):
+            raise _other_version(self.path, self._version)
+        if self._first(length).encode() != top + b"\n":
+            raise self._damaged("its first line is not what was written")
+        if len(content) < length or length <= len(top):
             raise self._damaged(f"{len(content):,} of its {length:,} bytes are left; it was cut")
-        lines = content[_FIRST:length].decode("utf-8", errors="replace").split("\n")
+        lines = rest[: length - len(top) - 1].decode("utf-8", errors="replace").split("\n")
+        if lines[-1]:
+            raise self._damaged("its last line does not end")
+        # in the first version the second line has no checksum
+        texts = [
+            line if self._version == 1 and number == 2 else self._checked(line, number)
+            for number, line in enumerate(lines[:-1], start=2)
+        ]
         try:
-            about = json.loads(lines[0])
+            about = json.loads(texts[0])
             found, self.facts = about["identity"], about["facts"]
-        except (ValueError, KeyError, TypeError):
+            self.records = [json.loads(text) for text in texts[1:]]
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             raise self._damaged("line 2 cannot be read") from None
         _refuse_other_run(self.path, found, identity)
-        for number, line in enumerate(lines[1:-1], start=3):
-            checksum, _, text = line.partition(" ")
-            if checksum != f"{zlib.crc32(text.encode()):08x}":
-                raise self._damaged(f"line {number} is not what was written")
-            self.records.append(json.loads(text))
         return length
+
+    def _checked(self, line: str, number: int) -> str:
+        """A line without its checksum."""
+        text = line.partition(" ")[2]
+        if self._line(text) != f"{line}\n":
+            raise self._damaged(f"line {number} is not what was written")
+        return text
 
     def _damaged(self, how: str) -> DamagedFileError:
         return DamagedFileError(
@@ -415,6 +504,10 @@ def _found(path: Path, resume: bool) -> bool:
         raise FileExistsError(
             f"checkpoint={str(path)!r} exists already. Pass resume=True to go on from it, or name "
             "another file."
+        )
+    if not path.is_file() and not path.is_dir():
+        raise ValueError(
+            f"checkpoint={str(path)!r} is a device or a pipe, not a file. Name another file."
         )
     return True
 
@@ -436,12 +529,11 @@ def _refuse_other_run(path: Path, found: dict[str, str], wanted: dict[str, str])
             )
 
 
-def _refuse_other_version(path: Path, found: Any) -> None:
-    if found != VERSION:
-        raise ValueError(
-            f"checkpoint={str(path)!r} has version {found!r}; this tamiz reads version {VERSION}. "
-            "Name another file, or remove this one."
-        )
+def _other_version(path: Path, found: Any) -> ValueError:
+    return ValueError(
+        f"checkpoint={str(path)!r} has version {found!r:.40}, which this tamiz does not read. Name "
+        "another file, or remove this one."
+    )
 
 
 def _refuse_unwritable(path: Path) -> None:
@@ -460,7 +552,11 @@ def _refuse_unwritable(path: Path) -> None:
 # ------------------------------------------------------------------------------ files written whole
 
 
-def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
+def write_whole(
+    path: Any,
+    content: bytes | Callable[[IO[bytes]], Any],
+    settle: Callable[[Path, Path], Any] | None = None,
+) -> None:
     """Replace a file atomically: a reader, even after a crash, sees the old file or the new one.
 
     The content is written to a file beside the place, flushed to disk, and moved there. Of a link,
@@ -473,6 +569,8 @@ def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
         The file. Its folder must exist.
     content : bytes or callable
         What to write, or a function that writes it to the open file it is given.
+    settle : callable, optional
+        Moves the complete file to its place, if not as usual.
     """
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -489,7 +587,7 @@ def write_whole(path: Any, content: bytes | Callable[[IO[bytes]], Any]) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(beside).chmod(_permissions(target))
-        _replace(Path(beside), target)
+        (settle or _replace)(Path(beside), target)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(beside).unlink()

@@ -12,6 +12,23 @@ import time
 from collections.abc import Callable
 
 
+def printable(text: str) -> str:
+    """Text that a terminal only shows: control characters are spelled out, none is obeyed.
+
+    Names of columns and cells come from files of others, and may hold sequences that move the
+    cursor, change colours or set the title of a window.
+
+    >>> printable("age\\x1b[2J\\n")
+    'age\\\\x1b[2J\\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
+
+
 class Progress:
     """One line that is rewritten in place: what is done, how far, and for how long.
 
@@ -59,7 +76,7 @@ class Progress:
 
     def _show(self, message: str, now: float) -> None:
         self._last = now
-        text = f"{self.label}: {message} [{now - self._started:.0f} s]"
+        text = printable(f"{self.label}: {message} [{now - self._started:.0f} s]")
         if sys.stderr.isatty():
             sys.stderr.write("\r" + text.ljust(self._width))
             self._width = max(self._width, len(text))

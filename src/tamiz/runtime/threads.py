@@ -30,6 +30,7 @@ from tamiz.validation import refuse_no_jobs
 
 _pool: ThreadPoolExecutor | None = None
 _pool_pid = -1
+_forked = False  # whether this process came about by a fork
 _limit: ContextVar[int | None] = ContextVar("tamiz_threads", default=None)
 
 
@@ -64,6 +65,15 @@ def n_threads() -> int:
     """
     limit = _limit.get()
     return _available() if limit is None else limit
+
+
+def openmp_threads() -> int:
+    """Number of threads for libraries that run OpenMP: one in a forked process.
+
+    The threads of the parent are not there after a fork, and some implementations (GNU's) wait for
+    them without end.
+    """
+    return 1 if _forked else n_threads()
 
 
 def _available() -> int:
@@ -276,8 +286,9 @@ def _set(limits: list[tuple[Any, int]]) -> None:
 
 def _after_fork() -> None:
     """In a forked child the other users are gone."""
-    global _lock
+    global _lock, _forked
     _lock = threading.Lock()
+    _forked = True
     _shared.restore()
     _own.limit.restore()
 

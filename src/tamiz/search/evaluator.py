@@ -366,6 +366,11 @@ class FeatureSet(Sequence[int]):
         self._bits = bits
         self._n = n_features
 
+    def _check_parts(self) -> None:
+        """Refuse another number of features than of bits, in what comes from a file."""
+        if not 0 <= self._n <= 8 * len(self._bits) < self._n + 8:
+            raise ValueError("A set of features has another size than it says.")
+
     def _tuple(self) -> tuple[int, ...]:
         mask = np.unpackbits(np.frombuffer(self._bits, dtype=np.uint8), count=self._n)
         return tuple(np.flatnonzero(mask).tolist())

@@ -16,7 +16,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.display import html_table
-from tamiz.kernels import KERNEL_NAMES, Kernel, Precomputed, as_kernel, warn_if_indefinite
+from tamiz.kernels import (
+    KERNEL_NAMES,
+    Kernel,
+    Precomputed,
+    Prepared,
+    as_kernel,
+    warn_if_indefinite,
+)
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.runtime.memory import fits
@@ -235,6 +242,23 @@ class KernelMachine(BaseEstimator):
                 self._prepared = single
         if self.kernel_.is_linear:
             self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)
+
+    def _check_parts(self) -> None:
+        """Refuse coefficients of other samples than are there; for models from a file."""
+        if not hasattr(self, "support_"):
+            return
+        n, prepared = len(self.support_), self._prepared
+        known = self.n_features_in_ if prepared is None else np.iinfo(np.intp).max
+        fits = (
+            self.support_.ndim == 1
+            and self.dual_coef_.ndim == 2
+            and self.dual_coef_.shape[1] == n
+            and self.dual_coef_.dtype == np.float64
+            and self.support_.max(initial=-1) < known
+            and (prepared is None or (isinstance(prepared, Prepared) and prepared.n == n))
+        )
+        if not fits:
+            raise ValueError("The coefficients of the machine are not those of its samples.")
 
     @staticmethod
     def _as_dense(array: Any) -> np.ndarray:

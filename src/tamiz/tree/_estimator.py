@@ -38,7 +38,7 @@ from tamiz.tree.pruning_errors import (
     refuse_strangers,
 )
 from tamiz.tree.rules import Rule, Wording, python_source, rules_of, rules_text, tree_text
-from tamiz.tree.structure import Tree, check_shape, impurity_importances
+from tamiz.tree.structure import Tree, check_codes, check_shape, impurity_importances
 from tamiz.validation import N_JOBS, checked, file_path, one_of, optional
 
 #: Default number of surrogates for each split of data with missing values.
@@ -117,6 +117,16 @@ class TreeEstimator(BaseEstimator):
         table = read_training_table(self, X, self.categorical_features, self.ordinal_features)
         self.categories_, self.nominal_ = table.categories, table.nominal
         return table
+
+    def _check_parts(self) -> None:
+        """Refuse trees that ask for what is not there; for models that come from a file."""
+        counts = {j: len(found) for j, found in vars(self).get("categories_", {}).items()}
+        for tree in (vars(self).get(name) for name in ("tree_", "full_tree_")):
+            if tree is None:
+                continue
+            if not isinstance(tree, Tree) or tree.n_features != self.n_features_in_:
+                raise ValueError("The tree has other features than its estimator.")
+            check_codes(tree, lambda feature: counts.get(feature, 0))
 
     def _read(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "tree_")

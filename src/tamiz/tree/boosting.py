@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads
-from tamiz.tree.forest import Bins, Forest, join_trees, leaf_sums, part_rows
+from tamiz.tree.forest import Bins, Forest, check_forest, join_trees, leaf_sums, part_rows
 from tamiz.validation import (
     N_JOBS,
     check_class_weight,
@@ -93,6 +93,12 @@ class _BoostedTrees(BaseEstimator):
         self.forest_ = tuple(forest)
         total = float(forest.gains.sum())
         self.feature_importances_ = forest.gains / total if total > 0 else forest.gains
+
+    def _check_parts(self) -> None:
+        """Refuse arrays that lead out of each other; for models that come from a file."""
+        if hasattr(self, "forest_"):
+            shape = self.n_features_in_, self.start_.size
+            check_forest(Forest(*self.forest_), Bins(*self.bins_), *shape)
 
     def _values(self, X: Any) -> np.ndarray:
         """The sum of the trees, one column for each tree of a round."""

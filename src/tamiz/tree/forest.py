@@ -197,6 +197,12 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         found = self.predict_proba(X)
         return self.classes_[found.argmax(axis=1)]
 
+    def _check_parts(self) -> None:
+        """Refuse arrays that lead out of each other; for models that come from a file."""
+        if hasattr(self, "forest_"):
+            shape = self.n_features_in_, len(self.classes_)
+            check_forest(Forest(*self.forest_), Bins(*self.bins_), *shape)
+
 
 _MOST_BINS = 64
 
@@ -310,6 +316,29 @@ def leaf_sums(forest: Forest, codes: np.ndarray) -> np.ndarray:
     found = np.zeros((codes.shape[1], forest.value.shape[1]))
     run_tiles(_walk, codes.shape[1], codes, forest[:6], found, min_items=500)
     return found
+
+
+def check_forest(forest: Forest, bins: Bins, n_features: int, n_classes: int) -> None:
+    """Refuse a forest with a way that does not end in a leaf, or asks for what is not there."""
+    n = len(forest.feature)
+    inner = np.flatnonzero(forest.feature >= 0)
+    links = (forest.feature, forest.threshold, forest.left, forest.right)
+    fits = (
+        all(part.shape == (n,) and part.dtype.kind == "i" for part in links)
+        and forest.roots.ndim == 1
+        and all(part.dtype.kind == "i" for part in (forest.roots, bins.counts))
+        and 0 < len(forest.roots) <= n
+        and (forest.feature < n_features).all()
+        and ((forest.roots >= 0) & (forest.roots < n)).all()
+        and all(((one[inner] > inner) & (one[inner] < n)).all() for one in links[2:])
+        and forest.value.shape == (n, n_classes)
+        and bins.cuts.shape == (n_features, _MOST_BINS - 1)
+        and bins.counts.shape == (n_features,)
+        and ((bins.counts >= 1) & (bins.counts <= _MOST_BINS)).all()
+        and all(part.dtype.kind == "f" for part in (forest.value, bins.cuts))
+    )
+    if not fits:
+        raise ValueError("The trees of a forest lead out of its arrays.")
 
 
 def features_tried(max_features: int | str, p: int) -> int:

@@ -16,7 +16,7 @@ may come from a file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -188,6 +188,22 @@ class Tree:
         below[node] = False
         return np.flatnonzero(below)
 
+    def _check_parts(self) -> None:
+        """Refuse arrays that lead out of each other; for trees that come from a file."""
+        links = (self.left, self.right, self.parent, self.depth, self.original)
+        if any(part.dtype.kind != "i" or part.ndim != 1 for part in links):
+            raise ValueError("The links of a tree must be integers.")
+        check_shape(self)
+        again = _parents(self.left, self.right)
+        if not all(map(np.array_equal, again, (self.parent, self.depth))):
+            raise ValueError("The nodes of a tree do not lie where it says.")
+        if self.kind == "classification":
+            codes = self.prediction
+            inside = codes.dtype.kind == "i" and codes.min() >= 0
+            if not inside or codes.max() >= self.value.shape[1]:
+                raise ValueError("A leaf of the tree predicts a class that is not there.")
+        check_codes(self, lambda feature: _MOST_CODES)
+
     # ------------------------------------------------------------------------------- samples
 
     def apply(self, X: np.ndarray) -> np.ndarray:
@@ -287,6 +303,7 @@ def check_shape(tree: Tree) -> Tree:
 
 #: Fewest rows for which a thread of its own is worth while.
 _ROWS = 4096
+_MOST_CODES = 1 << 24  # categories that a feature of a tree may have, where they are not known
 
 _NUMERIC, _NOMINAL, _OBLIQUE = 0, 1, 2
 
@@ -339,6 +356,23 @@ def check_children(left: np.ndarray, right: np.ndarray) -> None:
     for child in (left, right):
         if child.shape != (n,) or not ((child[inner] > inner) & (child[inner] < n)).all():
             raise ValueError("The children of a tree must come after their parents.")
+
+
+def _are_below(numbers: Iterable[Any], most: int) -> bool:
+    return all(isinstance(one, (int, np.integer)) and 0 <= one < most for one in numbers)
+
+
+def check_codes(tree: Tree, n_codes: Callable[[int], int]) -> None:
+    """Refuse questions for features that are not there, or for more categories than they have."""
+    for asked in (split for all_of in (tree.splits, *tree.surrogates) for split in all_of):
+        split = asked.split if isinstance(asked, Surrogate) else asked
+        if split is None:
+            continue
+        if not _are_below(split.features, tree.n_features):
+            raise ValueError("A node of the tree asks for a feature that is not there.")
+        codes = split.left | split.right if isinstance(split, NominalSplit) else frozenset()
+        if not _are_below(codes, n_codes(split.features[0])):
+            raise ValueError("A node of the tree asks for a category that is not there.")
 
 
 def lay_out(tree: Tree) -> Questions:

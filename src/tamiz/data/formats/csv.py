@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from tamiz.data.column import Column, RawTable, distinct_names, numbered
-from tamiz.data.errors import DataError, Finding, holds_zeros, ragged, unclosed
+from tamiz.data.errors import DataError, Finding, endless, holds_zeros, ragged, unclosed
 from tamiz.data.formats._scan import SLOW, find_cells, powers_of_five, read_numbers
 from tamiz.data.formats.base import CHANGED, ReadAgain, Reader
 from tamiz.data.formats.text import HEAD, NAMES_OF, PACKED, PIECE, Dialect, TextFile, guess_dialect
 from tamiz.data.plan import ColumnPlan, Options, make_plan
 
-LONGEST_ROW = 1 << 28  # bytes; beyond, a quotation mark was left open
+LONGEST_ROW = 1 << 28  # bytes; beyond, a quotation mark was left open, or lines do not end
 
 
 class CsvReader(Reader):
@@ -242,7 +242,9 @@ class _Scan:
                 raise DataError(holds_zeros(self.file.shown, where))
             carry = raw[consumed:]
             if len(carry) > LONGEST_ROW:
-                raise DataError(unclosed(self.file.shown, line))
+                if b"\n" not in carry:
+                    raise DataError(endless(self.file.shown, line, LONGEST_ROW))
+                raise DataError(unclosed(self.file.shown, line))  # the line ends, not the row
             yield
             if full:
                 break

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from tamiz.data.errors import DataError, damaged
+from tamiz.data.errors import DataError, damaged, endless
 from tamiz.data.plan import Options
 from tamiz.validation import check_as, one_character
 
@@ -28,6 +28,8 @@ PACKED = 5  # bytes of text for each byte of gzip, about
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # begins like the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -84,7 +86,9 @@ class TextFile:
     def lengthen(self) -> None:
         """Make the head longer if need be, so that guesses see some lines, however long."""
         if not self.whole and self.head.count(b"\n") < LINES:
-            self._read_head(LINES)
+            head = self._read_head(LINES)
+            if not self.whole and b"\n" not in head:
+                raise DataError(endless(self.shown, 1, LONG_HEAD))
 
     def pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The whole text from the beginning; pieces end anywhere."""
@@ -124,9 +128,21 @@ class TextFile:
             self.encoding = "utf-8"
             return None
         name = codecs.lookup(encoding).name
+        if name in ("utf-16", "utf-32"):  # without a mark: which byte of a letter comes first
+            return self._choose_order(first, name)
         one_byte = name in ("utf-8", "ascii", "utf-8-sig") or name.startswith(("cp125", "iso8859"))
         self.encoding = name.replace("-sig", "") if one_byte else "utf-8"
         return None if one_byte else name
+
+    def _choose_order(self, first: bytes, name: str) -> str:
+        order = _byte_order(first)
+        if order is None or not order.startswith(name):
+            raise DataError(
+                f"{self.shown} does not begin with the mark of {name}; name the order of its bytes "
+                f"too: encoding='{name}-le' or '{name}-be'."
+            )
+        self.encoding = "utf-8"
+        return order
 
     def _open(self) -> IO[bytes]:
         return gzip.open(self.path, "rb") if self.packed else open(self.path, "rb")  # type: ignore[return-value]
@@ -158,12 +174,7 @@ class TextFile:
                 cut = min(skip, len(piece))
                 piece, skip = piece[cut:], skip - cut
             if decoder is not None:
-                try:
-                    piece = decoder.decode(piece).encode("utf-8")
-                except UnicodeDecodeError:
-                    raise DataError(
-                        f"{self.shown} is not valid {self._decoder} text; it may be cut short."
-                    ) from None
+                piece = self._decoded(decoder, piece)
             if self.mac:
                 piece = piece.replace(b"\r", b"\n")
             piece = held + piece
@@ -174,8 +185,19 @@ class TextFile:
                 piece = piece.replace(b"\r\n", b"\n")
             if piece:
                 yield piece
+        if decoder is not None:
+            held += self._decoded(decoder, b"", final=True)
         if held:
             yield held
+
+    def _decoded(self, decoder: Any, piece: bytes, final: bool = False) -> bytes:
+        """A piece in UTF-8."""
+        try:
+            return decoder.decode(piece, final).encode("utf-8")
+        except UnicodeError:  # of letters, or of half of one that is left at the end
+            raise DataError(
+                f"{self.shown} is not valid {self._decoder} text; it may be cut short."
+            ) from None
 
     def _refuse_binary(self, first: bytes, head: bytes) -> None:
         for magic, what in _BINARY:
@@ -184,10 +206,32 @@ class TextFile:
         sample = head[: 1 << 14]
         odd = sum(sample.count(byte) for byte in (b"\x00", b"\x01", b"\x02", b"\x03", b"\x08"))
         if b"\x00" in sample or odd > len(sample) // 100:
+            order = _byte_order(first)
+            if order is not None:
+                raise DataError(
+                    f"{self.shown} looks like {order} text without a mark at its beginning; name "
+                    f"it with encoding={order!r}, or save the table as UTF-8."
+                )
             raise DataError(
                 f"{self.shown} is a binary file, not a text table; save the table as CSV, or name "
                 "the kind of file with format=."
             )
+
+
+def _byte_order(first: bytes) -> str | None:
+    """Where the zeros are that letters of two or four bytes mostly have; None if nowhere."""
+    for name, width, letter in (
+        ("utf-32-le", 4, 0),
+        ("utf-32-be", 4, 3),
+        ("utf-16-le", 2, 0),
+        ("utf-16-be", 2, 1),
+    ):
+        n = len(first) // width
+        zeros = [first[k : width * n : width].count(0) for k in range(width)]
+        own = zeros.pop(letter)
+        if n and min(zeros) > 0.7 * n and own < 0.1 * n:
+            return name
+    return None
 
 
 def _is_utf8(head: bytes, whole: bool) -> bool:
@@ -260,6 +304,11 @@ def guess_dialect(
     if separator is None:
         separator = guess_separator(lines[skip:], tabs)
     rows = list(split_rows(lines[skip:], separator, 200))
+    if not rows and len(lines[skip]) > csv.field_size_limit() and '"' not in lines[skip]:
+        raise DataError(
+            f"{shown}: a cell of the first row has more than {csv.field_size_limit():,} "
+            "characters; it is no table, or its separators and line ends are missing."
+        )
     if not rows:
         raise DataError(
             f"{shown}: the first row cannot be cut into cells; look for a quotation mark that is "

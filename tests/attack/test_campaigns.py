@@ -1,0 +1,27 @@
+"""The first attempts of every campaign, and the runner that counts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.attack import CAMPAIGNS, campaign
+from tools.attack.runner import Tally, in_process
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_nothing_fails(name, tmp_path):
+    kind = campaign(name)
+    tally = in_process(name, range(kind.short), tmp_path)
+    assert not tally.failures, tally.report(name)
+    assert tally.tried == kind.short <= kind.count
+
+
+def test_a_report_counts_and_says_how_to_repeat():
+    tally = Tally(seconds=2.0)
+    for seed in range(3):
+        tally.take(seed, "refused", None)
+    assert tally.report("models") == "models: 3 attempts in 2 s: 3 refused; 0 failed."
+    tally.take(7, None, "IndexError: out of range at tree.py:3")
+    report = tally.report("models")
+    assert "4 attempts" in report and "1 failed" in report and "7: IndexError" in report
+    assert "python -m tools.attack models --case 7" in report

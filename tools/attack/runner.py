@@ -1,0 +1,236 @@
+"""What a campaign is, and how its attempts are run: in other processes, which may die of them."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from tools.attack import campaign
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOWN = 25  # failures that are printed one by one
+START = 120.0  # seconds that a process may take before its first attempt, compiling included
+
+
+class Campaign(ABC):
+    """Attempts of one kind.
+
+    Parameters
+    ----------
+    folder : path
+        An empty folder for files, removed afterwards.
+
+    Attributes
+    ----------
+    count : int
+        Attempts of a full run.
+    short : int
+        Attempts in the test suite: a few seconds.
+    seconds : float
+        What one attempt may take; far more than any takes.
+    memory : int
+        Bytes that all attempts of a process may take, beyond what it has when they begin.
+    """
+
+    count: ClassVar[int]
+    short: ClassVar[int]
+    seconds: ClassVar[float] = 30.0
+    memory: ClassVar[int] = 2 << 30
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @abstractmethod
+    def attempt(self, seed: int) -> str:
+        """Attack once, and name the outcome in a word or two, such as "refused".
+
+        Whatever is raised is a failure, an AssertionError as well as one of the package.
+        """
+
+
+@dataclass
+class Tally:
+    """What came of a campaign.
+
+    Attributes
+    ----------
+    outcomes : Counter
+        How often each outcome occurred.
+    failures : dict
+        Number of the attempt -> what happened, in one line.
+    seconds : float
+        How long it took.
+    """
+
+    outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
+    failures: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def tried(self) -> int:
+        """Number of attempts."""
+        return sum(self.outcomes.values()) + len(self.failures)
+
+    def take(self, seed: int, outcome: str | None, failure: str | None) -> None:
+        """Count one attempt."""
+        if failure is not None:
+            self.failures[seed] = failure
+        else:
+            self.outcomes[outcome or "done"] += 1
+
+    def report(self, name: str) -> str:
+        """Counts, and how to repeat what failed."""
+        counts = ", ".join(f"{n:,} {outcome}" for outcome, n in self.outcomes.most_common())
+        lines = [
+            f"{name}: {self.tried:,} attempts in {self.seconds:,.0f} s: {counts or 'none held'}; "
+            f"{len(self.failures):,} failed."
+        ]
+        lines += [f"  {seed}: {what}" for seed, what in sorted(self.failures.items())[:SHOWN]]
+        if self.failures:
+            lines.append(
+                f"  To repeat one: python -m tools.attack {name} --case {min(self.failures)}"
+            )
+        return "\n".join(lines)
+
+
+def in_process(name: str, seeds: Iterable[int], folder: Path) -> Tally:
+    """Run attempts in this process, as the test suite does: no limit of time or memory is kept."""
+    tally = Tally()
+    began = time.monotonic()
+    attacker = campaign(name)(folder)
+    for seed in seeds:
+        tally.take(seed, *_one(attacker, seed))
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+def isolated(name: str, seeds: range, jobs: int = 1) -> Tally:
+    """Run attempts in processes of their own, with limits; one that dies is replaced."""
+    tally = Tally()
+    began = time.monotonic()
+    parts = [seeds[k::jobs] for k in range(jobs)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for results in pool.map(lambda part: list(_survive(name, part)), parts):
+            for seed, outcome, failure in results:
+                tally.take(seed, outcome, failure)
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+Result = tuple[int, str | None, str | None]
+
+
+def _survive(name: str, seeds: range) -> Iterator[Result]:
+    """Results of all attempts, whatever happens to the processes that make them."""
+    seconds = campaign(name).seconds
+    while len(seeds):
+        done = 0
+        died = "no process could be started"
+        for line in _watched(name, seeds, seconds):
+            if isinstance(line, str):
+                died = line
+                break
+            yield line
+            done += 1
+        seeds = seeds[done:]
+        if len(seeds):  # the next one killed it
+            yield seeds[0], None, died
+            seeds = seeds[1:]
+
+
+def _watched(name: str, seeds: range, seconds: float) -> Iterator[Result | str]:
+    """Results of one process as they come; last, why there are no more."""
+    command = [sys.executable, "-m", "tools.attack.runner", name]
+    command += [str(part) for part in (seeds.start, seeds.stop, seeds.step)]
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors)
+        lines: queue.Queue[bytes] = queue.Queue()
+        assert process.stdout is not None
+        reader = threading.Thread(target=_forward, args=(process.stdout, lines), daemon=True)
+        reader.start()
+        patience = START
+        try:
+            while line := lines.get(timeout=patience):
+                seed, outcome, failure = json.loads(line)
+                yield seed, outcome, failure
+                patience = seconds
+        except queue.Empty:
+            yield f"took longer than {patience:g} s"
+        else:
+            code = process.wait()
+            errors.seek(0)
+            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+            yield f"the process ended with {_ending(code)} {' '.join(last)}".strip()
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def _forward(source: Iterable[bytes], lines: queue.Queue[bytes]) -> None:
+    with contextlib.suppress(ValueError, OSError):  # closed
+        for line in source:
+            lines.put(line)
+    lines.put(b"")
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _one(attacker: Campaign, seed: int) -> tuple[str | None, str | None]:
+    """Outcome and failure of one attempt; one of them is None."""
+    try:
+        return attacker.attempt(seed), None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a test framework's, or an exit, is a failure too
+        frames = [
+            f for f in traceback.extract_tb(error.__traceback__) if "attack" not in f.filename
+        ]
+        place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
+
+
+def _limit_memory(more: int) -> None:
+    """Let this process take so many bytes more, where the system can say so."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + more
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+def main(arguments: list[str]) -> None:
+    """One process of a campaign: print the result of every attempt as a line of JSON."""
+    name, *numbers = arguments
+    results = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what the attempts print is no result
+    with tempfile.TemporaryDirectory() as folder:
+        attacker = campaign(name)(Path(folder))
+        for k, seed in enumerate(range(*map(int, numbers))):
+            results.write(json.dumps([seed, *_one(attacker, seed)]) + "\n")
+            if k == 0:  # libraries are loaded, functions compiled
+                _limit_memory(attacker.memory)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
