@@ -103,6 +103,7 @@ class BinaryFit(NamedTuple):
     kkt_violation: float
     n_iter: int
     status: Status
+    rounding: float = 0.0  # what rounding of kernel values may change in a decision value
 
 
 def fit_binary(
@@ -134,6 +135,11 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         penalty = float(np.sum(np.where(slack > 0, C * slack, 0.0)))
     primal = 0.5 * squared_norm + penalty
     dual = float(alpha.sum() - 0.5 * squared_norm)
+    gap = float(np.maximum(0.0, primal - dual))
+    if result.rounding > 0:
+        at_stake = np.where(slack > 0, C, 0.0)
+        with np.errstate(over="ignore"):
+            gap += result.rounding * float(alpha.sum() + at_stake[np.isfinite(at_stake)].sum())
     return BinaryFit(
         alpha=alpha,
         intercept=intercept,
@@ -143,8 +149,9 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         margin=np.inf if squared_norm == 0 else 1.0 / np.sqrt(squared_norm),
         objective=primal,
         dual_objective=dual,
-        duality_gap=float(np.maximum(0.0, primal - dual)),
+        duality_gap=gap,
         kkt_violation=float(result.violation or 0.0),
         n_iter=result.iterations,
         status=result.status,
+        rounding=result.rounding,
     )

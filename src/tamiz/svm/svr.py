@@ -153,6 +153,7 @@ class SVR(RegressorMixin, KernelMachine):
             start = previous[:, active].ravel()
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
+        self._choose_centre(part)
         C = self.C * weight[active]
         K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")
@@ -186,7 +187,9 @@ class SVR(RegressorMixin, KernelMachine):
         self.free_support_ = active[(size > 0) & (size < upper)]
         self.bounded_support_ = active[(size > 0) & (size >= upper)]
         self.objective_, self.dual_objective_ = primal, dual
-        self.duality_gap_ = max(0.0, primal - dual)
+        with np.errstate(over="ignore"):
+            at_stake = result.rounding * float(size.sum() + C[slack > 0].sum())
+        self.duality_gap_ = max(0.0, primal - dual) + at_stake
         self.kkt_violation_ = float(result.violation or 0.0)
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)
