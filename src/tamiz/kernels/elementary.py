@@ -82,8 +82,8 @@ class InnerProductKernel(_NumericKernel):
         return self.value(squared_norms(X))
 
     def _error_scale(self, X: Matrix, diag: Array) -> float:
-        # Errors of the terms of a sum add up like a random walk; four of them are counted anyway.
-        return super()._error_scale(X, diag) * 0.25 * math.sqrt(X.shape[1])
+        # Errors of half a unit each add up like a random walk; four units are counted anyway.
+        return super()._error_scale(X, diag) * 0.125 * math.sqrt(X.shape[1])
 
 
 class Linear(InnerProductKernel):

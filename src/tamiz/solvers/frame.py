@@ -201,7 +201,7 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
         gradient=g * problem.y,
         objective=float(0.5 * b @ (g + free.p)),
         # a certificate is one for the matrix that was meant, not for the one that was stored
-        gap=None if gap is None else gap + rounding * float(np.abs(b).sum()),
+        gap=None if gap is None else gap + rounding * float(np.linalg.norm(b)),
         violation=violation + rounding,
         multiplier=multiplier,
         iterations=state.iterations,

@@ -118,6 +118,15 @@ def fit_binary(
     return describe(result, signs, C)
 
 
+def at_stake(alpha: np.ndarray, penalties: np.ndarray) -> float:
+    """What a duality gap may change by when decision values change, all by one, independently.
+
+    ``penalties`` are those of the samples that have slack.
+    """
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(alpha) + np.linalg.norm(penalties))
+
+
 def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     """Turn a solution of the quadratic problem into a machine."""
     alpha, gradient = result.a, result.gradient
@@ -137,9 +146,7 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     dual = float(alpha.sum() - 0.5 * squared_norm)
     gap = float(np.maximum(0.0, primal - dual))
     if result.rounding > 0:
-        at_stake = np.where(slack > 0, C, 0.0)
-        with np.errstate(over="ignore"):
-            gap += result.rounding * float(alpha.sum() + at_stake[np.isfinite(at_stake)].sum())
+        gap += result.rounding * at_stake(alpha, C[(slack > 0) & np.isfinite(C)])
     return BinaryFit(
         alpha=alpha,
         intercept=intercept,

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.qp import svr_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.svm.multiclass import at_stake
 from tamiz.validation import (
     TOO_LARGE,
     by_keyword,
@@ -187,9 +188,9 @@ class SVR(RegressorMixin, KernelMachine):
         self.free_support_ = active[(size > 0) & (size < upper)]
         self.bounded_support_ = active[(size > 0) & (size >= upper)]
         self.objective_, self.dual_objective_ = primal, dual
-        with np.errstate(over="ignore"):
-            at_stake = result.rounding * float(size.sum() + C[slack > 0].sum())
-        self.duality_gap_ = max(0.0, primal - dual) + at_stake
+        self.duality_gap_ = max(0.0, primal - dual)
+        if result.rounding > 0:
+            self.duality_gap_ += result.rounding * at_stake(coef, C[slack > 0])
         self.kkt_violation_ = float(result.violation or 0.0)
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)

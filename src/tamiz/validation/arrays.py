@@ -44,7 +44,7 @@ TOO_LARGE = (
 )
 _ONE_COLUMN = "Pass X with at least one column."
 #: A feature this many times farther from zero than it is wide loses digits in inner products.
-_FAR = 1e3
+_FAR = 1e4
 #: Penalties beyond this, or below one over it, leave no room for their squares and products.
 _EXTREME = 1e100
 
@@ -234,10 +234,10 @@ def far_point(X: Any) -> np.ndarray | None:
         return None
     low, high = X.min(axis=0), X.max(axis=0)
     middle, width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    least = width.min(where=width > 0, initial=np.inf)
-    if not np.isfinite(least):  # every feature is constant
+    widest = float(width.max())
+    if not widest > 0:  # every feature is constant
         return None
-    far = np.abs(middle) > _FAR * np.where(width > 0, width, least)
+    far = np.abs(middle) > _FAR * np.where(width > 0, width, widest)
     return np.where(far, middle, 0.0) if far.any() else None
 
 
