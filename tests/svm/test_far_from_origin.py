@@ -127,6 +127,7 @@ def test_machine_saved_without_a_centre_predicts_as_before():
     assert machine.decision_function(POINTS).tolist() == before.tolist()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("scale", [1e-150, 1e-75, 1e75, 1e150])
 def test_hard_margin_in_extreme_units(scale):
     machine = HardMarginSVC().fit(scale * (100 + POINTS), SIGNS)

@@ -191,6 +191,8 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     b, g = state.point
     violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
     rounding = state.rounding()
+    with np.errstate(over="ignore"):
+        at_stake = rounding * float(np.linalg.norm(b))
     if state.status is Status.CONVERGED and max(violation, rounding) > tol:
         state.status = Status.STALLED  # the stored entries are too coarse for the tolerance
     elif max(violation, rounding) <= tol and state.status in (Status.MAX_ITER, Status.STALLED):
@@ -201,7 +203,7 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
         gradient=g * problem.y,
         objective=float(0.5 * b @ (g + free.p)),
         # a certificate is one for the matrix that was meant, not for the one that was stored
-        gap=None if gap is None else gap + rounding * float(np.linalg.norm(b)),
+        gap=None if gap is None else gap + at_stake,
         violation=violation + rounding,
         multiplier=multiplier,
         iterations=state.iterations,
