@@ -372,8 +372,8 @@ class SVMRFE(LastMachineClassifier):
         data = WeighedSamples(X, labels, weight)
         data = data if len(used) == len(weight) else data.part(used)
         centre = far_point(data.X) if kernel.is_linear else None
-        if centre is not None:  # no machine on any of the features depends on the origin
-            data = replace(data, X=data.X - centre)
+        # no machine on any of the features depends on the origin
+        data = data if centre is None else replace(data, X=data.X - centre)
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
@@ -399,9 +399,8 @@ class SVMRFE(LastMachineClassifier):
         order = run.order()
         support = run.support(n_units, order)
         solved = None
-        wanted, slopes = run.wanted, run.slopes
-        if wanted is not None and slopes is not None and n_units == run.n_kept and centre is None:
-            solved = run.machines.solution(wanted, slopes)
+        if centre is None and n_units == run.n_kept:
+            solved = run.solution()
         features = np.flatnonzero(support)
         kernel = self.kernel_.restrict(features, len(support))
         self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
