@@ -10,6 +10,7 @@ sigmoid         tanh(gamma <x, x'> + coef0)
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -79,6 +80,10 @@ class InnerProductKernel(_NumericKernel):
 
     def _diag(self, X: Matrix) -> Array:
         return self.value(squared_norms(X))
+
+    def _error_scale(self, X: Matrix, diag: Array) -> float:
+        # Errors of half a unit each add up like a random walk; four units are counted anyway.
+        return super()._error_scale(X, diag) * 0.125 * math.sqrt(X.shape[1])
 
 
 class Linear(InnerProductKernel):
@@ -195,6 +200,9 @@ class Polynomial(InnerProductKernel):
         power = whole_power(base, int(self.degree) - 1)
         power *= self.degree * self.gamma
         return power
+
+    def _error_scale(self, X: Matrix, diag: Array) -> float:
+        return self.degree * (super()._error_scale(X, diag) + float(diag.max(initial=0.0)))
 
     def _track(self, X: Array, scale: Array) -> FeatureGram:
         from tamiz.kernels.features.elementary import PolynomialFeatures

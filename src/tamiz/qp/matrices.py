@@ -41,6 +41,11 @@ class QMatrix(ABC):
         """Type of the entries that ``rows`` and ``dense`` return."""
         return np.dtype(np.float64)
 
+    @property
+    def rounding_error(self) -> float:
+        """Absolute error of an entry from arithmetic in float64, where it is known."""
+        return 0.0
+
     @abstractmethod
     def diag(self) -> np.ndarray:
         """Diagonal, float64."""
@@ -162,6 +167,10 @@ class KernelQ(QMatrix):
             self.entry_error = float(self._prepared.entry_error)
 
     @property
+    def rounding_error(self) -> float:
+        return 0.0 if self.dtype == np.float32 else float(self._prepared.entry_error)
+
+    @property
     def dtype(self) -> np.dtype:
         return np.dtype(self._prepared.dtype)
 
@@ -234,6 +243,10 @@ class _View(QMatrix):
     def dtype(self) -> np.dtype:
         return self.inner.dtype
 
+    @property
+    def rounding_error(self) -> float:
+        return self.inner.rounding_error
+
 
 class ScaledQ(_View):
     """``s_i Q_ij s_j``; with signs ``s = y`` it is the quadratic term of a classifier.
@@ -244,7 +257,12 @@ class ScaledQ(_View):
     def __init__(self, inner: QMatrix, scale: np.ndarray | float):
         super().__init__(inner)
         self.scale = np.broadcast_to(np.asarray(scale, dtype=np.float64), (inner.n,))
-        self.entry_error = inner.entry_error * float(np.max(np.abs(self.scale), initial=0.0)) ** 2
+        self._largest = float(np.max(np.abs(self.scale), initial=0.0)) ** 2
+        self.entry_error = inner.entry_error * self._largest
+
+    @property
+    def rounding_error(self) -> float:
+        return self.inner.rounding_error * self._largest
 
     def diag(self) -> np.ndarray:
         return self.inner.diag() * self.scale**2
@@ -325,6 +343,10 @@ class RepeatedQ(QMatrix):
     @property
     def dtype(self) -> np.dtype:
         return self.inner.dtype
+
+    @property
+    def rounding_error(self) -> float:
+        return self.inner.rounding_error
 
     def diag(self) -> np.ndarray:
         return np.tile(self.inner.diag(), self.copies)

@@ -41,6 +41,8 @@ class OrderedColumns(ABC):
     A subclass defines ``class_weight``, ``constant`` and ``_sweep``.
     """
 
+    unit = 1.0  # what weights are measured in: not 1 where they are extreme
+
     @abstractmethod
     def class_weight(self, factor: Any = None) -> np.ndarray:
         """Sum of the weights of each class, times a factor for each class."""

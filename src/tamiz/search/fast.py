@@ -33,10 +33,13 @@ from tamiz.svm.path.problem import (
     SplitProblems,
     has_ties,
     has_usual_sizes,
+    keeps_digits,
     machine_and_scaler,
     served_kernel,
 )
 
+#: Scores of the plain judge that are kept.
+_MOST_KNOWN = 100_000
 #: Up to this many samples a machine is solved to rounding by the estimator too.
 LARGEST_MACHINE = MAX_VARIABLES
 #: Kernel matrices over all samples, training and test, are held for up to this many.
@@ -69,6 +72,8 @@ def judge_for(
         return plain
     machine, scaler = machine_and_scaler(estimator, {SVC})
     if machine is None or (kernel := served_kernel(machine)) is None:
+        return plain
+    if scaler is None and not keeps_digits(kernel, X):
         return plain
     if machine.max_iter >= 0 or machine.tol > _LOOSEST:  # small machines not solved to rounding
         return plain
@@ -155,6 +160,8 @@ class FastSVC(Judge):
             plain.splits, len(X), y, machine
         )
         self.starts: dict[int, np.ndarray] = {}
+        self.same = _first_equal(X)
+        self.known: dict[tuple[int, bytes], list[float]] = {}  # of the plain judge
         self.everyone: SplitProblems | None = None
         if self.few_left_out:
             self.everyone = _problems(everyone, everyone, y, weight, machine)
@@ -211,7 +218,14 @@ class FastSVC(Judge):
                 return self._measure(fold, values, test)
             except Doubt:
                 pass
-        return self.plain._one(plan.features, train, test)
+        # Constant and repeated columns are in doubt again and again, and their tables are equal.
+        table = k, self.same[plan.features].tobytes()
+        if table not in self.known:
+            found = self.plain._one(plan.features, train, test)
+            if len(self.known) >= _MOST_KNOWN:
+                return found
+            self.known[table] = found
+        return self.known[table]
 
     def _values(self, fold: SplitProblems, K: LazyGram, start: np.ndarray | None) -> np.ndarray:
         """Values of every machine of a split at its test samples."""
@@ -275,6 +289,13 @@ class FastSVC(Judge):
                 sure[row] &= other.is_sure(K.largest)
                 table[row, t] = other.g[i] - p[i] - other.multiplier
         return {k: table[[row]] for row, k in enumerate(numbers) if sure[row]}
+
+
+def _first_equal(X: np.ndarray) -> np.ndarray:
+    """For each column the first one that is equal to it."""
+    first: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(X.T) + 0.0  # -0.0 and 0.0 are equal
+    return np.array([first.setdefault(one.tobytes(), j) for j, one in enumerate(columns)])
 
 
 def _problems(

@@ -179,8 +179,10 @@ def _solve(K: np.ndarray, rhs: np.ndarray) -> np.ndarray | None:
     if failed:
         return None
     both, _ = linalg.lapack.dpotrs(factor, np.column_stack([rhs, np.ones(len(rhs))]), lower=1)
+    if not np.isfinite(both).all():
+        return None
     ones = float(both[:, 1].sum())
-    if not np.isfinite(both).all() or ones <= 0.0:
+    if ones <= 0.0:
         return None
     step = both[:, 0] - (float(both[:, 0].sum()) / ones) * both[:, 1]
     return step - step.mean()

@@ -46,6 +46,7 @@ class QPResult(NamedTuple):
     multiplier: float | None  # of the equality; minus the bias of a machine
     iterations: int
     status: Status
+    rounding: float = 0.0  # what rounding of the entries of Q may change in the gradient
 
     @property
     def converged(self) -> bool:
@@ -93,11 +94,32 @@ class State:
         self.fresh = self.exact = True
 
     def may_deceive(self, tol: float) -> bool:
-        """Whether rounding of stored entries could hide a violation larger than the tolerance.
+        """Whether rounding could hide a violation larger than the tolerance.
 
-        Errors of entries are independent and mostly far below their bound.
+        That of entries stored in float32, whose errors are independent and mostly far below their
+        bound; or that of steps in float64, which may have gone as far as the bounds and back.
         """
-        return self.free.Q.entry_error * float(np.linalg.norm(self.point[0])) > 0.25 * tol
+        Q, free = self.free.Q, self.free
+        if Q.entry_error > 0:
+            return Q.entry_error * float(np.linalg.norm(self.point[0])) > 0.25 * tol
+        error = Q.rounding_error
+        if not error > 0:
+            return False
+        with np.errstate(over="ignore"):
+            reach = float(np.maximum(np.abs(free.lower), np.abs(free.upper)).sum())
+        return error * reach > 0.25 * tol
+
+    def rounding(self) -> float:
+        """What rounding of the entries in float64 may have changed in the gradient.
+
+        An entry's error goes with the root of both its diagonal entries; errors are independent.
+        """
+        error = self.free.Q.rounding_error
+        b, diag = self.point[0], np.abs(self.free.Q.diag())
+        size = float(np.abs(b).max(initial=0.0))
+        if not error > 0 or not 0 < size < np.inf:
+            return 0.0
+        return error * size * float(np.sqrt(np.square(b / size) @ (diag / diag.max())))
 
     def violation(self) -> float:
         """KKT violation at the current point."""
@@ -117,8 +139,8 @@ def run_solver(
     """Frame shared by the solvers: start, loop, interruption, exactness, result.
 
     ``solve(state, tol, limit, progress, **options)`` iterates until converged and sets
-    ``state.status``. Where the matrix is held in float32 and its rounding could hide a violation
-    larger than the tolerance, the gradient is recomputed in float64 and the loop goes on from it.
+    ``state.status``. Where rounding could hide a violation larger than the tolerance, the gradient
+    is computed again in float64 and the loop goes on from it.
     """
     free = problem.sign_free()
     try:
@@ -169,18 +191,23 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     free = state.free
     b, g = state.point
     violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
-    if state.status is Status.CONVERGED and violation > tol:
+    rounding = state.rounding()
+    with np.errstate(over="ignore"):
+        at_stake = rounding * float(np.linalg.norm(b))
+    if state.status is Status.CONVERGED and max(violation, rounding) > tol:
         state.status = Status.STALLED  # the stored entries are too coarse for the tolerance
-    elif violation <= tol and state.status in (Status.MAX_ITER, Status.STALLED):
+    elif max(violation, rounding) <= tol and state.status in (Status.MAX_ITER, Status.STALLED):
         state.status = Status.CONVERGED
     a = problem.from_sign_free(b, free)
     return QPResult(
         a=a,
         gradient=g * problem.y,
         objective=float(0.5 * b @ (g + free.p)),
-        gap=gap,
-        violation=violation,
+        # a certificate is one for the matrix that was meant, not for the one that was stored
+        gap=None if gap is None else gap + at_stake,
+        violation=violation + rounding,
         multiplier=multiplier,
         iterations=state.iterations,
         status=state.status,
+        rounding=rounding,
     )

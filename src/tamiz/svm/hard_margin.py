@@ -160,7 +160,7 @@ def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:
     The slack of a hard-margin solution is a matter of tolerance; weights divided by one minus
     the largest slack satisfy every constraint, and their objective bounds the optimum from above.
     """
-    worst = float(fit.slack.max(initial=0.0))
+    worst = float(fit.slack.max(initial=0.0)) + fit.rounding
     half_norm = 0.5 / fit.margin**2
     primal = half_norm / (1.0 - worst) ** 2 if worst < 1.0 else np.inf
     return fit._replace(objective=primal, duality_gap=max(0.0, primal - fit.dual_objective))

@@ -34,6 +34,7 @@ from tamiz.validation import (
     check_squares,
     check_symmetric,
     check_X,
+    far_point,
     refuse_text_rows,
     require_samples,
     warn_if_unscaled,
@@ -81,7 +82,15 @@ class KernelMachine(BaseEstimator):
     A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
     quadratic term, solves, and passes the coefficients to :meth:`_store_expansion`;
     :meth:`_expansion` then evaluates the function at new samples.
+
+    Samples far from the origin are measured from a point among them, where the kernel is linear and
+    the machine has a free intercept: it stays the same, and kernel values keep their digits.
     """
+
+    intercept_: np.ndarray
+    _movable = True  # whether the machine stays the same when all samples are moved
+    _centre: np.ndarray | None = None  # what samples are measured from; None: the origin
+    _intercept_there: np.ndarray | None = None  # the constant of the function in these terms
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,6 +171,16 @@ class KernelMachine(BaseEstimator):
             check_squares(X)
         return kernel.resolve(X, weight)
 
+    def _choose_centre(self, X: Any) -> None:
+        """Decide what samples are measured from."""
+        self._centre = far_point(X) if self.kernel_.is_linear and self._movable else None
+
+    def _measured(self, X: Any) -> Any:
+        """Samples as the kernel gets them."""
+        if self._centre is None:
+            return X
+        return (X.toarray() if sparse.issparse(X) else X) - self._centre
+
     def _gram_matrix(self, X: Any, largest: float) -> QMatrix:
         """The quadratic term of the training samples, in a type that suits the tolerance.
 
@@ -171,6 +190,7 @@ class KernelMachine(BaseEstimator):
         if self._is_precomputed():
             check_symmetric(X)
             return DenseQ(X)
+        X = self._measured(X)
         if self.kernel_.compares_text:
             return self._gram_of_texts(X)
         dtype = None
@@ -230,7 +250,7 @@ class KernelMachine(BaseEstimator):
             self._prepared = None
             return
         vectors = X[support]
-        self._prepared = self.kernel_.prepare(vectors)
+        self._prepared = self.kernel_.prepare(self._measured(vectors))
         if self.kernel_.compares_text:
             self.support_vectors_ = vectors.items
             return
@@ -241,7 +261,11 @@ class KernelMachine(BaseEstimator):
             if single.entry_error * size <= 0.25 * self.tol:
                 self._prepared = single
         if self.kernel_.is_linear:
-            self.coef_ = self._as_dense(self.dual_coef_ @ self.support_vectors_)
+            self.coef_ = self._as_dense(self.dual_coef_ @ self._measured(vectors))
+        self._intercept_there = None
+        if self._centre is not None:
+            self._intercept_there = self.intercept_
+            self.intercept_ = self.intercept_ - self.coef_ @ self._centre
 
     def _check_parts(self) -> None:
         """Refuse coefficients of other samples than are there; for models from a file."""
@@ -273,12 +297,15 @@ class KernelMachine(BaseEstimator):
                 values = np.zeros((X.shape[0], len(self.dual_coef_)))
             else:
                 values = np.asarray(
-                    self._prepared.decision(X, np.ascontiguousarray(self.dual_coef_.T)),
+                    self._prepared.decision(
+                        self._measured(X), np.ascontiguousarray(self.dual_coef_.T)
+                    ),
                     dtype=np.float64,
                 )
-        if np.isnan(values).any():
+        if not np.isfinite(values).all():
             raise ValueError(TOO_LARGE)
-        return values + self.intercept_
+        there = self._intercept_there
+        return values + (self.intercept_ if there is None else there)
 
     def _report(self, statuses: Iterable[Status]) -> None:
         """Warn about machines whose solver stopped early."""

@@ -38,16 +38,19 @@ from tamiz.validation import (
     TOO_LARGE,
     check_class_weight,
     check_classes,
+    check_penalties,
     check_sample_weight,
     check_squares,
     check_X,
     depth_of_caller,
+    far_point,
     unchanged_on_error,
 )
 
 
 def lambda_of(lambda_: float, C: float | None, n_samples: float) -> float:
     """Return ``lambda_``, or ``1/(nC)`` if ``C`` is given."""
+    check_penalties(lambda_ if C is None else C, "lambda_" if C is None else "C")
     return lambda_ if C is None else 1.0 / (n_samples * C)
 
 
@@ -67,6 +70,8 @@ class LinearDecision(ClassifierMixin, BaseEstimator):
     coef_: np.ndarray
     intercept_: np.ndarray
     classes_: np.ndarray
+    _centre: np.ndarray | None = None  # what samples are measured from; None: the origin
+    _intercept_there: np.ndarray | None = None  # the constant of the function in these terms
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values.
@@ -85,7 +90,11 @@ class LinearDecision(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_X(self, X, reset=False, accept_sparse=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = X @ self.coef_.T + self.intercept_
+            if self._centre is None:
+                values = X @ self.coef_.T + self.intercept_
+            else:
+                near = (X.toarray() if sparse.issparse(X) else X) - self._centre
+                values = near @ self.coef_.T + self._intercept_there
         if np.isnan(values).any():
             raise ValueError(TOO_LARGE)
         return values.ravel() if values.shape[1] == 1 else values
@@ -107,15 +116,25 @@ class LinearDecision(ClassifierMixin, BaseEstimator):
         codes = values > 0 if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes.astype(np.intp)]
 
-    def _set_weights(self, beta: np.ndarray, in_range: bool | np.bool_ = True) -> None:
+    def _set_weights(
+        self,
+        beta: np.ndarray,
+        in_range: bool | np.bool_ = True,
+        centre: np.ndarray | None = None,
+    ) -> None:
         """Take over the weights of all machines, the intercept in the last column.
 
-        ``in_range`` is false if numbers on the way to them were too large.
+        ``in_range`` is false if numbers on the way to them were too large; ``centre`` is the point
+        that the samples were measured from, if not the origin.
         """
         if not in_range or not np.isfinite(beta).all():
             raise ValueError(TOO_LARGE)
         self.coef_ = np.ascontiguousarray(beta[:, :-1])
         self.intercept_ = beta[:, -1].copy()
+        self._centre = self._intercept_there = None
+        if centre is not None:
+            self._centre, self._intercept_there = centre, self.intercept_
+            self.intercept_ = self.intercept_ - self.coef_ @ centre
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")  # the parameter lambda_ would pass for a fitted attribute
@@ -249,6 +268,7 @@ class LinearMachine(LinearDecision):
             labels = labels._replace(codes=labels.codes[kept])
             by_class = check_class_weight(self.class_weight, labels, weight[kept])
             factor = weight[kept] * by_class[labels.codes]
+            check_penalties(self.C * factor)
             used = factor > 0
             table = X.tocsr() if sparse.issparse(X) else X
             if not used.all() or len(kept) < len(weight):
@@ -257,9 +277,11 @@ class LinearMachine(LinearDecision):
                 np.where(labels.codes[used] == k, 1.0, -1.0)
                 for k in positive_classes(len(labels.classes))
             ]
-            found, weights = fit_machines(table, signs, 2.0 * self.C * factor[used], self.tol)
+            centre = far_point(table)
+            near = table if centre is None else table - centre
+            found, weights = fit_machines(near, signs, 2.0 * self.C * factor[used], self.tol)
             self.classes_ = labels.classes
-            self._set_weights(weights)
+            self._set_weights(weights, centre=centre)
         self.objective_ = per_machine(np.array([one.objective for one in found]))
         self.duality_gap_ = per_machine(np.array([one.gap for one in found]))
         self.n_iter_ = per_machine(np.array([one.steps for one in found]))

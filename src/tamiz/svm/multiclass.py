@@ -103,6 +103,7 @@ class BinaryFit(NamedTuple):
     kkt_violation: float
     n_iter: int
     status: Status
+    rounding: float = 0.0  # what rounding of kernel values may change in a decision value
 
 
 def fit_binary(
@@ -115,6 +116,15 @@ def fit_binary(
     """Fit one machine to labels ±1; ``options`` go to :func:`tamiz.solvers.solve`."""
     result = solve(svc_problem(K, signs, C), start=start, **options)
     return describe(result, signs, C)
+
+
+def at_stake(alpha: np.ndarray, penalties: np.ndarray) -> float:
+    """What a duality gap may change by when decision values change, all by one, independently.
+
+    ``penalties`` are those of the samples that have slack.
+    """
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(alpha) + np.linalg.norm(penalties))
 
 
 def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
@@ -134,6 +144,9 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         penalty = float(np.sum(np.where(slack > 0, C * slack, 0.0)))
     primal = 0.5 * squared_norm + penalty
     dual = float(alpha.sum() - 0.5 * squared_norm)
+    gap = float(np.maximum(0.0, primal - dual))
+    if result.rounding > 0:
+        gap += result.rounding * at_stake(alpha, C[(slack > 0) & np.isfinite(C)])
     return BinaryFit(
         alpha=alpha,
         intercept=intercept,
@@ -143,8 +156,9 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
         margin=np.inf if squared_norm == 0 else 1.0 / np.sqrt(squared_norm),
         objective=primal,
         dual_objective=dual,
-        duality_gap=float(np.maximum(0.0, primal - dual)),
+        duality_gap=gap,
         kkt_violation=float(result.violation or 0.0),
         n_iter=result.iterations,
         status=result.status,
+        rounding=result.rounding,
     )

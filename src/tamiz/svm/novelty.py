@@ -17,7 +17,12 @@ from sklearn.utils._param_validation import Interval
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
-from tamiz.validation import by_keyword, check_sample_weight, unchanged_on_error
+from tamiz.validation import (
+    by_keyword,
+    check_penalties,
+    check_sample_weight,
+    unchanged_on_error,
+)
 
 
 def least_gradient(result: QPResult, problem: QuadraticProblem) -> float:
@@ -86,11 +91,13 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         X = self._check_table(X, reset=True)
         n = X.shape[0]
         weight = check_sample_weight(sample_weight, n)
+        check_penalties(weight, "The largest of sample_weight")
         active = np.flatnonzero(weight > 0)
         previous = getattr(self, "alpha_", None) if self.warm_start else None
         start = previous[active] if previous is not None and len(previous) == n else None
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
+        self._choose_centre(part)
         K = self._gram_matrix(part, 1.0)
         problem = self._problem(K, weight[active])
         options = self._solver_options()
@@ -203,6 +210,8 @@ class OneClassSVM(NoveltyMachine):
         self.max_iter = max_iter
         self.verbose = verbose
 
+    _movable = False  # the plane is the one farthest from the origin
+
     def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
         return one_class_problem(K, self.nu, weight)
 
@@ -309,7 +318,8 @@ class SVDD(NoveltyMachine):
         self.verbose = verbose
 
     def _problem(self, K: QMatrix, weight: np.ndarray) -> QuadraticProblem:
-        C = weight / (self.nu * weight.sum()) if self.nu > 0 else np.inf
+        with np.errstate(over="ignore"):  # no bound at all
+            C = weight / (self.nu * weight.sum()) if self.nu > 0 else np.inf
         return svdd_problem(K, C)
 
     def _scale(self, K: QMatrix) -> float:
@@ -324,7 +334,8 @@ class SVDD(NoveltyMachine):
         if self.nu > 0:
             squared = max(0.0, self._center_norm - 2.0 * least_gradient(result, problem))
             outside = np.maximum(0.0, distances - squared)
-            self.objective_ = squared + float(problem.upper @ outside)
+            beyond = outside > 0
+            self.objective_ = squared + float(problem.upper[beyond] @ outside[beyond])
         else:  # no sample may be outside, however loose the tolerance
             squared = max(0.0, float(distances.max()))
             self.objective_ = squared
@@ -342,7 +353,7 @@ class SVDD(NoveltyMachine):
         values = self._expansion(X)[:, 0]
         if not self._is_precomputed():
             with np.errstate(over="ignore"):  # an infinite distance is outside, as it should be
-                own: Any = self.kernel_.diag(X)
+                own: Any = self.kernel_.diag(self._measured(X))
         elif self._constant_diag is not None:
             own = self._constant_diag
         else:

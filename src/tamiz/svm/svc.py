@@ -52,6 +52,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.classes_ = labels.classes
         Xa = X if len(active) == n else self._take(X, active)
         self.kernel_ = self._resolve_kernel(Xa, weight)
+        self._centre = None  # a solution brings the intercept of the samples as they are
+        if solution is None:
+            self._choose_centre(Xa)
         C = self._upper_bounds(codes, weight)
         plan = list(tasks(codes, len(labels.classes), self.multiclass))
         fits: list[BinaryFit] = []

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.qp import svr_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.svm.multiclass import at_stake
 from tamiz.validation import (
     TOO_LARGE,
     by_keyword,
@@ -153,6 +154,7 @@ class SVR(RegressorMixin, KernelMachine):
             start = previous[:, active].ravel()
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
+        self._choose_centre(part)
         C = self.C * weight[active]
         K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")
@@ -187,6 +189,8 @@ class SVR(RegressorMixin, KernelMachine):
         self.bounded_support_ = active[(size > 0) & (size >= upper)]
         self.objective_, self.dual_objective_ = primal, dual
         self.duality_gap_ = max(0.0, primal - dual)
+        if result.rounding > 0:
+            self.duality_gap_ += result.rounding * at_stake(coef, C[slack > 0])
         self.kkt_violation_ = float(result.violation or 0.0)
         self.n_iter_ = max(1, result.iterations)
         self.status_ = str(result.status)

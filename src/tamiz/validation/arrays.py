@@ -43,6 +43,10 @@ TOO_LARGE = (
     "features first, for instance with sklearn.preprocessing.StandardScaler."
 )
 _ONE_COLUMN = "Pass X with at least one column."
+#: A feature this many times farther from zero than it is wide loses digits in inner products.
+_FAR = 1e4
+#: Penalties beyond this, or below one over it, leave no room for their squares and products.
+_EXTREME = 1e100
 
 #: What to do about the complaints that scikit-learn leaves without an advice.
 _ADVICE = {
@@ -205,6 +209,36 @@ def check_squares(X: Any) -> None:
     with np.errstate(over="ignore"):
         if not np.isfinite(np.vdot(values, values)):
             raise ValueError(TOO_LARGE)
+
+
+def check_penalties(values: Any, what: str = "C times sample_weight and class_weight") -> None:
+    """Refuse penalties whose squares or reciprocals are beyond float64; the largest one counts."""
+    with np.errstate(over="ignore"):
+        largest = float(np.max(values))
+    if not 1.0 / _EXTREME <= largest <= _EXTREME:
+        raise ValueError(
+            f"{what} is {largest:.3g}, too extreme for arithmetic in float64. Use a number between "
+            "1e-100 and 1e+100, and weights of an average near 1."
+        )
+
+
+def far_point(X: Any) -> np.ndarray | None:
+    """A point to measure the samples from, if inner products would lose digits; None otherwise.
+
+    Inner products of samples around 1e9 are near 1e18, and what tells the samples apart is rounded
+    away. A linear machine with a free intercept stays the same when all samples are moved by one
+    point: this one has the middle of every feature that is far from zero for its range, and zero
+    for the others. Sparse samples stay where they are, since they would not stay sparse.
+    """
+    if sparse.issparse(X) or X.ndim != 2 or not X.size:
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    middle, width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    widest = float(width.max())
+    if not widest > 0:  # every feature is constant
+        return None
+    far = np.abs(middle) > _FAR * np.where(width > 0, width, widest)
+    return np.where(far, middle, 0.0) if far.any() else None
 
 
 def check_square(K: np.ndarray) -> None:

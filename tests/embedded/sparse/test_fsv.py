@@ -178,3 +178,39 @@ def test_ctrl_c_among_threads():
 
 def test_every_check_passes():
     assert_every_check_passes(FSV())
+
+
+def _next_step(machine, X, signs):
+    """The concave objective after one more step, by another solver of the linear program."""
+    from scipy.optimize import linprog
+
+    n, p = X.shape
+    w, a, C = machine.coef_[0], machine.a, machine.C
+    slope = a * np.maximum(np.exp(-a * np.abs(w)), 1e-6)
+    table = np.column_stack([X, np.ones(n)]) * -signs[:, None]
+    found = linprog(
+        np.concatenate([slope, [0.0], slope, [0.0], np.full(n, C)]),
+        A_ub=np.hstack([table, -table, -np.eye(n)]),
+        b_ub=-np.ones(n),
+        bounds=(0, None),
+    )
+    w = found.x[:p] - found.x[p + 1 : 2 * p + 1]
+    b = found.x[p] - found.x[2 * p + 1]
+    losses = np.maximum(0.0, 1.0 - signs * (X @ w + b)).sum()
+    return C * losses + (1.0 - np.exp(-a * np.abs(w))).sum()
+
+
+# seeds whose programs have several solutions, of which the first found is not the best
+@pytest.mark.parametrize("seed", [57, 114, 128, 149, 163, 174, 189, 206, 269, 270, 274])
+@pytest.mark.filterwarnings("ignore:FSV")
+def test_no_further_step_lowers_a_converged_objective(seed):
+    rng = np.random.default_rng(seed)
+    n, p = rng.integers(3, 9), rng.integers(1, 6)
+    X = rng.integers(-1, 3, size=(n, p)).astype(float)
+    y = rng.integers(0, 2, size=n)
+    C, a = float(rng.choice([0.25, 0.5, 1, 2, 5])), float(rng.choice([1, 5]))
+    machine = FSV(C=C, a=a).fit(X, y)
+    assert machine.status_ == "converged"
+    signs = np.where(y == machine.classes_[1], 1.0, -1.0)
+    assert machine.objective_ <= _next_step(machine, X, signs) + 1e-6
+    assert list(machine.history_) == sorted(machine.history_, reverse=True)

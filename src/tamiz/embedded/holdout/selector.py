@@ -77,9 +77,11 @@ from tamiz.validation import (
     check_class_weight,
     check_classes,
     check_features,
+    check_penalties,
     check_squares,
     check_units,
     check_X,
+    far_point,
     inner_fit,
     refuse_no_jobs,
     unchanged_on_error,
@@ -397,6 +399,8 @@ class HoldOutSVM(LastMachineClassifier):
                     )
             return None
         check_squares(X)
+        if isinstance(self.gamma, Real):
+            check_penalties(self.gamma, "gamma")
         warn_if_unscaled(self, X)
         kernel = self.kernel
         if kernel.precomputed if isinstance(kernel, Kernel) else kernel == "precomputed":
@@ -502,6 +506,8 @@ class HoldOutSVM(LastMachineClassifier):
             names = labels.classes[labels.codes]
             return partial(RefitJudge, X, units, names, n_classes, self.estimator)
         C = self.C_ * check_class_weight(self.class_weight, labels)[labels.codes]
+        centre = far_point(X) if self.kernel_.is_linear else None
+        X = X if centre is None else X - centre
         return partial(
             KernelJudge,
             X,

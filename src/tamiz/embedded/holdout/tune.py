@@ -26,6 +26,7 @@ from tamiz.validation import (
     TOO_LARGE,
     Labels,
     candidate_list,
+    far_point,
     integer_from,
     real_number,
     tuning,
@@ -162,8 +163,9 @@ class MachineChoice:
     def _gram(self, chosen: Mapping[str, Any]) -> np.ndarray:
         options = {**{k: self.fixed[k] for k in ("gamma", "degree", "coef0")}, **chosen}
         kernel = as_kernel(self.fixed["kernel"], **options).resolve(self.X)
+        centre = far_point(self.X) if kernel.is_linear else None
         with np.errstate(over="ignore", invalid="ignore"):
-            K = kernel(self.X)
+            K = kernel(self.X if centre is None else self.X - centre)
         if not np.isfinite(K).all():
             raise ValueError(TOO_LARGE)
         return K

@@ -27,7 +27,7 @@ from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
-from tamiz.svm.multiclass import decide, tasks
+from tamiz.svm.multiclass import BinaryFit, decide, tasks
 from tamiz.validation import Labels, Units, check_class_weight, check_units, number_to_drop
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
@@ -295,6 +295,12 @@ class Elimination:
         """The largest number of best units that make, with the fixed ones, so many features."""
         sizes = len(self.units.fixed) + np.cumsum(self.sizes[self._best_first()])
         return max(self.least, int(np.count_nonzero(sizes <= n_features)))
+
+    def solution(self) -> list[BinaryFit] | None:
+        """The machines at the wanted number of features, if that was reached."""
+        if self.wanted is None or self.slopes is None:
+            return None
+        return self.machines.solution(self.wanted, self.slopes)
 
     def path(self) -> list[PathStep]:
         """One step for each time that units left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, cast
 
@@ -46,6 +47,7 @@ from tamiz.validation import (
     check_X,
     checked,
     depth_of_caller,
+    far_point,
     integer_from,
     refuse_no_jobs,
     unchanged_on_error,
@@ -369,6 +371,9 @@ class SVMRFE(LastMachineClassifier):
         used = np.flatnonzero(weight)
         data = WeighedSamples(X, labels, weight)
         data = data if len(used) == len(weight) else data.part(used)
+        centre = far_point(data.X) if kernel.is_linear else None
+        # no machine on any of the features depends on the origin
+        data = data if centre is None else replace(data, X=data.X - centre)
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
@@ -394,8 +399,8 @@ class SVMRFE(LastMachineClassifier):
         order = run.order()
         support = run.support(n_units, order)
         solved = None
-        if run.wanted is not None and run.slopes is not None and n_units == run.n_kept:
-            solved = run.machines.solution(run.wanted, run.slopes)
+        if centre is None and n_units == run.n_kept:
+            solved = run.solution()
         features = np.flatnonzero(support)
         kernel = self.kernel_.restrict(features, len(support))
         self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)

@@ -24,6 +24,7 @@ from tamiz.svm.svc import SVC
 from tamiz.validation import (
     check_class_weight,
     check_classes,
+    check_penalties,
     check_sample_weight,
     check_squares,
     check_X,
@@ -124,7 +125,10 @@ class ScalingSelector(LastMachineClassifier):
         by_class = check_class_weight(self.class_weight, labels, weight)
         useful = _useful(X)
         sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
+        check_penalties(sample.penalty * weight)
         kernel = self._kernel().resolve(X, weight)
+        if isinstance(self.gamma, Real):
+            check_penalties(self.gamma, "gamma")
         _require_derivative(kernel, X)
         task = self._task(kernel, sample, useful, wanted)
         checkpoint = open_checkpoint(self, X, labels.codes, weight)

@@ -19,6 +19,9 @@ from tamiz.validation import N_JOBS, by_keyword
 
 _PROGRAM = 1e-6  # gap to which programs are solved, or less
 _CERTAIN = 1e-4  # ... and up to which, where rounding ends them earlier, their answer counts
+_TIE = 1e-6  # multipliers this near to a bound may be at it: a program may have more solutions
+_TILT = 1e-3  # relative change of slopes that makes another of them the only one
+_MOST_TILTS = 8  # features of either kind for which that is tried alone
 _LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which the penalty is made linear
 
 
@@ -226,6 +229,8 @@ class FSV(SparseLinearMachine):
                 progress.update(f"step {step}, {np.count_nonzero(w)} features")
                 program, last = self._linearised(problem, v, progress)
                 reached, gain = self._objective(program, last), 0.0
+                if last.status == "converged" and objective - reached <= self.tol * objective:
+                    last, reached = self._tied(program, last, progress)
                 if reached < objective:
                     gone = (w != 0) & (last.w == 0)
                     left[gone] = step
@@ -265,14 +270,48 @@ class FSV(SparseLinearMachine):
         """The program with the tangent of the penalty at ``v``, and its solution."""
         slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)
         program = HingeProgram(*problem, slope)
-        found = solve_hinge_program(
+        return program, self._solve(program, progress)
+
+    def _solve(self, program: HingeProgram, progress: Progress) -> ProgramResult:
+        return solve_hinge_program(
             program,
             method="vertex",
             tol=min(self.tol, _PROGRAM),
             max_iter=max(self.max_iter, 200),
             progress=progress,
         )
-        return program, found
+
+    def _tied(
+        self, program: HingeProgram, found: ProgramResult, progress: Progress
+    ) -> tuple[ProgramResult, float]:
+        """The best by the concave objective of several solutions of a program, if there are such.
+
+        The tangent cannot tell them apart, the penalty can. Each of a few small tilts of the
+        tangent makes another of them the only one.
+        """
+        best, least = found, self._objective(program, found)
+        used = found.w != 0
+        near = ~used & (np.abs(found.g) >= (1.0 - _TIE) * program.c)
+        margins = program.y * (program.X @ found.w + found.b)
+        fraction = found.alpha / np.maximum(program.C, 1e-300)
+        idle = (fraction <= _TIE) | (fraction >= 1.0 - _TIE)
+        if not near.any() and not (idle & (np.abs(margins - 1.0) <= _TIE)).any():
+            return best, least  # the only solution
+        tilts = [np.where(used, raised, -_TILT) for raised in (-_TILT, _TILT)]
+        for kind, change in ((near, -_TILT), (used, _TILT)):
+            for j in np.flatnonzero(kind)[:_MOST_TILTS]:
+                tilts.append(np.where(np.arange(len(used)) == j, change, 0.0))
+        for tilt in tilts:
+            other = self._solve(program._replace(c=program.c * (1.0 + tilt)), progress)
+            if other.status == "interrupted":
+                return best._replace(status="interrupted"), least
+            if other.status != "converged":
+                continue
+            other = other._replace(objective=program.objective(other.w, other.b))
+            value = self._objective(program, other)
+            if value < least - self.tol * least:
+                best, least = other, value
+        return best, least
 
     def _objective(self, program: HingeProgram, found: ProgramResult) -> float:
         """The concave objective; beyond the least slope the penalty is its tangent."""

@@ -174,6 +174,7 @@ def product_with(X: Any, w: np.ndarray) -> np.ndarray:
 _MAX_STEPS = 100
 _CENTRAL = 0.1  # least fraction of the box to start in: nearer to its edge the steps are short
 _BACK = 0.995  # fraction of the way to the nearest bound
+_LARGEST = 1e300  # of theta: a number that is as good as infinite, and can be divided by
 
 
 class Estimate(NamedTuple):
@@ -337,11 +338,13 @@ class _System:
         self.point = point
         self.room_a, self.room_c = point.alpha, point.C - point.alpha
         self.room_u, self.room_l = point.nu - point.z, point.nu + point.z
-        self.theta = point.q / self.room_u + point.r / self.room_l
+        with np.errstate(over="ignore"):
+            theta = point.q / self.room_u + point.r / self.room_l
+            D = point.s / self.room_a + point.t / self.room_c
+        self.theta = np.minimum(theta, _LARGEST)
         M = np.ones(point.X.shape[1])
         M[point.penalised] = self.theta / (1.0 + self.theta)
-        D = point.s / self.room_a + point.t / self.room_c
-        self.system = NewtonSystem(point.columns, M, D)
+        self.system = NewtonSystem(point.columns, M, np.minimum(D, _LARGEST))
         self.off_s = point.beyond() - point.s + point.t  # zero but for rounding
         self.off_w = point.q - point.r - point.w[point.penalised]
 
@@ -364,11 +367,12 @@ class _System:
         rho[point.penalised] = -right_z / (1.0 + self.theta)
         drift = float(point.y @ point.alpha)
         alpha, b, w, _ = self.system.changes(rho, right, -drift)
-        z = (w[point.penalised] + right_z) / self.theta
-        s = (e1 - point.s * alpha) / self.room_a
-        t = (e2 + point.t * alpha) / self.room_c
-        q = (e3 + point.q * z) / self.room_u
-        r = (e4 - point.r * z) / self.room_l
+        with np.errstate(over="ignore"):
+            z = (w[point.penalised] + right_z) / self.theta
+            s = (e1 - point.s * alpha) / self.room_a
+            t = (e2 + point.t * alpha) / self.room_c
+            q = (e3 + point.q * z) / self.room_u
+            r = (e4 - point.r * z) / self.room_l
         return alpha, z, w, np.float64(b), s, t, q, r
 
 

@@ -34,10 +34,12 @@ from tamiz.validation import (
     Labels,
     check_class_weight,
     check_classes,
+    check_penalties,
     check_sample_weight,
     check_squares,
     check_X,
     depth_of_caller,
+    far_point,
     unchanged_on_error,
     warn_if_unscaled,
 )
@@ -130,7 +132,10 @@ class SparseLinearMachine(LinearDecision, Selector):
         if mu is not None:
             return mu / total_weight
         lambda_ = getattr(self, "lambda_", None)
-        return self.C if lambda_ is None else 1.0 / lambda_
+        if lambda_ is None:
+            return self.C
+        check_penalties(lambda_, "lambda_")
+        return 1.0 / lambda_
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with unchanged_on_error(self):
@@ -142,7 +147,14 @@ class SparseLinearMachine(LinearDecision, Selector):
             number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])
             sides = one_against_rest(self.class_weight, labels, weight)
             C = self._penalty(float(weight.sum()))
+            for _, w in sides:
+                check_penalties(C * w)
+            for name in ("a", "nu"):
+                if getattr(self, name, 0) != 0:
+                    check_penalties(getattr(self, name), name)
             self.classes_ = labels.classes
+            centre = far_point(X)
+            X = X if centre is None else X - centre
             with limit_threads(getattr(self, "n_jobs", None)):
                 problems = [BinaryProblem(X, signs, C * w) for signs, w in sides]
                 fits = self._fit_machines(problems)
@@ -151,6 +163,9 @@ class SparseLinearMachine(LinearDecision, Selector):
                 self._conclude([nothing if f is None else f for f in fits], n_missing, watch)
                 if self.coef_[:, ~self.support_].any() and self.status_ != "interrupted":
                     self._fit_again(problems)
+                if centre is not None:
+                    beta = np.column_stack([self.coef_, self.intercept_])
+                    self._set_weights(beta, centre=centre)
         return self
 
     def _fit_again(self, problems: list[BinaryProblem]) -> None:

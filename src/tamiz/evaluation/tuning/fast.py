@@ -39,6 +39,7 @@ from tamiz.svm.path.penalties import (
 from tamiz.svm.path.problem import (
     Doubt,
     has_usual_sizes,
+    keeps_digits,
     kernel_of,
     machine_and_scaler,
     served_kernel,
@@ -136,7 +137,7 @@ class Fast:
             if machine is None or not is_steady(machine):
                 continue
             kernel = served_kernel(machine)
-            if kernel is None:
+            if kernel is None or (scaler is None and not keeps_digits(kernel, self.table)):
                 continue
             others = {k: v for k, v in machine.get_params().items() if k not in ASIDE}
             key = repr((type(machine), type(scaler), kernel, sorted(others.items(), key=str)))

@@ -156,7 +156,9 @@ class MaxDep(InformationFilter):
         p = codes.n_features
         own = self.n_features_to_select in (None, "auto")
         n_steps = p if own else number_to_select(self.n_features_to_select, p, None)
-        thin = codes.n_known() < self.min_per_cell * codes.n_levels * len(self.classes_)
+        cells = codes.n_levels * len(self.classes_)
+        with np.errstate(over="ignore"):
+            thin = codes.n_known() < self.min_per_cell * cells
         criterion = _JointWithAll(codes, thin & ~thin.all())
         self.relevance_ = criterion.relevance
 

@@ -25,7 +25,12 @@ from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters.univariate.base import BY_PVALUE
-from tamiz.filters.univariate.order import Between, OrderFilter, bounds_over_classes
+from tamiz.filters.univariate.order import (
+    Between,
+    OrderFilter,
+    bounds_over_classes,
+    limiting_pvalues,
+)
 from tamiz.scale.ordered import OrderedColumns, from_one_half
 
 #: Exact p-values, in the absence of ties, as long as the smaller class does not exceed this.
@@ -117,7 +122,10 @@ class AUCScore(OrderFilter):
             return Between(bounds.middle, bounds)
         # the area nearest to one half, and the ties that are certain: no p-value is too small
         nearest = np.clip(own.prod() / 2, wins.low[1], wins.high[1])
-        pvalues = mann_whitney_pvalues(nearest, ties, *own)
+        if columns.unit == 1.0:
+            pvalues = mann_whitney_pvalues(nearest, ties, *own)
+        else:
+            pvalues = limiting_pvalues(columns.unit, np.abs(nearest / own.prod() - 0.5))
         return Between(bounds.middle, bounds, np.where(constant, 1.0, pvalues))
 
 

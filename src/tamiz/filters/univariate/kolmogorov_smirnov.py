@@ -25,7 +25,12 @@ from scipy import stats
 from sklearn.utils._param_validation import StrOptions
 
 from tamiz.filters.univariate.base import BY_PVALUE
-from tamiz.filters.univariate.order import Between, OrderFilter, bounds_over_classes
+from tamiz.filters.univariate.order import (
+    Between,
+    OrderFilter,
+    bounds_over_classes,
+    limiting_pvalues,
+)
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import run_tiles
 from tamiz.scale.ordered import OrderedColumns
@@ -112,7 +117,11 @@ class KolmogorovSmirnov(OrderFilter):
         own = columns.class_weight()
         distance = columns.kolmogorov_smirnov()
         bounds = bounds_over_classes(distance, own / own.sum(), self.multiclass)
-        pvalues = smirnov_pvalues(bounds.low, *own) if len(own) == 2 else None
+        pvalues = None
+        if len(own) == 2 and columns.unit == 1.0:
+            pvalues = smirnov_pvalues(bounds.low, *own)
+        elif len(own) == 2:
+            pvalues = limiting_pvalues(columns.unit, bounds.low)
         return Between(bounds.middle, bounds, pvalues)
 
 
@@ -120,7 +129,7 @@ def smirnov_pvalues(distance: np.ndarray, m: float, n: float) -> np.ndarray:
     """Two-sided p-values of distances between samples of ``m`` and ``n``."""
     whole = float(m).is_integer() and float(n).is_integer()
     if not whole or m * n > _EXACT_UP_TO:
-        return stats.kstwo.sf(distance, max(1, round(m * n / (m + n))))
+        return stats.kstwo.sf(distance, min(max(1, round(m * n / (m + n))), 2**62))
     steps, where = np.unique(np.rint(distance * m * n).astype(np.int64), return_inverse=True)
     out = np.empty(len(steps))
     for start in range(0, len(steps), _ROUND):  # in between, Ctrl-C is heard

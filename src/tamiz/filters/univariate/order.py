@@ -181,6 +181,9 @@ class SortedColumns(OrderedColumns):
 
     def __init__(self, samples: LabelledSamples):
         self._samples = samples
+        largest = 1.0 if samples.weight is None else float(samples.weight.max(initial=0.0))
+        if not 1e-60 < largest < 1e60:  # cubes of weights are needed
+            self.unit = 2.0 ** np.floor(np.log2(largest))
         self._constant: np.ndarray | None = None  # until a column is sorted
 
     def class_weight(self, factor: Any = None) -> np.ndarray:
@@ -195,7 +198,7 @@ class SortedColumns(OrderedColumns):
 
     def _weight(self, factor: Any) -> np.ndarray:
         X, labels, weight = self._samples
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = np.ones(X.shape[0]) if weight is None else weight / self.unit
         return weight if factor is None else weight * factor[labels.codes]
 
     def _sweep(self, kernel: Callable[..., None], *by_class: bool, factor: Any = None) -> Any:
@@ -224,6 +227,12 @@ class SortedColumns(OrderedColumns):
 
         run_tiles(task, p, min_items=max(1, 2**14 // max(1, n)), stop=halt)
         return out
+
+
+def limiting_pvalues(unit: float, distance: np.ndarray) -> np.ndarray:
+    """P-values of distances where weights are as good as infinite, or as good as none."""
+    certain = (distance > 1e-9) & (unit > 1.0)
+    return np.where(certain, 0.0, 1.0)
 
 
 @njit(cache=True, nogil=True)

@@ -205,7 +205,8 @@ def indicator_correlations(moments: ClassMoments) -> np.ndarray:
     whole = moments.pooled()
     fraction = (moments.count / moments.count.sum())[:, None]
     sigma = np.sqrt(np.where(moments.constant(), 0.0, whole.variance()[0]))
-    distance = (moments.mean - whole.mean) * np.sqrt(fraction / (1 - fraction))
+    rest = np.maximum(1 - fraction, np.finfo(np.float64).eps)  # some weights may be as good as none
+    distance = (moments.mean - whole.mean) * np.sqrt(fraction / rest)
     return np.clip(np.where(sigma > 0, distance / np.where(sigma > 0, sigma, 1.0), 0.0), -1.0, 1.0)
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import Kernel, as_kernel
 from tamiz.svm.multiclass import tasks
-from tamiz.validation import Labels, check_class_weight
+from tamiz.validation import Labels, check_class_weight, far_point
 
 #: Values closer to a boundary than this are not for rounding to decide.
 CLOSE = 1e-7
@@ -189,6 +189,16 @@ def served_kernel(machine: Any) -> Kernel | None:
     except (TypeError, ValueError):
         return None
     return None if kernel.pairwise_form is None else kernel
+
+
+def keeps_digits(kernel: Kernel, X: np.ndarray) -> bool:
+    """Whether kernel values of the samples, where they are, keep the digits that tell them apart.
+
+    Far from the origin, inner products lose them. The estimator measures samples from a point
+    among them if it can, and says so if it cannot.
+    """
+    form = kernel.pairwise_form
+    return (form is not None and form.radial) or far_point(X) is None
 
 
 def has_usual_sizes(X: np.ndarray) -> bool:

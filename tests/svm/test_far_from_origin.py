@@ -1,0 +1,140 @@
+"""Samples far from the origin, and in extreme units: right, or refused, or said; never wrong."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM, SVMRFE, HoldOutSVM, RobustLP
+from tamiz.persistence import load, save
+from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, LinearMachine, OneClassSVM
+
+POINTS = np.array([[0.0], [1.0], [3.0], [4.0]])
+SIGNS = np.array([-1, -1, 1, 1])
+FAR = [1e3, 1e5, 3e7, 1e9, 1e12, 1e15]
+
+
+@pytest.mark.parametrize("offset", FAR)
+@pytest.mark.parametrize("solver", ["smo", "decomposition", "chunking"])
+def test_classifier_does_not_depend_on_the_origin(offset, solver):
+    X = offset + POINTS
+    machine = SVC(kernel="linear", solver=solver).fit(X, SIGNS)
+    assert machine.status_ == "converged"
+    np.testing.assert_allclose(machine.decision_function(X), [-2, -1, 1, 2], atol=1e-3)
+    assert machine.predict(X).tolist() == SIGNS.tolist()
+    assert machine.coef_ == pytest.approx(1.0, abs=1e-3)
+    assert machine.intercept_ == pytest.approx(-(offset + 2), rel=1e-3)
+    assert 0.5 - 1e-3 <= machine.objective_ <= 0.5 + machine.duality_gap_ + 1e-9
+
+
+@pytest.mark.parametrize("offset", FAR)
+def test_hard_margin_does_not_depend_on_the_origin(offset):
+    machine = HardMarginSVC().fit(offset + POINTS, SIGNS)
+    assert machine.margin_ == pytest.approx(1.0)
+    np.testing.assert_allclose(machine.decision_function(offset + POINTS), [-2, -1, 1, 2])
+
+
+@pytest.mark.parametrize("offset", FAR)
+def test_regression_and_ball_do_not_depend_on_the_origin(offset):
+    X, target = offset + POINTS, POINTS[:, 0]
+    line = SVR(kernel="linear", epsilon=0.0, C=100.0).fit(X, target)
+    np.testing.assert_allclose(line.predict(X), target, atol=0.01)
+    ball = SVDD(nu=0, kernel="linear").fit(X)
+    assert ball.radius_ == pytest.approx(2.0, rel=1e-3)
+    assert ball.predict(X).tolist() == [1, 1, 1, 1]
+    assert ball.predict([[offset + 7]]).tolist() == [-1]
+
+
+@pytest.mark.parametrize("offset", FAR)
+@pytest.mark.parametrize("kind", [LinearMachine, L1SVM, FSV, AROM, L0L2SVM, L1L2SVM, RobustLP])
+def test_linear_machines_do_not_depend_on_the_origin(kind, offset):
+    X = offset + POINTS
+    machine, near = kind().fit(X, SIGNS), kind().fit(POINTS, SIGNS)
+    expected = near.decision_function(POINTS)
+    np.testing.assert_allclose(machine.decision_function(X), expected, atol=1e-6)
+    np.testing.assert_allclose(machine.coef_, near.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: SVMRFE(2), lambda: HoldOutSVM(2, kernel="linear", random_state=0)]
+)
+def test_eliminations_do_not_depend_on_the_origin(make):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-8, 9, size=(40, 6)).astype(float)
+    y = (X[:, 1] + X[:, 4] > 0).astype(int)
+    near, far = make().fit(X, y), make().fit(1e12 + X, y)
+    assert far.ranking_.tolist() == near.ranking_.tolist()
+    np.testing.assert_allclose(
+        far.decision_function(1e12 + X), near.decision_function(X), atol=1e-2
+    )
+
+
+def test_several_classes_far_from_the_origin():
+    X = np.arange(12.0)[:, None]
+    y = np.repeat([0, 1, 2], 4)
+    for scheme in ("ovo", "ovr"):
+        near = SVC(kernel="linear", multiclass=scheme).fit(X, y)
+        far = SVC(kernel="linear", multiclass=scheme).fit(1e10 + X, y)
+        assert far.predict(1e10 + X).tolist() == near.predict(X).tolist()
+
+
+def test_only_features_that_are_far_are_moved():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    near = SVC(kernel="linear").fit(X, y)
+    moved = X + np.array([0.0, 1e10, 0.0])
+    far = SVC(kernel="linear").fit(moved, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-4)
+    values = far.decision_function(moved)
+    np.testing.assert_allclose(values, near.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e10])
+def test_polynomial_kernel_says_that_digits_are_lost(offset):
+    with pytest.warns(ConvergenceWarning, match="in floating point"):
+        machine = SVC(kernel="poly", degree=2, coef0=1.0).fit(offset + POINTS, SIGNS)
+    assert machine.status_ == "stalled"
+    assert machine.kkt_violation_ > machine.tol
+
+
+def test_certificate_includes_the_rounding_of_kernel_values():
+    # a feature in large units leaves the others without digits in the kernel values
+    X = np.hstack([POINTS, [[0.0], [1e10], [1e10], [0.0]]])
+    with pytest.warns(ConvergenceWarning):
+        machine = SVC(kernel="linear", C=1.0).fit(X, SIGNS)
+    assert machine.status_ != "converged"
+    assert machine.kkt_violation_ > machine.tol
+
+
+def test_one_class_far_from_the_origin_admits_no_more_outliers():
+    machine = OneClassSVM(nu=0.5, kernel="linear").fit(1e9 + POINTS)
+    assert (machine.predict(1e9 + POINTS) == -1).sum() <= 2
+
+
+def test_moved_machine_survives_saving(tmp_path):
+    X = 1e9 + POINTS
+    for machine in (SVC(kernel="linear").fit(X, SIGNS), LinearMachine().fit(X, SIGNS)):
+        save(machine, tmp_path / "machine.tamiz")
+        again = load(tmp_path / "machine.tamiz")
+        assert again.decision_function(X).tolist() == machine.decision_function(X).tolist()
+
+
+def test_machine_saved_without_a_centre_predicts_as_before():
+    machine = SVC(kernel="linear").fit(POINTS, SIGNS)
+    before = machine.decision_function(POINTS)
+    for name in ("_centre", "_intercept_there"):  # as files of earlier versions have it
+        vars(machine).pop(name)
+    assert machine.decision_function(POINTS).tolist() == before.tolist()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e-150, 1e-75, 1e75, 1e150])
+def test_hard_margin_in_extreme_units(scale):
+    machine = HardMarginSVC().fit(scale * (100 + POINTS), SIGNS)
+    assert machine.margin_ == pytest.approx(scale)
+
+
+def test_infinite_decisions_are_refused():
+    machine = SVC(kernel="poly", degree=3, gamma=1.0).fit(POINTS, SIGNS)
+    with pytest.raises(ValueError, match="very large values"):
+        machine.decision_function([[1e150]])
