@@ -94,7 +94,7 @@ def break_off(self, *args, **options):
     signal.raise_signal(signal.SIGBREAK)
 
 FisherScore.fit, handler = break_off, signal.getsignal(signal.SIGBREAK)
-found["console closed"] = run(["select", "iris", *quick])
+found["Ctrl-Break"] = run(["select", "iris", *quick])
 found["handler restored"] = signal.getsignal(signal.SIGBREAK) is handler
 FisherScore.fit = fit
 
@@ -171,9 +171,9 @@ def test_a_file_that_is_being_read_is_replaced_when_its_reader_has_left(windows)
     assert not list(folder.glob("*.new")) and not list(folder.glob(".*.new"))
 
 
-def test_a_closed_console_ends_a_run_as_sigterm_does(windows):
+def test_ctrl_break_ends_a_run_as_sigterm_does(windows):
     found, said, _ = windows
-    assert found["console closed"] == 143 and found["handler restored"]
+    assert found["Ctrl-Break"] == 143 and found["handler restored"]
     assert "tamiz: ended by SIGUSR1; nothing was finished." in said  # it stands for SIGBREAK
 
 

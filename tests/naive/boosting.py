@@ -78,13 +78,13 @@ def boost(codes, y, weight, n_classes, new, *, n_rounds, rate, max_leaves, min_l
     wanted = range(n_classes) if n_classes > 2 else [1]
     target = [[float(y[i] == k) for k in wanted] if n_classes else [float(y[i])] for i in range(n)]
     width = len(target[0])
-    share = [sum(weight[i] * target[i][k] for i in range(n)) / n for k in range(width)]
+    start = [sum(weight[i] * target[i][k] for i in range(n)) / n for k in range(width)]
     if n_classes == 2:
-        share = [math.log(share[0] / (1 - share[0]))]
+        start = [math.log(start[0] / (1 - start[0]))]
     elif n_classes > 2:
-        share = [math.log(s) for s in share]
-    values = [list(share) for _ in range(n)]
-    found = [list(share) for _ in new]
+        start = [math.log(s) for s in start]
+    values = [list(start) for _ in range(n)]
+    found = [list(start) for _ in new]
     total = [0.0] * len(codes)
     for _ in range(n_rounds):
         now = [list(row) for row in values]

@@ -43,7 +43,8 @@ def test_sums_of_trees_equal_those_of_plain_loops(n_classes, max_leaves, min_lea
         codes, y, weight, n_classes, new.T.tolist(), min_leaf=min_leaf, l2=l2, **options
     )
     np.testing.assert_allclose(start + leaf_sums(forest, new), expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(forest.gains, gains, rtol=1e-9, atol=1e-9)
+    fractions = forest.gains / forest.gains.sum()  # numbers are boosted in a unit of their own
+    np.testing.assert_allclose(fractions, np.array(gains) / sum(gains), rtol=1e-9, atol=1e-9)
 
 
 def test_errors_are_like_those_of_scikit_learn():
@@ -105,18 +106,45 @@ def test_decision_values_probabilities_and_classes_agree():
     np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
 
 
-def test_weights_count_as_copies_and_their_unit_does_not_matter():
+@pytest.mark.parametrize("unit", [1e6, 1e-310, 1e300])
+def test_the_unit_of_weights_does_not_matter(unit):
     X, y = table(120)
     weight = np.random.default_rng(0).integers(0, 3, size=120)
-    options = {"min_samples_leaf": 1}
-    weighted = BoostingClassifier(10, **options).fit(X, y, weight)
-    scaled = BoostingClassifier(10, **options).fit(X, y, 1e6 * weight)
-    copied = BoostingClassifier(10, **options).fit(
-        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    weighted = BoostingClassifier(10).fit(X, y, weight)
+    scaled = BoostingClassifier(10).fit(X, y, unit * weight)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), scaled.decision_function(X), rtol=1e-6
     )
-    np.testing.assert_allclose(weighted.decision_function(X), scaled.decision_function(X))
-    # copies raise the number of samples, beside which the penalty on leaves is smaller
-    free = {**options, "l2": 0.0}
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 1e9, 1e300])
+def test_the_unit_of_numbers_does_not_matter(unit):
+    X, y = table(120, n_classes=0)
+    plain = BoostingRegressor(10).fit(X, y)
+    scaled = BoostingRegressor(10).fit(X, unit * y)
+    np.testing.assert_allclose(scaled.predict(X) / unit, plain.predict(X))
+    np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_)
+
+
+@pytest.mark.parametrize("class_weight", [{0: 1, 1: 0}, {0: 0, 1: 1}, {0: 1e-17, 1: 1}])
+def test_a_class_of_hardly_any_weight_leaves_decision_values_finite(class_weight):
+    X, y = table(120)
+    model = BoostingClassifier(5, class_weight=class_weight).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert (model.predict(X) == max(class_weight, key=class_weight.get)).all()
+
+
+def test_leaves_are_no_more_than_the_samples_allow():
+    X, y = table(40)
+    model = BoostingClassifier(2, max_leaf_nodes=10**12, min_samples_leaf=5).fit(X, y)
+    assert len(model.forest_[0]) <= 2 * (2 * 8 - 1)
+
+
+def test_without_a_penalty_on_leaves_weights_count_as_copies():
+    X, y = table(120)
+    weight = np.random.default_rng(0).integers(0, 3, size=120)
+    # copies raise the number of samples, beside which a penalty on leaves is smaller
+    free = {"min_samples_leaf": 1, "l2": 0.0}
     weighted = BoostingClassifier(10, **free).fit(X, y, weight)
     copied = BoostingClassifier(10, **free).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X))
@@ -160,7 +188,14 @@ def test_one_sample_of_a_class_and_constant_features_do_no_harm():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"n_estimators": 0}, {"learning_rate": 0}, {"learning_rate": 2}, {"max_leaf_nodes": 1}],
+    [
+        {"n_estimators": 0},
+        {"learning_rate": 0},
+        {"learning_rate": 2},
+        {"max_leaf_nodes": 1},
+        {"l2": -1},
+        {"min_samples_leaf": 0},
+    ],
 )
 def test_absurd_parameters_are_refused(wrong):
     X, y = table()

@@ -127,7 +127,7 @@ def _say_nothing(text: str) -> None:
 def _signals() -> Iterator[list[int]]:
     """Let SIGTERM end a command as Ctrl-C does; the list holds the signals that came.
 
-    Windows sends none from outside, but SIGBREAK when its console is closed or Ctrl-Break is hit.
+    Windows sends none from outside, but SIGBREAK when Ctrl-Break is hit.
     """
     caught: list[int] = []
 

@@ -27,8 +27,9 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task", "groups")},
     **{name: f"--{name}" for name in ("weights", "labels", "decimal", "encoding", "missing")},
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
-    **{"time_budget": "--time-budget", "cv": "--cv", "scale": "--scale"},
-    "class_weight": "--class-weight",
+    **{name: f"--{name}" for name in ("cv", "scale", "scoring", "sizes", "repeats")},
+    **{"time_budget": "--time-budget", "class_weight": "--class-weight", "n_jobs": "--jobs"},
+    "permutations": "--permutations",
 }
 _FLAGS = {
     "transpose=True": "--transpose",

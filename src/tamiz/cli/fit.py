@@ -18,7 +18,10 @@ def fit(
     ] = None,
     k: Annotated[int | None, typer.Option("-k", help="How many features to select.")] = None,
     judge: Annotated[
-        str, typer.Option(help="svc-linear, svc-rbf, knn or tree: what predicts.")
+        str,
+        typer.Option(
+            help="What predicts: svc-rbf, linear, tree, forest, boosting, svc-linear or knn."
+        ),
     ] = "svc-rbf",
     param: Annotated[
         list[str] | None,

@@ -376,6 +376,7 @@ class Journal:
         """Close the file; what was appended is on disk."""
         if self._file is not None:
             os.fsync(self._file)
+            _unlock(self._file)
             os.close(self._file)
             self._file = None
 
@@ -622,6 +623,14 @@ def _lock(file: int) -> None:
             windows.locking(file, windows.LK_NBLCK, 1)
     else:
         posix.flock(file, posix.LOCK_EX | posix.LOCK_NB)
+
+
+def _unlock(file: int) -> None:
+    """Give a locked file free at once: Windows does it some time after it is closed."""
+    with contextlib.suppress(ImportError, OSError):  # not Windows; not locked
+        windows: Any = import_module("msvcrt")
+        os.lseek(file, _LOCKED, os.SEEK_SET)
+        windows.locking(file, windows.LK_UNLCK, 1)
 
 
 def _permissions(target: Path) -> int:

@@ -131,7 +131,7 @@ class BoostingClassifier(ClassifierMixin, _BoostedTrees):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        Decrease of the loss by each feature, summing to one.
+        Gains of the cuts of each feature (second-order decrease of the loss), summing to one.
     classes_ : ndarray
         Labels.
     n_features_in_ : int
@@ -265,7 +265,7 @@ class BoostingRegressor(RegressorMixin, _BoostedTrees):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        Decrease of the squared error by each feature, summing to one.
+        Gains of the cuts of each feature (decrease of the squared error), summing to one.
     n_features_in_ : int
         Number of features.
 
@@ -311,7 +311,7 @@ class BoostingRegressor(RegressorMixin, _BoostedTrees):
         y : array-like of shape (n_samples,)
             Numbers.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights; samples of weight 0 count for nothing.
+            Weights; samples of weight 0 count for nothing, and only ratios count.
 
         Returns
         -------
@@ -363,20 +363,13 @@ def boost(
     ``n_classes`` is 0 for numbers. Returns where the sums start, and the trees, whose values are
     multiplied by the learning rate already.
     """
-    weight = weight * (len(weight) / weight.sum())
-    width = 1 if n_classes <= 2 else n_classes
-    target = np.zeros((len(y), width))
-    if n_classes > 2:
-        target[np.arange(len(y)), y] = 1.0
-    else:
-        target[:, 0] = y
-    start = np.average(target, axis=0, weights=weight)
-    if n_classes == 2:
-        start = np.log(start / (1.0 - start))
-    elif n_classes > 2:
-        start = np.log(start)
+    weight = weight / weight.max()
+    weight *= len(weight) / weight.sum()
+    target, start, unit = _beginning(y, weight, n_classes)
+    width = target.shape[1]
     values = np.tile(start, (len(y), 1))
-    shape = (rules.max_leaves, rules.min_leaf, rules.l2)
+    most_leaves = min(rules.max_leaves, max(1, len(y) // rules.min_leaf))
+    shape = (most_leaves, rules.min_leaf, rules.l2)
     trees = []
     for _ in range(rules.n_rounds):
         slope, curvature = _derivatives(target, values, n_classes)
@@ -386,9 +379,31 @@ def boost(
             value *= rules.rate
             values[:, k] += value[leaf_of]
             column = np.zeros((len(value), width))
-            column[:, k] = value
+            column[:, k] = unit * value
             trees.append((feature, threshold, left, right, column, gains))
-    return start, join_trees(trees)
+    return unit * start, join_trees(trees)
+
+
+def _beginning(
+    y: np.ndarray, weight: np.ndarray, n_classes: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """What the sums are to reach, where they start, and the unit of both.
+
+    Numbers are measured in standard deviations from their mean, so that their unit does not matter.
+    A class without weight starts from a probability of next to nothing.
+    """
+    if n_classes == 0:
+        largest = float(np.abs(y).max())
+        scaled = y / largest if largest > 0 else y
+        mean = np.average(scaled, weights=weight)
+        spread = float(np.sqrt(np.average((scaled - mean) ** 2, weights=weight))) or 1.0
+        unit = spread * largest if largest > 0 else 1.0
+        return (scaled / spread)[:, None], np.array([mean / spread]), unit
+    sums = np.bincount(y, weights=weight, minlength=n_classes)
+    logs = np.log(np.maximum(sums / sums.sum(), np.finfo(np.float64).tiny))
+    if n_classes == 2:
+        return (y == 1).astype(np.float64)[:, None], logs[1:] - logs[:1], 1.0
+    return (y[:, None] == np.arange(n_classes)).astype(np.float64), logs, 1.0
 
 
 def _derivatives(
@@ -465,7 +480,10 @@ def _grow(codes: Any, n_bins: Any, slope: Any, curvature: Any, shape: Any) -> An
 def _describe(
     codes: Any, n_bins: Any, rows: Any, slope: Any, curvature: Any, shape: Any, room: Any
 ) -> Any:
-    """Gain, feature and place of the best cut of a node, and its value; gain 0 without a cut."""
+    """Gain, feature and place of the best cut of a node, and its value; gain 0 without a cut.
+
+    Derivatives are of order one, so that gains below 1e-14 are rounding.
+    """
     _, min_leaf, l2 = shape
     slopes, curvatures, sums = room
     m = len(rows)

@@ -217,8 +217,8 @@ class Bins(NamedTuple):
     def of(cls, X: np.ndarray) -> Bins:
         """Cuts half-way between neighbouring values; bins of like size if there are many values.
 
-        A value that fills more than a bin has one to itself, so that a feature that is mostly 0 is
-        cut as finely among its other values as one that is not.
+        A value that fills more than a bin has one to itself, as long as there are bins: a feature
+        that is mostly 0 is cut as finely among its other values as one that is not.
         """
         p = X.shape[1]
         bins = cls(np.empty((p, _MOST_BINS - 1)), np.empty(p, dtype=np.intp))

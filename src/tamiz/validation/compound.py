@@ -7,7 +7,6 @@ Whether an argument fits the data, or another argument, is asked where the two m
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.validation.errors import ParameterError, refused
-from tamiz.validation.parameters import Check, integer_from
+from tamiz.validation.parameters import Check, PartRefused, integer_from
 
 SPLITTERS = (
     "a splitter such as HoldOut() or sklearn.model_selection.RepeatedStratifiedKFold(), or a list "
@@ -33,12 +32,12 @@ def folds(*words: str) -> Check:
     def check_folds(name: str, value: Any) -> Any:
         if isinstance(value, Integral) and not isinstance(value, bool):
             if value < 2:
-                raise refused(
-                    name, int(value), "folds need at least 2; HoldOut() is a single split."
-                )
+                why = "folds need at least 2; HoldOut() is a single split."
+                raise PartRefused(f"{name}={int(value)} {why}", parameter=name, value=int(value))
             return int(value)
         known = isinstance(value, str) and value in words
         splits = hasattr(value, "split") or isinstance(value, Iterable)
+        splits = splits and not isinstance(value, type)
         if known or (splits and not isinstance(value, (str, bytes))):
             return value
         raise refused(name, value, f"is not understood; use {forms}.")
@@ -386,7 +385,7 @@ def one_character(name: str, value: Any) -> str:
 def text_encoding(name: str, value: Any) -> str:
     """The check for an encoding that Python knows."""
     try:
-        codecs.lookup(value)
+        "".encode(value)  # which refuses those that turn bytes into bytes
     except (LookupError, TypeError):
         raise refused(
             name, value, "is not known; use 'utf-8', 'cp1252', 'latin-1' or 'utf-16'."

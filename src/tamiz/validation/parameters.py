@@ -123,7 +123,7 @@ def check_as(error: type[ValueError], check: Check, name: str, value: Any) -> An
         raise error(str(wrong)) from None
 
 
-class _PartRefused(ParameterError):
+class PartRefused(ParameterError):
     """A part of a value is refused: the sentence says what that part may be, not the whole."""
 
 
@@ -135,7 +135,7 @@ def optional(check: Check) -> Check:
             return None
         try:
             return check(name, value)
-        except _PartRefused:
+        except PartRefused:
             raise
         except ValueError as wrong:
             text = f"{str(wrong).removesuffix('.')}, or None."
@@ -154,7 +154,7 @@ def each_value(check: Check, example: str) -> Check:
             try:
                 check(f"{name}[{key!r}]", one)
             except ValueError as wrong:
-                raise _PartRefused(str(wrong), parameter=name, value=value) from None
+                raise PartRefused(str(wrong), parameter=name, value=value) from None
         return value
 
     return check_each

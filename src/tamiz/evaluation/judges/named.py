@@ -242,7 +242,7 @@ def nothing_selected(task: str) -> Any:
 def check_judge(judge: Any, name: str, task: str) -> None:
     """Refuse what cannot judge."""
     forms = f"use an estimator with fit and predict, or one of the names {', '.join(JUDGES)}"
-    estimator_with("fit", "predict", advice=forms)(f"judges[{name!r}]", judge)
+    estimator_with("fit", "predict", advice=forms)("judges", judge)
     if is_regressor(judge) != (task == "regression"):
         kind = "numbers" if task == "regression" else "classes"
         raise ValueError(
