@@ -39,7 +39,6 @@ FACTS = {
     "persistence/_encoding.py:_function": "what a model file can hold",
     "persistence/_known.py:__init__": "a mistake of the programmer who registers a class",
     "runtime/checkpoint.py:stable_text": "what a checkpoint can recognise later",
-    "runtime/checkpoint.py:_refuse_other_version": "a file of another version",
     "svm/pegasos.py:fit_stream": "a stream cannot be drawn from with replacement",
     "svm/pegasos.py:_check_stream_parameters": "frequencies of classes to come are not known",
     "tree/rules.py:_literal": "what source code can hold",

@@ -16,20 +16,7 @@ from typing import Any
 
 import typer
 
-from tamiz.cli import (
-    compare,
-    compile,
-    datasets,
-    demo,
-    fit,
-    methods,
-    predict,
-    rank,
-    reproduce,
-    select,
-    show,
-    tune,
-)
+from tamiz.cli import compare, compile, examples, fit, lists, predict, rank, select, tune
 from tamiz.cli.console import CutShort, Problem, as_options, flush, tell, tolerate_encoding
 from tamiz.runtime.progress import listen_to_compiling
 
@@ -52,11 +39,11 @@ app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
-app.command("show")(show.show)
-app.command("reproduce")(reproduce.reproduce)
-app.command("methods")(methods.methods)
-app.command("datasets")(datasets.datasets)
-app.command("demo")(demo.demo)
+app.command("show")(predict.show)
+app.command("reproduce")(examples.reproduce)
+app.command("methods")(lists.methods)
+app.command("datasets")(lists.datasets)
+app.command("demo")(examples.demo)
 app.command("compile")(compile.compile)
 
 

@@ -12,6 +12,7 @@ from tamiz.data.assemble import STATED, build
 from tamiz.data.dataset import ENCODINGS, Dataset
 from tamiz.data.errors import DataError, DataWarning, near
 from tamiz.data.formats import WRITTEN, faults_said, open_file, stem
+from tamiz.data.formats import table_bytes as bytes_of_file
 from tamiz.data.formats.base import HeldTable, Reader
 from tamiz.data.named import (
     ALIASES,
@@ -23,7 +24,7 @@ from tamiz.data.named import (
     read_built_in,
 )
 from tamiz.data.plan import Options
-from tamiz.runtime.memory import require_memory
+from tamiz.runtime.memory import free_bytes, require_memory
 from tamiz.validation import (
     checked,
     depth_of_caller,
@@ -32,6 +33,7 @@ from tamiz.validation import (
     one_column,
     one_of,
     optional,
+    real_number,
     some_columns,
 )
 
@@ -169,8 +171,6 @@ def load(
         encode, options.missing = None, []
     with faults_said(_shown(source)):
         reader, name, classes = _open(source, entry, options, format)
-        if entry is None and columns is None and nrows is None:
-            _require_room(reader, source)
         table = reader.collect(int(verbose))
         data, alarms = build(
             table,
@@ -229,7 +229,10 @@ def _open(
         return open_file(find_file(entry.name), options), entry.name, None
     if isinstance(source, (str, os.PathLike)):
         path = find_path(os.fspath(source))
-        return open_file(path, options, format), stem(path), None
+        reader = open_file(path, options, format)
+        if options.columns is None and options.nrows is None:
+            _require_room(reader, path)
+        return reader, stem(path), None
     from tamiz.data.formats.frames import read_memory
 
     if options.transpose:
@@ -237,14 +240,14 @@ def _open(
     return HeldTable(*read_memory(source, options)), "table", None
 
 
-def _require_room(reader: Reader, source: Any) -> None:
+def _require_room(reader: Reader, path: Path) -> None:
     """Refuse a file whose whole table memory does not hold."""
-    size = reader.bytes_in_memory() if isinstance(source, (str, os.PathLike)) else None
+    size = reader.bytes_in_memory()
     if size is not None:
-        packed = os.fspath(source).endswith(".gz")  # how far it unpacks is a guess
+        packed = path.suffix == ".gz"  # how far it unpacks is a guess
         require_memory(
             size / 2 if packed else size,
-            f"the table of {_shown(source)} in memory",
+            f"the table of {path.name} in memory",
             "Read part of it with columns= or nrows=, or go through it in batches: "
             "tamiz.scale.batches and fit_stream, on the command line tamiz rank --stream.",
         )
@@ -296,3 +299,58 @@ def _refuse_absent(path: Path, shown: str) -> None:
 def _codes(labels: list[str]) -> list[int]:
     """Positions among the classes of labels that are 0, 1, ..., or -1 and 1."""
     return [0 if label == "-1" else int(label) for label in labels]
+
+
+# ------------------------------------------------------------------ does it fit into memory?
+
+
+@checked(
+    DataError,
+    share=real_number(above=0, finite=False, hint=", such as 0.25"),
+    format=WRITTEN["format"],
+)
+def is_large(path: Any, share: float = 0.25, *, format: str | None = None) -> bool:
+    """Whether the table of a file would take more than a fraction of the memory that is free.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. What is no file (a data set known by name) is not large.
+    share : float, default=0.25
+        Fraction of the available memory. Reading and fitting need a few times what the table takes.
+    format : str, optional
+        Kind of file; by default judged by the extension.
+
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    table_bytes, available_bytes : the two numbers that are compared.
+
+    Examples
+    --------
+    >>> from tamiz.scale import is_large
+    >>> is_large("iris")
+    False
+    """
+    file = Path(path).expanduser()
+    if not file.is_file():
+        return False
+    return table_bytes(file, format=format) > share * available_bytes()
+
+
+@checked(DataError, format=WRITTEN["format"])
+def table_bytes(path: Any, *, format: str | None = None) -> int:
+    """Bytes that the table of a file takes in memory as float64 numbers, about.
+
+    A Parquet file says how many rows and columns it has; of a text table the first rows show how
+    long a row is.
+    """
+    return bytes_of_file(find_path(os.fspath(path)), format)
+
+
+def available_bytes() -> int:
+    """Memory that a process can still take: what the system has free, within its own limits."""
+    return free_bytes()

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from tamiz.runtime.lazy import lazy_names
+from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
-    from tamiz.data.memory import available_bytes, is_large, table_bytes
+    from tamiz.data.loading import available_bytes, is_large, table_bytes
     from tamiz.scale.batch import Batch, Schema
     from tamiz.scale.batched import Batches
     from tamiz.scale.comoments import CoMoments
@@ -54,7 +54,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "tamiz.data.memory": "available_bytes is_large table_bytes",
+        "tamiz.data.loading": "available_bytes is_large table_bytes",
         ".batch": "Batch Schema",
         ".batched": "Batches",
         ".comoments": "CoMoments",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tamiz.runtime.lazy import lazy_names
+from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.solvers.decomposition import SOLVERS, solve, solve_chunking, solve_decomposition

@@ -8,7 +8,7 @@ took no part (:mod:`predictions`). A :class:`Study` keeps all of it (:mod:`resul
 
 from typing import TYPE_CHECKING
 
-from tamiz.runtime.lazy import lazy_names
+from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.evaluation.study.answers import AGREEMENT, Answers, Reason, Recommendation

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tamiz.data.memory import available_bytes
+from tamiz.data.loading import available_bytes
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import n_threads, run_tiles
 from tamiz.scale import Batch, Batches, ClassMoments, RowSample, batches, sweep
