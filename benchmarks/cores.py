@@ -29,6 +29,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -285,11 +286,7 @@ def print_markdown(found: list[dict]) -> None:
         ]
         met = one / cells[at]["seconds"] >= bar if at in cells and 1 in cells else None
         known = sorted(cells)
-        slower = [
-            b
-            for a, b in zip(known, known[1:], strict=False)
-            if cells[b]["seconds"] > 1.05 * cells[a]["seconds"]
-        ]
+        slower = [b for a, b in pairwise(known) if cells[b]["seconds"] > 1.05 * cells[a]["seconds"]]
         verdict = {True: "yes", False: "NO", None: ""}[met]
         verdict += f" (slower: {', '.join(map(str, slower))})" if slower else ""
         goal = f"{bar:g}× at {at}"
