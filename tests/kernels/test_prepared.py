@@ -45,6 +45,9 @@ def test_every_question_gets_the_same_numbers(name, dtype):
     out = np.empty((4, 23), wanted)
     assert prepared.rows(rows, out=out) is out
     close(out, expected[rows], tol)
+    out = np.empty((4, 3), wanted)
+    assert prepared.block(rows, cols, out=out) is out
+    close(out, expected[np.ix_(rows, cols)], tol)
     out = np.empty((9, 23), wanted)
     assert prepared.cross(Z, out=out) is out
     close(out, kernel(Z, X), tol)
@@ -166,6 +169,8 @@ def test_wrong_questions_are_refused_in_a_sentence():
     prepared = RBF(gamma=1.0).prepare(samples(23))
     with pytest.raises(ValueError, match=r"out must have shape \(2, 23\) and type float64"):
         prepared.rows([0, 1], out=np.empty((2, 22)))
+    with pytest.raises(ValueError, match=r"out must have shape \(2, 1\) and type float64"):
+        prepared.block([0, 1], [3], out=np.empty((1, 2)))
     with pytest.raises(ValueError, match=r"type float64; .* type float32"):
         prepared.cross(samples(2), out=np.empty((2, 23), np.float32))
     with pytest.raises(ValueError, match="one row for each of the 23 training samples"):

@@ -65,7 +65,7 @@ def test_the_product_is_single_only_where_that_is_harmless():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 127, 129, 200])
 def test_tiles_of_every_remainder(n, dtype, limits):
-    limits(radial, TILE_COLS=48, SUM_COLS=31)
+    limits(radial, TILE_ROWS=64, TILE_COLS=48)
     X, Z = samples(n, p=5), samples(70, seed=1, p=5)
     prepared = RBF(gamma=0.3).prepare(X, dtype)
     tol = 2e-6 if dtype == np.float32 else 1e-13

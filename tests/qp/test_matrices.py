@@ -71,6 +71,11 @@ def test_answers_as_the_full_matrix(view, expected, error):
     np.testing.assert_allclose(view.diag(), expected.diagonal(), **tolerance)
     np.testing.assert_allclose(view.rows(rows), expected[rows], **tolerance)
     np.testing.assert_allclose(view.block(rows, columns), expected[rows][:, columns], **tolerance)
+    some = np.full((4, n), np.nan, dtype=view.dtype)
+    view.fill(some, rows)
+    np.testing.assert_array_equal(some, view.rows(rows))
+    view.fill(some[:, :3], rows, columns)
+    np.testing.assert_array_equal(some[:, :3], view.block(rows, columns))
     np.testing.assert_allclose(view.dense(), expected, **tolerance)
     assert view.rows(rows).dtype == view.block(rows, columns).dtype == view.dense().dtype
     assert view.dense().dtype == view.dtype

@@ -103,6 +103,26 @@ def test_after_an_exception_tiles_work_as_before(pool):
     assert run_tiles(lambda start, stop: (start, stop), 9) == [(0, 2), (2, 4), (4, 6), (6, 9)]
 
 
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_ranges_are_no_longer_than_asked_and_come_in_order(pool, monkeypatch, threads):
+    pool(3)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    found = run_tiles(lambda start, stop: (start, stop), 23, max_items=5)
+    assert [start for start, _ in found] == [0, *(stop for _, stop in found[:-1])]
+    assert found[-1][1] == 23
+    assert max(stop - start for start, stop in found) <= 5
+
+
+def test_the_caller_does_what_busy_threads_have_not_begun(pool):
+    one, free = pool(1), threading.Event()
+    one.submit(free.wait, 20)  # the only thread of the pool is at work for somebody else
+    try:
+        found = run_tiles(lambda start, stop: threading.get_ident(), 4)
+    finally:
+        free.set()
+    assert set(found) == {threading.get_ident()}
+
+
 def test_tiles_of_tiles_wait_for_nobody(pool):
     """A thread of the pool that waited for others could wait for one that waits for it."""
     pool(3)  # enough for all, so that nobody waits for ever if it does

@@ -207,7 +207,9 @@ class TestRowCache:
             np.testing.assert_allclose(cache.dot(rows, np.ones(30)), K[rows].sum(axis=0))
 
 
-def test_working_block_reuses_and_completes():
+@pytest.mark.parametrize("batch", [32 * 2**20, 1000])
+def test_working_block_reuses_and_completes(limits, batch):
+    limits(working_sets, _BATCH_BYTES=batch)
     rng = np.random.default_rng(0)
     K = rng.normal(size=(40, 40))
     K = K + K.T

@@ -257,11 +257,11 @@ def nearest(
         step = max(1, _SLICE // (_SIDE * _SIDE * p + 1))
         for first in range(0, len(pairs), step):
             some = pairs[first : first + step]
-            run_tiles(_fill, len(some), some, *args, min_items=blocks)
+            run_tiles(_fill, len(some), some, *args, min_items=blocks, max_items=4 * blocks)
             done = (top + len(part) * (first + len(some)) / len(pairs)) / m
             progress.update(f"distances, {done:.0%}")
         chosen = distances, table, part, groups, ties, squared, found
-        run_tiles(_choose, len(part), *chosen, min_items=rows)
+        run_tiles(_choose, len(part), *chosen, min_items=rows, max_items=4 * rows)
     return neighbours
 
 

@@ -157,15 +157,31 @@ def radial_tile(
 ) -> None:
     """out[row0 + i, col0 + j] = exp(product[i, j] - half_left[i] - half_right[j]).
 
-    ``product`` and the halves are all float32 or all float64; ``out`` is float32. A positive
-    argument can only be rounding and counts as 0.
+    ``product`` and the halves are all float32 or all float64; ``out`` is either, and its type is
+    that of the exponential. A positive argument can only be rounding and counts as 0.
     """
+    cols = product.shape[1]
     for i in range(product.shape[0]):
-        for j in range(product.shape[1]):
-            x = np.float32(product[i, j] - (half_left[i] + half_right[j]))
-            x = min(x, _ZERO)
-            value = _exp_single(max(x, _S_LOWEST))
-            out[row0 + i, col0 + j] = value if x > _S_LOWEST else _ZERO
+        row = out[row0 + i, col0 : col0 + cols]
+        if out.itemsize == 4:
+            _single_row(product[i], half_left[i], half_right, row)
+        else:
+            _double_row(product[i], half_left[i], half_right, row)
+
+
+@njit(cache=True, nogil=True)
+def _single_row(product: Any, half: Any, halves: Any, row: Any) -> None:
+    for j in range(len(row)):
+        x = np.float32(product[j] - (half + halves[j]))
+        x = min(x, _ZERO)
+        value = _exp_single(max(x, _S_LOWEST))
+        row[j] = value if x > _S_LOWEST else _ZERO
+
+
+@njit(cache=True, nogil=True)
+def _double_row(product: Any, half: Any, halves: Any, row: Any) -> None:
+    for j in range(len(row)):
+        row[j] = exp_double(min(product[j] - (half + halves[j]), 0.0))
 
 
 @njit(cache=True, nogil=True)
@@ -181,6 +197,90 @@ def mirror_tile(out: Any, row0: int, row1: int, col0: int, col1: int) -> None:
             for c in range(c0, c1):
                 for r in range(r0, min(r1, c)):
                     out[c, r] = out[r, c]
+
+
+# ------------------------------------------------------------------------- rows of a radial kernel
+#
+# Samples come centred and scaled, with half their squared norms, so that a kernel value is
+# exp(<a, b> - ||a||**2 / 2 - ||b||**2 / 2). The product of a tile is one call of BLAS; it is in the
+# second-level cache when its exponentials are taken. A whole range of rows is one call without the
+# interpreter's lock, so that threads never queue for it. ``shape``: rows and columns of a tile.
+
+
+@njit(cache=True, nogil=True)
+def _radial_product(left: Any, right: Any, room: Any) -> Any:
+    """``left @ right.T`` in a part of ``room``."""
+    product = room[: len(left) * len(right)].reshape((len(left), len(right)))
+    np.dot(left, right.T, product)
+    return product
+
+
+@njit(cache=True, nogil=True)
+def radial_tiles(start: int, stop: int, left: Any, right: Any, out: Any, shape: Any) -> None:
+    """Tiles ``start`` to ``stop``, counted row by row, of the values between two sets of samples.
+
+    ``left`` and ``right`` are samples and halves of their squared norms.
+    """
+    a, half_a = left
+    b, half_b = right
+    room = np.empty(shape[0] * shape[1], dtype=a.dtype)
+    across = (len(b) + shape[1] - 1) // shape[1]
+    for tile in range(start, stop):
+        r0, c0 = tile // across * shape[0], tile % across * shape[1]
+        r1, c1 = min(r0 + shape[0], len(a)), min(c0 + shape[1], len(b))
+        product = _radial_product(a[r0:r1], b[c0:c1], room)
+        radial_tile(product, half_a[r0:r1], half_b[c0:c1], out, r0, c0)
+
+
+@njit(cache=True, nogil=True)
+def radial_bands(start: int, stop: int, samples: Any, half: Any, out: Any, shape: Any) -> None:
+    """Bands ``start`` to ``stop`` of the Gram matrix, from the diagonal on, and their mirror image.
+
+    A band has as many rows as a tile.
+    """
+    room = np.empty(shape[0] * shape[1], dtype=samples.dtype)
+    for band in range(start, stop):
+        r0, r1 = band * shape[0], min((band + 1) * shape[0], len(samples))
+        for c0 in range(r0, len(samples), shape[1]):
+            c1 = min(c0 + shape[1], len(samples))
+            product = _radial_product(samples[r0:r1], samples[c0:c1], room)
+            radial_tile(product, half[r0:r1], half[c0:c1], out, r0, c0)
+            mirror_tile(out, r0, r1, c0, c1)
+        for r in range(r0, r1):
+            out[r, r] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def radial_sums(
+    start: int, stop: int, left: Any, right: Any, coef: Any, values: Any, out: Any, shape: Any
+) -> None:
+    """``out[i, k]`` = sum over j of coef[k, j] times the kernel value of left i and right j.
+
+    Kernel values have the type of ``values``, an empty array; sums are in float64.
+    """
+    a, half_a = left
+    b, half_b = right
+    room = np.empty(shape[0] * shape[1], dtype=a.dtype)
+    tile = np.empty((shape[0], shape[1]), dtype=values.dtype)
+    for r0 in range(start, stop, shape[0]):
+        r1 = min(r0 + shape[0], stop)
+        out[r0:r1] = 0.0
+        for c0 in range(0, len(b), shape[1]):
+            c1 = min(c0 + shape[1], len(b))
+            product = _radial_product(a[r0:r1], b[c0:c1], room)
+            radial_tile(product, half_a[r0:r1], half_b[c0:c1], tile, 0, 0)
+            for i in range(r1 - r0):
+                row = tile[i, : c1 - c0]
+                for k in range(len(coef)):
+                    out[r0 + i, k] += _dot(row, coef[k, c0:c1])
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _dot(x: Any, y: Any) -> Any:
+    total = 0.0
+    for j in range(len(x)):
+        total += np.float64(x[j]) * y[j]
+    return total
 
 
 PANEL = 256  # rows of a panel: long enough for BLAS, short enough for the second-level cache

@@ -117,9 +117,14 @@ class Prepared(ABC):
         check_out(out, (len(chosen), self.n), self.dtype)
         return self._typed(self._block(chosen, None, out), out)
 
-    def block(self, rows: ArrayLike, cols: ArrayLike) -> Values:
-        """Entries at the crossings of some rows and columns, shape (len(rows), len(cols))."""
-        return self._typed(self._block(_as_index(rows), _as_index(cols)), None)
+    def block(self, rows: ArrayLike, cols: ArrayLike, out: Values | None = None) -> Values:
+        """Entries at the crossings of some rows and columns, written into ``out`` if given.
+
+        The shape is (len(rows), len(cols)).
+        """
+        chosen, columns = _as_index(rows), _as_index(cols)
+        check_out(out, (len(chosen), len(columns)), self.dtype)
+        return self._typed(self._block(chosen, columns, out), out)
 
     def cross(self, Z: ArrayLike, out: Values | None = None) -> Values:
         """Kernel values between new and training samples, shape (len(Z), n)."""

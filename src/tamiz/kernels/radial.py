@@ -22,8 +22,6 @@ from scipy import sparse
 from tamiz.kernels import compiled
 from tamiz.kernels.compiled import (
     inner_products,
-    mirror,
-    panels,
     panels_from,
     squared_norms,
 )
@@ -41,10 +39,10 @@ from tamiz.runtime.threads import one_blas_thread, run_tiles
 from tamiz.validation import Array, Matrix, check_same_width
 
 SINGLE_LIMIT = 30.0  # largest gamma ||x - mean||**2 for which a float32 product is accurate enough
-TILE_ROWS = 64  # a tile of this many rows and columns stays in the second-level cache
-TILE_COLS = 2048
-SUM_COLS = 512  # terms of a decision function added up in float32 before float64 takes over
+TILE_ROWS = 128  # a tile of this many rows and columns stays in the second-level cache
+TILE_COLS = 512
 MIN_ENTRIES = 65536  # entries that are worth a thread
+MAX_ENTRIES = 2**21  # entries done in a few milliseconds, after which Ctrl-C is noticed
 FAR = 1e8  # a sample with a larger half-norm is at kernel value 0 from any sample within the limit
 
 
@@ -73,7 +71,7 @@ class PreparedRBF(Prepared):
         if self.single:
             samples = samples.astype(np.float32)
             half = _half_norms(samples)
-        self.samples = samples
+        self.samples = samples if self.is_sparse else np.ascontiguousarray(samples)
         self.half = half
 
     def _spread(self, X: Matrix) -> tuple[Matrix, Array]:
@@ -100,7 +98,7 @@ class PreparedRBF(Prepared):
         if self.single:
             samples = samples.astype(np.float32)
             half = np.where(half < limit, _half_norms(samples), np.float32(limit))
-        return samples, half
+        return samples if self.is_sparse else np.ascontiguousarray(samples), half
 
     def subset(self, index: ArrayLike) -> PreparedRBF:
         chosen = _as_index(index)
@@ -123,29 +121,22 @@ class PreparedRBF(Prepared):
 
     def _gram(self) -> Values:
         out = np.empty((self.n, self.n), dtype=self.dtype)
-        bands = list(panels(self.n, TILE_ROWS))
-        # The upper triangle's first bands are the longest: pair them with the last ones.
-        pairs = [bands[k : k + 1] + bands[-1 - k :][:1] for k in range(len(bands) // 2)]
-        if len(bands) % 2:
-            pairs.append([bands[len(bands) // 2]])
-        self._share(self._symmetric_bands, len(pairs), out.size, pairs, out)
-        np.fill_diagonal(out, 1.0)
+        # The first bands are the longest; threads that are done with theirs take the next.
+        bands = -(-self.n // TILE_ROWS)
+        if self.is_sparse:
+            self._share(self._sparse_bands, bands, out.size, out)
+        else:
+            args = self.samples, self.half, out, (TILE_ROWS, TILE_COLS)
+            self._share(compiled.radial_bands, bands, out.size, *args)
         return out
 
-    def _symmetric_bands(
-        self, start: int, stop: int, pairs: list[list[tuple[int, int]]], out: Values
-    ) -> None:
-        """Fill bands of rows from their diagonal on, and the mirror images of the bands."""
-        buffer = self._buffer(TILE_ROWS)
-        for pair in pairs[start:stop]:
-            for r0, r1 in pair:
-                left, half = self.samples[r0:r1], self.half[r0:r1]
-                for c0, c1 in panels_from(r0, self.n, TILE_COLS):
-                    self._tile(left, half, slice(c0, c1), out, r0, c0, buffer)
-                    if self.dtype == np.float32:
-                        compiled.mirror_tile(out, r0, r1, c0, c1)
-                if self.dtype != np.float32:
-                    mirror(out, r0, r1)
+    def _sparse_bands(self, start: int, stop: int, out: Values) -> None:
+        for r0, r1 in panels_from(start * TILE_ROWS, min(stop * TILE_ROWS, self.n), TILE_ROWS):
+            product = inner_products(self.samples[r0:r1], self.samples[r0:])
+            compiled.radial_tile(product, self.half[r0:r1], self.half[r0:], out, r0, r0)
+            compiled.mirror_tile(out, r0, r1, r0, self.n)
+        first, last = start * TILE_ROWS, min(stop * TILE_ROWS, self.n)
+        np.fill_diagonal(out[first:last, first:last], 1.0)
 
     def _block(self, rows: Index, cols: Index | None, out: Values | None = None) -> Values:
         right = self if cols is None else self.subset(cols)
@@ -167,74 +158,43 @@ class PreparedRBF(Prepared):
         """Kernel values between prepared samples and the training samples."""
         if out is None or not out.flags.c_contiguous:
             out = np.empty((left.shape[0], self.n), dtype=self.dtype)
-        self._share(self._rows_between, left.shape[0], out.size, left, half, out)
+        if self.is_sparse:
+            self._share(self._sparse_rows, left.shape[0], out.size, left, half, out)
+        else:
+            args = (left, half), (self.samples, self.half), out, (TILE_ROWS, TILE_COLS)
+            tiles = -(-len(left) // TILE_ROWS) * -(-self.n // TILE_COLS)
+            self._share(compiled.radial_tiles, tiles, out.size, *args)
         return out
 
-    def _rows_between(self, start: int, stop: int, left: Matrix, half: Values, out: Values) -> None:
-        buffer = self._buffer(stop - start)
+    def _sparse_rows(self, start: int, stop: int, left: Matrix, half: Values, out: Values) -> None:
         for r0, r1 in panels_from(start, stop, TILE_ROWS):
-            for c0, c1 in panels(self.n, TILE_COLS):
-                self._tile(left[r0:r1], half[r0:r1], slice(c0, c1), out, r0, c0, buffer)
+            product = inner_products(left[r0:r1], self.samples)
+            compiled.radial_tile(product, half[r0:r1], self.half, out, r0, 0)
 
     def _decision(self, Z: Any, coef: Array) -> Array:
-        samples, half = self._ready(Z)
-        out = np.zeros((samples.shape[0], coef.shape[1]))
-        weights = coef.astype(self.dtype)
-        entries = samples.shape[0] * self.n
-        self._share(self._rows_decided, samples.shape[0], entries, samples, half, weights, out)
-        return out
-
-    def _rows_decided(
-        self, start: int, stop: int, left: Matrix, half: Values, coef: Values, out: Array
-    ) -> None:
         # Product, exponential and the sum over training samples follow each other while the tile
-        # is in the cache. Sums within a tile are in its type, sums over tiles in float64.
-        buffer = self._buffer(stop - start)
-        values = np.empty(_tile_size(stop - start, self.n), dtype=self.dtype)
-        for r0, r1 in panels_from(start, stop, TILE_ROWS):
-            for c0, c1 in panels(self.n, TILE_COLS):
-                tile = values[: (r1 - r0) * (c1 - c0)].reshape(r1 - r0, c1 - c0)
-                self._tile(left[r0:r1], half[r0:r1], slice(c0, c1), tile, 0, 0, buffer)
-                for first, last in panels_from(c0, c1, SUM_COLS):
-                    out[r0:r1] += tile[:, first - c0 : last - c0] @ coef[first:last]
-
-    def _tile(
-        self,
-        left: Matrix,
-        half: Values,
-        cols: slice,
-        out: Values,
-        row0: int,
-        col0: int,
-        buffer: Values,
-    ) -> None:
-        """One tile: product, halves taken off, exponential, into ``out`` at (row0, col0)."""
-        right = self.samples[cols]
+        # is in the cache.
         if self.is_sparse:
-            product = inner_products(left, right)
-        else:
-            shape = left.shape[0], right.shape[0]
-            product = buffer[: shape[0] * shape[1]].reshape(shape)
-            np.matmul(left, right.T, out=product)
-        function = compiled.radial_tile if self.dtype == np.float32 else _double_tile
-        function(product, half, self.half[cols], out, row0, col0)
-
-    def _buffer(self, rows: int) -> Values:
-        """Room for the product of one tile."""
-        size = 0 if self.is_sparse else _tile_size(rows, self.n)
-        return np.empty(size, dtype=self.half.dtype)
+            return super()._decision(Z, coef)
+        left = self._ready(Z)
+        out = np.empty((len(left[0]), coef.shape[1]))
+        kind = np.empty(0, dtype=self.dtype)
+        args = (self.samples, self.half), np.ascontiguousarray(coef.T), kind
+        entries = len(out) * self.n
+        self._share(
+            compiled.radial_sums, len(out), entries, left, *args, out, (TILE_ROWS, TILE_COLS)
+        )
+        return out
 
     def _share(self, function: Callable[..., None], items: int, entries: int, *args: Any) -> None:
         """Run on the thread pool what is large enough to be worth it."""
         if entries < MIN_ENTRIES:
             function(0, items, *args)
             return
+        least = max(1, items * MIN_ENTRIES // entries)
+        most = max(1, items * MAX_ENTRIES // entries)
         with one_blas_thread():
-            run_tiles(function, items, *args, min_items=max(1, items * MIN_ENTRIES // entries))
-
-
-def _tile_size(rows: int, cols: int) -> int:
-    return min(rows, TILE_ROWS) * min(cols, TILE_COLS)
+            run_tiles(function, items, *args, min_items=least, max_items=most)
 
 
 def _half_norms(samples: Values) -> Values:
@@ -242,15 +202,3 @@ def _half_norms(samples: Values) -> Values:
     wide = samples.astype(np.float64)
     half: Values = (0.5 * squared_norms(wide)).astype(np.float32)
     return half
-
-
-def _double_tile(
-    product: Array, half_left: Array, half_right: Array, out: Array, row0: int, col0: int
-) -> None:
-    """The float64 counterpart of ``radial_tile``; NumPy's exponential is vectorised already."""
-    cols = product.shape[1]
-    for first, last in panels(product.shape[0], max(1, 16384 // max(1, cols))):
-        tile = product[first:last]
-        tile -= half_left[first:last, None] + half_right
-        np.minimum(tile, 0.0, out=tile)
-        np.exp(tile, out=out[row0 + first : row0 + last, col0 : col0 + cols])

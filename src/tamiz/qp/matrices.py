@@ -58,6 +58,10 @@ class QMatrix(ABC):
         """The entries at ``rows`` × ``columns``."""
         return np.ascontiguousarray(self.rows(rows)[:, columns])
 
+    def fill(self, out: np.ndarray, rows: np.ndarray, columns: np.ndarray | None = None) -> None:
+        """Write the entries at ``rows`` × ``columns`` (all columns by default) into ``out``."""
+        out[...] = self.rows(rows) if columns is None else self.block(rows, columns)
+
     def dense(self) -> np.ndarray:
         """The whole matrix, computed once; callers must not write to it."""
         if self._kept is None:
@@ -182,6 +186,12 @@ class KernelQ(QMatrix):
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self._prepared.block(rows, columns)
+
+    def fill(self, out: np.ndarray, rows: np.ndarray, columns: np.ndarray | None = None) -> None:
+        if columns is None:
+            self._prepared.rows(rows, out)
+        else:
+            self._prepared.block(rows, columns, out)
 
     def _all(self) -> np.ndarray:
         return self._prepared.gram()
@@ -388,6 +398,36 @@ def add_rows(store: np.ndarray, slots: np.ndarray, coef: np.ndarray, result: np.
 def copy_block(source: np.ndarray, old: np.ndarray, target: np.ndarray, new: np.ndarray) -> None:
     """``target[new][:, new] = source[old][:, old]``."""
     run_tiles(_copy_block, len(old), source, old, target, new, min_items=64)
+
+
+def copy_rows(source: np.ndarray, target: np.ndarray, places: np.ndarray) -> None:
+    """``target[places] = source``."""
+    run_tiles(_copy_rows, len(places), source, target, places, min_items=16)
+
+
+def put_cross(entries: np.ndarray, target: np.ndarray, places: np.ndarray) -> None:
+    """``target[places] = entries`` and ``target[:, places] = entries.T``, for a square target."""
+    copy_rows(entries, target, places)
+    run_tiles(_put_columns, len(target), entries, target, places, min_items=64)
+
+
+@njit(cache=True, nogil=True)
+def _copy_rows(start, stop, source, target, places):  # type: ignore[no-untyped-def]
+    for r in range(start, stop):
+        row, out = source[r], target[places[r]]
+        for c in range(len(row)):
+            out[c] = row[c]
+
+
+@njit(cache=True, nogil=True)
+def _put_columns(start, stop, entries, target, places):  # type: ignore[no-untyped-def]
+    tile = 16  # entries of a row that come into the cache together
+    for c0 in range(start, stop, tile):
+        c1 = min(c0 + tile, stop)
+        for r in range(len(places)):
+            row, place = entries[r], places[r]
+            for c in range(c0, c1):
+                target[c, place] = row[c]
 
 
 @njit(cache=True, nogil=True)

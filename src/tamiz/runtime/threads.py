@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from typing import Any
 
 from tamiz.validation import refuse_no_jobs
@@ -95,28 +96,43 @@ def _get_pool() -> ThreadPoolExecutor:
 
 
 class _Tiles:
-    """The tiles of one call that other threads work on, and the end of them.
+    """The tiles of one call: threads take the next one until there is none, or they are stopped.
 
     No lock is held: a thread says that it begins before it looks whether it may, and whoever stops
-    it says so before looking at who has begun, so that one of them sees the other.
+    it says so before looking at who has begun, so that one of them sees the other. Taking the next
+    number of a count is one step of the interpreter.
     """
 
-    __slots__ = ("_begun", "_ended", "_function", "_stopped")
+    __slots__ = ("_args", "_begun", "_cuts", "_ended", "_function", "_next", "_stopped", "results")
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], cuts: list[int], args: tuple[Any, ...]):
         self._function = function
-        self._begun: list[int] = []
-        self._ended: list[int] = []
+        self._cuts = cuts
+        self._args = args
+        self._next = count(1)  # the first is the caller's
+        self._begun: list[None] = []
+        self._ended: list[None] = []
         self._stopped = False
+        self.results: list[Any] = [None] * (len(cuts) - 1)
 
-    def work(self, start: int, stop: int, *args: Any) -> Any:
-        """Do one tile, in a thread of the pool, unless it is too late to begin."""
+    def work(self) -> None:
+        """Do tiles in a thread of the pool, unless it is too late to begin."""
         _limit.set(1)  # tiles of a tile would wait for threads that wait for theirs
-        self._begun.append(start)
+        self._begun.append(None)
         try:
-            return None if self._stopped else self._function(start, stop, *args)
+            self.take(next(self._next))
+        except BaseException:
+            self._stopped = True
+            raise
         finally:
-            self._ended.append(start)
+            self._ended.append(None)
+
+    def take(self, k: int) -> None:
+        """Do tile ``k``, and then whichever nobody has begun."""
+        cuts = self._cuts
+        while k < len(self.results) and not self._stopped:
+            self.results[k] = self._function(cuts[k], cuts[k + 1], *self._args)
+            k = next(self._next)
 
     def stop(self, stop: threading.Event | None) -> None:
         """Let no tile begin, and wait for those at work, even if Ctrl-C comes again."""
@@ -137,14 +153,15 @@ def run_tiles(
     n_items: int,
     *args: Any,
     min_items: int = 1,
+    max_items: int | None = None,
     stop: threading.Event | None = None,
 ) -> list[Any]:
     """Call ``function(start, stop, *args)`` on ranges that cover ``range(n_items)``.
 
-    The calling thread does its part, so a pool of one core is never waited for. The result is
-    the list of return values in the order of the ranges. The function must release the GIL to
-    gain anything, and must write to disjoint places for different ranges. Tiles that a thread of
-    the pool asks for are all done by that thread.
+    The calling thread does its part, and what others have not begun, so a thread that is slow to
+    wake is never waited for. The result is the list of return values in the order of the ranges.
+    The function must release the GIL to gain anything, and must write to disjoint places for
+    different ranges. Tiles that a thread of the pool asks for are all done by that thread.
 
     Ctrl-C comes to the main thread alone, and an error to one. Either way nobody is at work any
     more when the exception reaches the caller: ranges that had not begun are left out, and those
@@ -160,20 +177,27 @@ def run_tiles(
         Passed on to every call.
     min_items : int, default=1
         A range is not split into pieces smaller than this.
+    max_items : int, optional
+        Ranges are no longer than this, whatever the number of threads, and threads that are done
+        earlier take more of them. By default there are as many ranges as threads. Where items
+        differ in their work, or cores in their speed, ranges of a few milliseconds end together.
     stop : threading.Event, optional
         Set before ranges under way are waited for. A function that takes long looks at it now
         and then, and returns early.
     """
-    pieces = min(n_threads(), max(1, n_items // max(1, min_items)))
+    threads = min(n_threads(), max(1, n_items // max(1, min_items)))
+    pieces = threads if max_items is None else max(threads, -(-n_items // max(1, max_items)))
     if pieces <= 1:
         return [function(0, n_items, *args)]
-    cuts = [n_items * k // pieces for k in range(pieces + 1)]
-    pool = _get_pool()
-    tiles = _Tiles(function)
+    tiles = _Tiles(function, [n_items * k // pieces for k in range(pieces + 1)], args)
     try:
-        futures = [pool.submit(tiles.work, cuts[k], cuts[k + 1], *args) for k in range(1, pieces)]
-        first = function(cuts[0], cuts[1], *args)
-        return [first, *(future.result() for future in futures)]
+        pool = _get_pool() if threads > 1 else None
+        futures = [pool.submit(tiles.work) for _ in range(1, threads)] if pool is not None else []
+        tiles.take(0)
+        for future in futures:
+            if not future.cancel():
+                future.result()
+        return tiles.results
     except BaseException:
         tiles.stop(stop)
         raise

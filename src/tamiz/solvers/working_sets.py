@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tamiz.qp.matrices import QMatrix, add_rows, copy_block
+from tamiz.qp.matrices import QMatrix, add_rows, copy_block, copy_rows, put_cross
 from tamiz.runtime.memory import fits, free_bytes
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.descent import Descent, slice_steps
@@ -32,6 +32,19 @@ Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 #: Rows that are not kept are computed in batches of this many bytes.
 _BATCH_BYTES = 32 * 2**20
+
+
+class _Room:
+    """Memory that is used again: to be given fresh pages costs more than to write to them."""
+
+    def __init__(self, dtype: np.dtype):
+        self.flat = np.empty(0, dtype=dtype)
+
+    def array(self, rows: int, columns: int) -> np.ndarray:
+        """An array of this shape, with arbitrary entries, in the place of the last one."""
+        if len(self.flat) < rows * columns:
+            self.flat = np.empty(rows * columns, dtype=self.flat.dtype)
+        return self.flat[: rows * columns].reshape(rows, columns)
 
 
 class RowCache:
@@ -57,6 +70,7 @@ class RowCache:
         self.last_used = np.zeros(self.capacity, dtype=np.int64)
         self.clock = 0
         self.filled = 0
+        self.batch = _Room(Q.dtype)
 
     def dot_variables(self, b: np.ndarray) -> np.ndarray:
         """The product of the repeated matrix with a vector over all variables."""
@@ -75,58 +89,80 @@ class RowCache:
             self.last_used[slots[here]] = self.clock
             add_rows(self.store, slots[here], coef[here], result)
         missing, coef = rows[~here], coef[~here]
-        step = max(1, _BATCH_BYTES // self.row_bytes)
-        for start in range(0, len(missing), step):
-            part = missing[start : start + step]
-            block = np.ascontiguousarray(self.Q.rows(part))
-            add_rows(block, np.arange(len(part)), coef[start : start + step], result)
-            self._keep(part, block)
+        start = 0
+        while start < len(missing):
+            fresh = self.capacity - self.filled
+            stop = start + max(1, min(_BATCH_BYTES // self.row_bytes, fresh or len(missing)))
+            part = missing[start:stop]
+            # Rows go straight to where they will stay; those for a place in between take a detour.
+            block = (
+                self.store[self.filled : self.filled + len(part)]
+                if fresh
+                else self.batch.array(len(part), self.Q.n)
+            )
+            self.Q.fill(block, part)
+            add_rows(block, np.arange(len(part)), coef[start:stop], result)
+            if fresh:
+                slots = np.arange(self.filled, self.filled + len(part))
+                self.filled += len(part)
+            else:
+                slots = self._oldest(len(part))
+                copy_rows(block, self.store, slots)
+            self._note(slots, part[: len(slots)])
+            start = stop
         return result
 
-    def _keep(self, rows: np.ndarray, block: np.ndarray) -> None:
-        """Store rows in free places, then in places not used for the longest time."""
-        fresh = min(len(rows), self.capacity - self.filled)
-        slots = np.arange(self.filled, self.filled + fresh)
-        wanted = min(len(rows) - fresh, self.capacity // 2)
-        if wanted > 0:
-            oldest = np.argsort(self.last_used[: self.filled], kind="stable")[:wanted]
-            # A row used in this very sweep stays: throwing it out would only turn the wheel.
-            slots = np.concatenate([slots, oldest[self.last_used[oldest] < self.clock]])
-        if not len(slots):
-            return
-        self.filled += fresh
-        old = self.row_in[slots]
-        self.slot_of[old[old >= 0]] = -1
-        self.store[slots] = block[: len(slots)]
-        self.row_in[slots] = rows[: len(slots)]
-        self.slot_of[rows[: len(slots)]] = slots
+    def _oldest(self, count: int) -> np.ndarray:
+        """Places not used for the longest time, at most half of them.
+
+        A row used in this very sweep stays: throwing it out would only turn the wheel.
+        """
+        oldest = np.argsort(self.last_used, kind="stable")[: min(count, self.capacity // 2)]
+        oldest = oldest[self.last_used[oldest] < self.clock]
+        self.slot_of[self.row_in[oldest]] = -1
+        return oldest
+
+    def _note(self, slots: np.ndarray, rows: np.ndarray) -> None:
+        """Remember which rows are in which places."""
+        self.row_in[slots] = rows
+        self.slot_of[rows] = slots
         self.last_used[slots] = self.clock
 
 
 class WorkingBlock:
-    """The block of the matrix that belongs to the current working set of samples."""
+    """The block of the matrix that belongs to the current working set of samples.
 
-    def __init__(self, Q: QMatrix):
+    Entries are computed in ``batch``, if given.
+    """
+
+    def __init__(self, Q: QMatrix, batch: _Room | None = None):
         self.Q = Q
         self.samples = np.empty(0, dtype=np.intp)
         self.block = np.empty((0, 0), dtype=Q.dtype)
+        self.rooms = _Room(Q.dtype), _Room(Q.dtype)  # of this block and of the next
+        self.batch = _Room(Q.dtype) if batch is None else batch
 
     def switch(self, samples: np.ndarray) -> np.ndarray:
-        """Bring together the block of ``samples`` (sorted, distinct), reusing what is there."""
+        """Bring together the block of ``samples`` (sorted, distinct), reusing what is there.
+
+        The block of the switch before the last is overwritten.
+        """
         if np.array_equal(samples, self.samples):
             return self.block
         _, new, old = np.intersect1d(samples, self.samples, assume_unique=True, return_indices=True)
-        block = np.empty((len(samples), len(samples)), dtype=self.Q.dtype)
+        size = len(samples)
+        block = self.rooms[1].array(size, size)
         copy_block(self.block, old, block, new)
-        absent = np.ones(len(samples), dtype=bool)
+        absent = np.ones(size, dtype=bool)
         absent[new] = False
         fresh = np.flatnonzero(absent)
-        step = max(1, _BATCH_BYTES // max(1, len(samples) * self.Q.dtype.itemsize))
+        step = max(1, _BATCH_BYTES // max(1, size * self.Q.dtype.itemsize))
         for start in range(0, len(fresh), step):
             part = fresh[start : start + step]
-            entries = self.Q.block(samples[part], samples)
-            block[part] = entries
-            block[:, part] = entries.T
+            entries = self.batch.array(len(part), size)
+            self.Q.fill(entries, samples[part], samples)
+            put_cross(entries, block, part)
+        self.rooms = self.rooms[::-1]
         self.samples, self.block = samples, block
         return block
 
@@ -144,7 +180,7 @@ def solve_by_working_sets(
     free = state.free
     base, copies = free.Q.repeated()
     n = base.n
-    current = WorkingBlock(base)
+    current = WorkingBlock(base, cache.batch)
     working = np.empty(0, dtype=np.intp)
     idle = 0
     while True:
