@@ -310,7 +310,7 @@ def plot(source: Path, figure: Path) -> None:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    found = json.loads(source.read_text())["found"]
+    found = json.loads(source.read_text(encoding="utf-8"))["found"]
     fig, ax = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
     threads = sorted({e["threads"] for e in found})
     ax.plot(threads, threads, color="0.7", linestyle="--", label="ideal")
@@ -359,7 +359,7 @@ def main() -> int:
         "machine": platform.processor() or platform.machine(),
         "found": found,
     }
-    args.out.write_text(json.dumps(document, indent=1))
+    args.out.write_text(json.dumps(document, indent=1), encoding="utf-8")
     print(f"Written: {args.out}")
     return 0
 
