@@ -129,7 +129,7 @@ def wait_for_parent():
     print("RUNNING", flush=True)
 
 for name, text in json.loads(sys.argv[1]).items():
-    machine = eval(text, vars(tamiz.svm).copy())
+    machine = eval(text, {k: getattr(tamiz.svm, k) for k in tamiz.svm.__all__})
     y = values if name == "regression" else three if name == "three classes" else two
     running.clear()
     thread = threading.Thread(target=press if by_itself else wait_for_parent)
