@@ -31,6 +31,9 @@ signal.SIGBREAK = signal.SIGUSR1
 held, close, replace = {}, os.close, os.replace
 
 def locking(file, mode, n_bytes):
+    if mode == 0:
+        held.pop(file)
+        return
     key = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
     if key in held.values():
         raise OSError(13, "Permission denied")
@@ -40,7 +43,8 @@ def closing(file):
     held.pop(file, None)
     close(file)
 
-os.close, sys.modules["msvcrt"] = closing, types.SimpleNamespace(LK_NBLCK=2, locking=locking)
+os.close, sys.modules["msvcrt"] = closing, types.SimpleNamespace(
+    LK_NBLCK=2, LK_UNLCK=0, locking=locking)
 found = {}
 
 # ------------------------------------------------------------------------------------------ locks

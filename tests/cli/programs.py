@@ -38,12 +38,18 @@ def run(*arguments, cwd=None):
     for stream in (out, err):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode("utf-8"))
-    return subprocess.CompletedProcess(command, code, *texts)
+    return subprocess.CompletedProcess(command, code, texts[0], without_compiling(texts[1]))
+
+
+def without_compiling(text):
+    """Messages without the one that something is compiled, which whoever is first says once."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("tamiz: compiling, once: "))
 
 
 def run_apart(*arguments, cwd=None):
     """The same in a process of its own, as from a script."""
-    return subprocess.run(
+    done = subprocess.run(
         [*PROGRAM, *map(str, arguments)],
         capture_output=True,
         text=True,
@@ -53,6 +59,8 @@ def run_apart(*arguments, cwd=None):
         check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
+    done.stderr = without_compiling(done.stderr)
+    return done
 
 
 @cache

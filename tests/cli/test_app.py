@@ -48,14 +48,14 @@ QUICK = ["-m", "fisher", "--repeats", "1", "--cv", "2", "-j", "1", "--sizes", "1
     ("arguments", "words"),
     [
         (["select", "t.csv", *QUICK[:-1], "99"], "sizes holds 99"),
-        (["select", "t.csv", "-m", "fisher", "--repeats", "0"], "repeats=0"),
+        (["select", "t.csv", "-m", "fisher", "--repeats", "0"], "--repeats 0"),
         (
             ["select", "t.csv", "-m", "fisher", "--cv", "1"],
             "--cv 1 must be an integer number of folds from 2.",
         ),
-        (["compare", "t.csv", "-m", "fisher", "--jobs", "0"], "n_jobs=0"),
+        (["compare", "t.csv", "-m", "fisher", "--jobs", "0"], "--jobs 0"),
         (["select", "t.csv", "-m", "fisher", "--time-budget", "-1"], "--time-budget -1"),
-        (["select", "t.csv", "-m", "fisher", "--permutations", "-3"], "permutations=-3"),
+        (["select", "t.csv", "-m", "fisher", "--permutations", "-3"], "--permutations -3"),
         (["rank", "t.csv", "-m", "mrmr", "-p", "n_bins=-3"], "'n_bins' parameter of MRMR"),
         (["rank", "t.csv", "--out", os.devnull], "a device or a pipe"),
         (["fit", "t.csv", "--save", "m", "-m", "fisher", "-k", "99"], "99 exceeds the 4 features"),

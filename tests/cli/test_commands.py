@@ -291,7 +291,7 @@ def test_an_interrupted_run_shows_what_it_has(folder):
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
+    assert process.returncode == 130, err
     assert "CUT SHORT by Ctrl-C" in out and "fisher" in out
 
 

@@ -154,10 +154,13 @@ def test_a_large_file_is_streamed_by_itself(folder, free_memory):
     free_memory(1000)
     document = valid("rank", ask("rank", path, "-t", "kind", "--json").stdout)
     assert any("read in batches" in note for note in document["notes"])
-    whole = valid("rank", ask("rank", path, "-t", "kind", "--json", "--no-stream").stdout)
-    assert not any("read in batches" in note for note in whole["notes"])
+    refused = ask("rank", path, "-t", "kind", "--no-stream").exception
+    assert "of memory are free" in str(refused) and "--stream" in str(refused)
     first = valid("rank", ask("rank", path, "-t", "kind", "--json", "--rows", 100).stdout)
     assert first["n_samples"] == 100
+    free_memory(10**9)
+    whole = valid("rank", ask("rank", path, "-t", "kind", "--json", "--no-stream").stdout)
+    assert not any("read in batches" in note for note in whole["notes"])
 
 
 @pytest.mark.parametrize("method", ["maxdep", "forward"])

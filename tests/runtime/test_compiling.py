@@ -263,3 +263,33 @@ def test_the_program_announces_compiling_unless_it_is_quiet(tmp_path):
         )
         said.append(done.stderr.count("tamiz: compiling, once: tamiz."))
     assert said == [0, 1, 0]
+
+
+TWO = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from kept.shared import add
+print(add(1), add(1.5), sum(add.stats.cache_hits.values()))
+"""
+
+
+def test_code_of_another_signature_is_not_taken(package, tmp_path):
+    """Where nothing can be locked, two processes may give two signatures one file."""
+
+    def run():
+        path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        return subprocess.run(
+            [sys.executable, "-c", TWO, str(tmp_path)],
+            env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+
+    assert run() == ["2", "2.5", "0"]
+    assert run() == ["2", "2.5", "2"]
+    one, other = sorted((tmp_path / "cache").rglob("*add*.nbc"))
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    assert run() == ["2", "2.5", "0"]

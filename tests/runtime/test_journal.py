@@ -172,3 +172,19 @@ def test_a_device_is_refused_and_not_read(keeper, path):
         pytest.skip("this system has no such device")
     with pytest.raises(ValueError, match="a device or a pipe"):
         keeper(path, {}, resume=True)
+
+
+def test_after_an_append_that_failed_the_next_one_can_be_read(tmp_path):
+    class Refuses:
+        def __iter__(self):
+            yield "first"
+            raise OSError("no more")
+
+    path = tmp_path / "journal"
+    with Journal(path, {}) as journal:
+        journal.append(["one"])
+        with pytest.raises(OSError, match="no more"):
+            journal.append(Refuses())
+        journal.append(["two"])
+    with Journal(path, {}, resume=True) as journal:
+        assert journal.records == ["one", "two"]

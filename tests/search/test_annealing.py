@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -231,9 +232,11 @@ def test_resume_continues_the_same_walk(d8, tmp_path):
     whole = SimulatedAnnealing(judge, cv=4, random_state=None, checkpoint=tmp_path / "whole")
     whole.fit(d8.X, d8.y)
     lines = (tmp_path / "whole").read_text().splitlines(keepends=True)
-    head = "".join(lines[:4])
-    cut = head.replace(lines[0].split()[3], f"{len(head.encode()):020d}")
-    (tmp_path / "cut").write_text(cut)
+    name, length = lines[0].rsplit(maxsplit=2)[0], len("".join(lines[:4]).encode())
+    first = f"{name} {length:020d}"
+    (tmp_path / "cut").write_text(
+        "".join([f"{first} {zlib.crc32(first.encode()):08x}\n", *lines[1:4]])
+    )
     again = clone(whole).set_params(checkpoint=tmp_path / "cut", resume=True).fit(d8.X, d8.y)
     strip = [(s.action, s.features, s.value) for s in whole.selection_.path]
     assert [(s.action, s.features, s.value) for s in again.selection_.path] == strip

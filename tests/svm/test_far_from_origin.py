@@ -138,3 +138,17 @@ def test_infinite_decisions_are_refused():
     machine = SVC(kernel="poly", degree=3, gamma=1.0).fit(POINTS, SIGNS)
     with pytest.raises(ValueError, match="very large values"):
         machine.decision_function([[1e150]])
+
+
+def test_a_machine_that_is_fitted_again_forgets_where_it_was():
+    X = np.array([[0.0], [1.0], [3.0], [4.5]])
+    y = np.array([-1, -1, 1, 1])
+    K = X @ X.T
+    machine = SVC(kernel="linear").fit(X + 1e9, y).set_params(kernel="precomputed").fit(K, y)
+    fresh = SVC(kernel="precomputed").fit(K, y)
+    np.testing.assert_array_equal(machine.decision_function(K), fresh.decision_function(K))
+
+
+def test_a_kernel_of_zeros_has_no_rounding():
+    machine = SVC(kernel="precomputed").fit(np.zeros((4, 4)), [0, 0, 1, 1])
+    assert np.isfinite(machine.kkt_violation_)

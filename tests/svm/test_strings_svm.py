@@ -24,6 +24,7 @@ from tamiz.kernels import RBF, GapWeighted
 from tamiz.kernels.strings import kernel as blocks
 from tamiz.persistence import ModelFileError
 from tamiz.persistence._compiled import check
+from tamiz.persistence._container import Budget
 from tamiz.search import ForwardSelection
 from tamiz.svm import SVC, SVDD, SVR, HardMarginSVC, OneClassSVM, radius_margin_bound
 
@@ -189,15 +190,16 @@ def test_saved_and_loaded(tmp_path, as_words):
     "items", [["a", ("b",)], [1, 2], [("a", ["b"])], [["a"]], [None], [np.ones(2)]]
 )
 def test_files_with_other_samples_are_refused(items):
+    budget = Budget(10**9, 1000)
     made = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         made[i] = item
     with pytest.raises(ModelFileError, match=r"not complete|do not fit together"):
-        check("tamiz.kernels.strings.texts.Texts", None, {"items": made, "_memo": {}})
+        check("tamiz.kernels.strings.texts.Texts", None, {"items": made, "_memo": {}}, budget)
     fine = np.array(["a"], dtype=object)
-    check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {}})
+    check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {}}, budget)
     with pytest.raises(ModelFileError, match="do not fit together"):
-        check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {"a": 1}})
+        check("tamiz.kernels.strings.texts.Texts", None, {"items": fine, "_memo": {"a": 1}}, budget)
 
 
 def test_weights_of_classes_warm_start_and_pickle():

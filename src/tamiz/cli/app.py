@@ -78,8 +78,11 @@ def run(arguments: list[str] | None) -> int:
     """Run the program; its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     listen_to_compiling(_say_nothing if {"-q", "--quiet"}.intersection(given) else tell)
-    with _signals() as caught:
-        code = _run(arguments, caught)
+    try:
+        with _signals() as caught:
+            code = _run(arguments, caught)
+    finally:
+        listen_to_compiling(None)
     # whoever was stopped may have shown what there was, and come to an end as usual
     if caught and code in (0, 130):
         return 130 if caught[0] == signal.SIGINT else 143
@@ -127,7 +130,7 @@ def _signals() -> Iterator[list[int]]:
         for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
             number = getattr(signal, name, None)
             # ignored in the background of a script
-            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, end)
     except ValueError:  # not in the main thread
         pass

@@ -31,7 +31,7 @@ def compile(
     Examples:  tamiz compile --jobs -1
                NUMBA_CACHE_DIR=/opt/tamiz-cache tamiz compile
     """
-    from tamiz.cli.console import CutShort, UsageProblem, say, tell
+    from tamiz.cli.console import Problem, UsageProblem, say, tell
     from tamiz.runtime.compiling import cache_folder, is_writable
     from tamiz.runtime.memory import shown_size
     from tamiz.runtime.progress import listen_to_compiling
@@ -59,7 +59,7 @@ def compile(
     for name, why in failed.items():
         tell(f"{name} could not be prepared: {why}")
     if failed:
-        raise CutShort(1)
+        raise Problem(f"{len(failed)} of {len(names)} parts could not be prepared.")
 
 
 def _kept(folder: Path) -> Iterator[Path]:

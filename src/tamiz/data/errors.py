@@ -19,7 +19,7 @@ def sentence(text: object, most: int = LONGEST) -> str:
 
     >>> text = sentence("column '" + "x" * 500 + "' is empty;\\nleave it out.")
     >>> len(text), text.endswith("xxx' is empty; leave it out.")
-    (110, True)
+    (104, True)
     """
     line = printable(" ".join(str(text).split()) if "\n" in str(text) else str(text))
     if len(line) > most:

@@ -240,16 +240,15 @@ class Checkpoint:
 
 
 class _Stamp(NamedTuple):
-    """Which file it is, and whether it was written since."""
+    """Which file it is: one that replaces it has another number, whatever its time."""
 
     device: int
     number: int
     size: int
-    changed: int
 
     @classmethod
     def of(cls, found: os.stat_result) -> _Stamp:
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(found.st_dev, found.st_ino, found.st_size)
 
 
 def _exchange(beside: Path, target: Path, ours: _Stamp | None) -> None:
@@ -262,10 +261,9 @@ def _exchange(beside: Path, target: Path, ours: _Stamp | None) -> None:
             return
         raise _in_use(target) from None
     try:
-        try:
-            _lock(file)
-        except OSError:  # another run is at this very place
-            raise _in_use(target) from None
+        # asked before it is locked, too: who is refused must not be in the way of the owner
+        if _Stamp.of(os.fstat(file)) != ours or not _locked(file, _WAITS):
+            raise _in_use(target)
         if not _Stamp.of(os.fstat(file)) == _Stamp.of(target.stat()) == ours:
             raise _in_use(target)
         if os.name == "nt":  # where no file can be replaced that is open
@@ -364,11 +362,16 @@ class Journal:
 
     def append(self, records: Iterable[Any]) -> None:
         """Write records, values that JSON can hold."""
-        content = "".join(
-            self._line(json.dumps(record, separators=(",", ":"))) for record in records
-        ).encode()
-        if content:
+        before = self._sum
+        try:
+            content = "".join(
+                self._line(json.dumps(record, separators=(",", ":"))) for record in records
+            ).encode()
             self._write(content, self._length)
+        except BaseException:  # the next line goes on from what is in the file
+            self._sum = before
+            raise
+        if content:
             self._length += len(content)
             self._commit()
 
@@ -399,9 +402,7 @@ class Journal:
             raise type(error)(
                 f"checkpoint={str(self.path)!r} cannot be written to ({error.strerror or error})."
             ) from None
-        try:
-            _lock(self._file)
-        except OSError:
+        if not _locked(self._file):
             os.close(self._file)
             self._file = None
             raise _in_use(self.path) from None
@@ -610,6 +611,20 @@ def _replace(new: Path, target: Path) -> None:
                 raise
             time.sleep(wait)
     new.replace(target)
+
+
+def _locked(file: int, waits: tuple[float, ...] = ()) -> bool:
+    """Keep other processes out, where the file system can; False if one of them stays inside."""
+    for wait in (0.0, *waits):
+        time.sleep(wait)
+        try:
+            _lock(file)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                return True  # there are no locks here
+        else:
+            return True
+    return False
 
 
 def _lock(file: int) -> None:

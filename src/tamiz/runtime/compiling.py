@@ -16,6 +16,7 @@ that it stands in and the version of numba are the same. Ours asks more, and les
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -26,7 +27,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -203,19 +205,46 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # whatever damaged bytes lead to
             return None
+        # two processes may have given two signatures one file, where nothing can be locked
+        return found if found is None or tuple(found.signature.args) == tuple(sig) else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            try:
-                super().save_overload(sig, data)
-            except (pickle.UnpicklingError, EOFError, ValueError, AttributeError):  # damaged
-                self.flush()
-                super().save_overload(sig, data)
+            with _alone(Path(self._cache_path)):
+                self._save(sig, data)
         except OSError:  # read-only, or full
             return
+
+    def _save(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except (pickle.UnpicklingError, EOFError, ValueError, AttributeError):  # damaged
+            self.flush()
+            super().save_overload(sig, data)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a folder of compiled functions, where that can be done.
+
+    numba reads its index, takes the next free number and writes both: two at once take one number.
+    """
+    try:
+        fcntl: Any = import_module("fcntl")
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 # ---------------------------------------------------------------------------------- announcing

@@ -117,7 +117,7 @@ class State:
         error = self.free.Q.rounding_error
         b, diag = self.point[0], np.abs(self.free.Q.diag())
         size = float(np.abs(b).max(initial=0.0))
-        if not error > 0 or not 0 < size < np.inf:
+        if not error > 0 or not 0 < size < np.inf or not diag.max(initial=0.0) > 0:
             return 0.0
         return error * size * float(np.sqrt(np.square(b / size) @ (diag / diag.max())))
 

@@ -238,6 +238,7 @@ class KernelMachine(BaseEstimator):
     def _store_expansion(self, X: Any, coef: Any) -> None:
         """Keep the samples with a coefficient in any machine; ``coef`` is (machines, samples)."""
         self.__dict__.pop("coef_", None)  # of an earlier fit with a linear kernel
+        self._intercept_there = None
         if sparse.issparse(coef):
             support = np.unique(coef.indices).astype(np.intp)
             self.dual_coef_ = coef[:, support].toarray()
@@ -262,7 +263,6 @@ class KernelMachine(BaseEstimator):
                 self._prepared = single
         if self.kernel_.is_linear:
             self.coef_ = self._as_dense(self.dual_coef_ @ self._measured(vectors))
-        self._intercept_there = None
         if self._centre is not None:
             self._intercept_there = self.intercept_
             self.intercept_ = self.intercept_ - self.coef_ @ self._centre

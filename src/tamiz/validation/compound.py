@@ -386,7 +386,7 @@ def text_encoding(name: str, value: Any) -> str:
     """The check for an encoding that Python knows."""
     try:
         "".encode(value)  # which refuses those that turn bytes into bytes
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, UnicodeError):
         raise refused(
             name, value, "is not known; use 'utf-8', 'cp1252', 'latin-1' or 'utf-16'."
         ) from None

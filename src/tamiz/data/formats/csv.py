@@ -105,7 +105,8 @@ class CsvReader(Reader):
     def bytes_in_memory(self) -> int | None:
         size = self.file.size * (PACKED if self.file.packed else 1)
         lines = max(1, self.file.head.count(b"\n"))
-        return int(8 * len(self.names) * size / max(1.0, len(self.file.head) / lines))
+        about = 8 * len(self.names) * size / max(1.0, len(self.file.head) / lines)
+        return int(min(about, 8 * size))  # a cell has a byte at least; empty lines have no cells
 
     def settle(self, surveyed: bool) -> None:
         self.settled = True
