@@ -250,6 +250,19 @@ def difference(a, b, where="model"):
     return None if same else f"{where}: {a!r:.80} and {b!r:.80}"
 
 
+def are_close(a, b):
+    """Whether two answers are equal but for the last digits, which BLAS may round in other ways.
+
+    How it divides a product depends on what was asked of it before in its process.
+    """
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(are_close(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray) and a.dtype.kind == "f" and a.size:
+        scale = np.abs(a[np.isfinite(a)]).max(initial=0.0)
+        return a.shape == b.shape and np.allclose(a, b, 0.0, 1e-13 * scale, equal_nan=True)
+    return difference(a, b) is None
+
+
 def first(found):
     return next((text for text in found if text is not None), None)
 
@@ -288,7 +301,7 @@ def compare_folder(folder):
             found = answers(model, X if "frame" not in expected else make_frame()[0][list(X)])
         expected.pop("frame", None)
         text = difference(expected, found, key)
-        if text is not None:
+        if text is not None and not are_close(expected, found):
             print(text)
         done += 1
     print(*seen, done)
