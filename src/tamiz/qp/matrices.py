@@ -412,7 +412,7 @@ def put_cross(entries: np.ndarray, target: np.ndarray, places: np.ndarray) -> No
 
 
 @njit(cache=True, nogil=True)
-def _copy_rows(start, stop, source, target, places):  # type: ignore[no-untyped-def]
+def _copy_rows(start: Any, stop: Any, source: Any, target: Any, places: Any) -> None:
     for r in range(start, stop):
         row, out = source[r], target[places[r]]
         for c in range(len(row)):
@@ -420,7 +420,7 @@ def _copy_rows(start, stop, source, target, places):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _put_columns(start, stop, entries, target, places):  # type: ignore[no-untyped-def]
+def _put_columns(start: Any, stop: Any, entries: Any, target: Any, places: Any) -> None:
     tile = 16  # entries of a row that come into the cache together
     for c0 in range(start, stop, tile):
         c1 = min(c0 + tile, stop)
