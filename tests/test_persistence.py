@@ -251,9 +251,10 @@ def difference(a, b, where="model"):
 
 
 def are_close(a, b):
-    """Whether two answers are equal but for the last digits, which BLAS may round in other ways.
+    """Whether two answers are equal but for the last digits.
 
-    How it divides a product depends on what was asked of it before in its process.
+    With numba 0.60, a radial tile that this process has just compiled may round otherwise than the
+    same tile loaded from the cache by the other process.
     """
     if isinstance(a, dict):
         return list(a) == list(b) and all(are_close(a[key], b[key]) for key in a)
