@@ -32,11 +32,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads
-from tamiz.tree.forest import Bins, Forest, check_forest, join_trees, leaf_sums, part_rows
+from tamiz.tree.forest import (
+    Bins,
+    Forest,
+    check_forest,
+    join_trees,
+    leaf_sums,
+    part_rows,
+    training_part,
+)
 from tamiz.validation import (
     N_JOBS,
-    check_class_weight,
-    check_classes,
     check_regression_target,
     check_sample_weight,
     check_X,
@@ -193,18 +199,8 @@ class BoostingClassifier(ClassifierMixin, _BoostedTrees):
         -------
         self : BoostingClassifier
         """
-        with unchanged_on_error(self):
-            self._validate_params()
-            X = check_X(self, X, reset=True)
-            weight = check_sample_weight(sample_weight, len(X))
-            labels = check_classes(y, len(X), weight=weight)
-            kept = np.flatnonzero(weight)
-            labels = labels._replace(codes=labels.codes[kept])
-            by_class = check_class_weight(self.class_weight, labels, weight[kept])
-        weight = weight[kept] * by_class[labels.codes]
-        used = weight > 0
-        self.classes_ = labels.classes
-        self._boost(X[kept[used]], labels.codes[used], weight[used], len(labels.classes))
+        self.classes_, X, codes, weight = training_part(self, X, y, sample_weight)
+        self._boost(X, codes, weight, len(self.classes_))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

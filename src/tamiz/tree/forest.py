@@ -127,20 +127,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         -------
         self : ForestClassifier
         """
-        with unchanged_on_error(self):
-            self._validate_params()
-            X = check_X(self, X, reset=True)
-            weight = check_sample_weight(sample_weight, len(X))
-            labels = check_classes(y, len(X), weight=weight)
-            kept = np.flatnonzero(weight)
-            labels = labels._replace(codes=labels.codes[kept])
-            by_class = check_class_weight(self.class_weight, labels, weight[kept])
-        weight = weight[kept] * by_class[labels.codes]
-        used = weight > 0
-        X, codes, weight = X[kept[used]], labels.codes[used], weight[used]
+        classes, X, codes, weight = training_part(self, X, y, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         rules = ForestRules(
-            len(labels.classes),
+            len(classes),
             features_tried(self.max_features, X.shape[1]),
             self.min_samples_leaf,
             self.splits == "random",
@@ -158,7 +148,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 n_trees=self.n_estimators,
                 seed=seed,
             )
-        self.classes_ = labels.classes
+        self.classes_ = classes
         self.bins_ = tuple(bins)
         self.forest_ = tuple(forest)
         total = float(forest.gains.sum())
@@ -205,6 +195,27 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
 
 _MOST_BINS = 64
+
+
+def training_part(
+    estimator: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Check what a classifier with class weights is fitted to.
+
+    Returns the labels, then the samples that weigh something, the codes of their classes, and their
+    weights, those of the classes included.
+    """
+    with unchanged_on_error(estimator):
+        estimator._validate_params()
+        X = check_X(estimator, X, reset=True)
+        weight = check_sample_weight(sample_weight, len(X))
+        labels = check_classes(y, len(X), weight=weight)
+        kept = np.flatnonzero(weight)
+        labels = labels._replace(codes=labels.codes[kept])
+        by_class = check_class_weight(estimator.class_weight, labels, weight[kept])
+    weight = weight[kept] * by_class[labels.codes]
+    used = weight > 0
+    return labels.classes, X[kept[used]], labels.codes[used], weight[used]
 
 
 class Bins(NamedTuple):

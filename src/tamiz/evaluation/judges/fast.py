@@ -207,38 +207,57 @@ def _decided(classes: np.ndarray, values: np.ndarray, scheme: str) -> Predicted:
 # --------------------------------------------------------------------------------- forests
 
 
+class _Binned(NamedTuple):
+    """The features of a question in bins, one row each."""
+
+    codes: np.ndarray
+    counts: np.ndarray
+    lowest: np.ndarray
+    codes_test: np.ndarray
+
+
+def _binned(
+    part: Division, questions: list[Question]
+) -> Iterator[tuple[int, np.ndarray, list[int], _Binned]]:
+    """The questions, each with its features in bins; a feature is cut once for all of them."""
+    every = np.unique(np.concatenate([question.features for question in questions]))
+    Z = np.ascontiguousarray(part.Z[:, every])
+    bins = Bins.of(Z)
+    codes, codes_test = bins.codes(Z), bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
+    lowest = bins.lowest(Z, codes)
+    for place, features, wanted in questions:
+        rows = np.searchsorted(every, features)
+        yield place, features, wanted, _Binned(
+            np.ascontiguousarray(codes[rows]), bins.counts[rows], lowest[rows],
+            np.ascontiguousarray(codes_test[rows]),
+        )  # fmt: skip
+
+
 def _forests(
     estimator: ForestClassifier,
     part: Division,
     questions: list[Question],
     candidates: list[dict[str, Any]],
 ) -> Iterator[Reply]:
-    every = np.unique(np.concatenate([question.features for question in questions]))
-    Z = np.ascontiguousarray(part.Z[:, every])
-    bins = Bins.of(Z)
-    codes = bins.codes(Z)
-    lowest = bins.lowest(Z, codes)
-    codes_test = bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
-    for place, features, wanted in questions:
-        rows = np.searchsorted(every, features)
+    for place, features, wanted, binned in _binned(part, questions):
         for c in wanted:
             given = {**estimator.get_params(), **resolved(candidates[c], len(features))}
             forest = grow_forest(
-                np.ascontiguousarray(codes[rows]),
-                bins.counts[rows],
-                lowest[rows],
+                binned.codes,
+                binned.counts,
+                binned.lowest,
                 part.codes,
                 part.weight,
                 rules=ForestRules(
                     len(part.classes),
-                    features_tried(given["max_features"], len(rows)),
+                    features_tried(given["max_features"], len(features)),
                     given["min_samples_leaf"],
                     given["splits"] == "random",
                 ),
                 n_trees=_n_trees(given["n_estimators"], part.inner),
                 seed=int(check_random_state(_seed(given, part)).randint(2**31 - 1)),
             )
-            found = forest_proportions(forest, np.ascontiguousarray(codes_test[rows]))
+            found = forest_proportions(forest, binned.codes_test)
             decisions = found[:, 1] - 0.5 if len(part.classes) == 2 else found
             yield (
                 place,
@@ -253,24 +272,19 @@ def _boosted(
     questions: list[Question],
     candidates: list[dict[str, Any]],
 ) -> Iterator[Reply]:
-    every = np.unique(np.concatenate([question.features for question in questions]))
-    Z = np.ascontiguousarray(part.Z[:, every])
-    bins = Bins.of(Z)
-    codes, codes_test = bins.codes(Z), bins.codes(np.ascontiguousarray(part.Z_test[:, every]))
     n_classes = len(part.classes)
-    for place, features, wanted in questions:
-        rows = np.searchsorted(every, features)
+    for place, features, wanted, binned in _binned(part, questions):
         for c in wanted:
             given = {**estimator.get_params(), **resolved(candidates[c], len(features))}
             start, forest = boost(
-                np.ascontiguousarray(codes[rows]),
-                bins.counts[rows],
+                binned.codes,
+                binned.counts,
                 part.codes,
                 part.weight,
                 n_classes,
                 rules=BoostingRules.of(given),
             )
-            values = start + leaf_sums(forest, np.ascontiguousarray(codes_test[rows]))
+            values = start + leaf_sums(forest, binned.codes_test)
             found = class_probabilities(values)
             decisions = values[:, 0] if n_classes == 2 else values
             predicted = part.classes[found.argmax(axis=1)]
