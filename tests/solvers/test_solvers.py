@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -17,10 +19,12 @@ from tamiz.qp import (
     svc_problem,
     svr_problem,
 )
+from tamiz.runtime.threads import run_tiles
 from tamiz.solvers import SOLVERS as CHOICE
 from tamiz.solvers import (
     Status,
     descent,
+    pairs,
     solve,
     solve_chunking,
     solve_decomposition,
@@ -28,9 +32,9 @@ from tamiz.solvers import (
     working_sets,
 )
 from tamiz.solvers.descent import newton
-from tamiz.solvers.pairs import BoxPoint
+from tamiz.solvers.pairs import CONVERGED, BoxPoint, run_pairs, run_pairs_in_team
 from tamiz.solvers.working_sets import RowCache, WorkingBlock
-from tests.calls import interrupted, watched
+from tests.calls import interrupted, slowed, watched
 
 SOLVERS = [solve_smo, solve_decomposition, solve_chunking]
 
@@ -167,6 +171,80 @@ class TestNewton:
         slow = solve_smo(problem, tol=1e-4)
         assert fast.objective <= slow.objective + 1e-4 * abs(slow.objective)
         assert fast.iterations < 0.2 * slow.iterations
+
+
+def pair_steps(n=3100, copies=1):
+    """A problem of pair steps: matrix, its diagonal, copies, and a fresh point."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
+    y[::7] *= -1.0
+    K = rbf_kernel(X, gamma=0.5).astype(np.float32)
+    y = np.concatenate([y, -y[: (copies - 1) * n]])
+
+    def point():
+        return BoxPoint(np.zeros(len(y)), -y, np.minimum(5.0 * y, 0.0), np.maximum(5.0 * y, 0.0))
+
+    return (K, np.ascontiguousarray(K.diagonal()), copies), point
+
+
+class TestTeam:
+    @pytest.mark.parametrize(("copies", "shares", "threads"), [(1, 2, 2), (1, 5, 2), (2, 3, 3)])
+    def test_takes_the_steps_of_one_thread(self, monkeypatch, copies, shares, threads):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        problem, point = pair_steps(copies=copies)
+        alone, together = point(), point()
+        for steps in (1, 0, 300, 100_000):
+            expected = run_pairs(*problem, alone, 1e-2, steps)
+            assert run_pairs_in_team(shares, *problem, together, 1e-2, steps) == expected
+            np.testing.assert_array_equal(together.b, alone.b)
+            np.testing.assert_array_equal(together.g, alone.g)
+        assert expected[0] == CONVERGED
+        assert expected[1] > 300
+
+    def test_threads_that_do_not_come_are_not_waited_for(self, monkeypatch):
+        """The pool is busy: whoever leads does all of it."""
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        problem, point = pair_steps()
+        alone, together = point(), point()
+        begun, ended = threading.Event(), threading.Event()
+
+        def busy(start, stop):
+            if start:
+                begun.set()
+                ended.wait(60)
+            elif begun.wait(60):
+                try:
+                    return run_pairs_in_team(4, *problem, together, 1e-2, 500)
+                finally:
+                    ended.set()
+
+        found = run_tiles(busy, 2)[0]
+        assert found == run_pairs(*problem, alone, 1e-2, 500)
+        np.testing.assert_array_equal(together.b, alone.b)
+
+    def test_an_interruption_ends_it(self, monkeypatch, limits):
+        """Ctrl-C before the first pass: the others do not wait for it."""
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        limits(pairs, _PATIENCE=2**62)
+        problem, point = pair_steps()
+        with interrupted(pairs, "run_pairs"), pytest.raises(KeyboardInterrupt):
+            run_pairs_in_team(2, *problem, point(), 1e-2, 500)
+        assert run_tiles(lambda start, stop: stop - start, 2) == [1, 1]
+
+    @pytest.mark.parametrize("slow", ["run_pairs", "run_pairs_in_team"])
+    def test_the_slower_way_is_only_tried(self, monkeypatch, limits, slow):
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        limits(descent, _TEAM_VARIABLES=100, _SHARE_COST=50, _TRIAL_STEPS=2)
+        problem, point = pair_steps(n=400)
+        alone, together = point(), point()
+        expected = run_pairs(*problem, alone, 1e-2, 200)
+        other = "run_pairs" if slow != "run_pairs" else "run_pairs_in_team"
+        with slowed(descent, slow, 0.05) as tried, watched(descent, other) as used:
+            assert descent.Descent(problem[0], 1).run(together, 1e-2, 200) == expected
+        np.testing.assert_array_equal(together.b, alone.b)
+        assert sum(call.args[-1] for call in tried) == 2
+        assert sum(call.args[-1] for call in used) >= 198
 
 
 class TestRowCache:

@@ -263,3 +263,19 @@ def test_parameters_that_are_set_later_do_not_change_a_fitted_machine(kernel):
     machine.set_params(**{f"kernel__{name}": 3 for name in names})
     assert names and np.array_equal(machine.decision_function(X), before)
     assert not np.array_equal(machine.fit(X, y).decision_function(X), before)
+
+
+@pytest.mark.parametrize("cache_mb", [2000, 20], ids=["whole matrix", "working sets"])
+def test_answers_do_not_depend_on_the_number_of_threads(monkeypatch, cache_mb):
+    X, y = make_classification(4200, 6, flip_y=0.1, random_state=0)
+    machines = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        machines.append(SVC(C=10.0, gamma=0.2, cache_mb=cache_mb).fit(X, y))
+    one, three = machines
+    assert three.n_iter_ == one.n_iter_
+    np.testing.assert_allclose(three.alpha_, one.alpha_, atol=1e-6)
+    assert three.objective_ == pytest.approx(one.objective_, rel=1e-9)
+    np.testing.assert_allclose(
+        three.decision_function(X[:500]), one.decision_function(X[:500]), atol=1e-6
+    )

@@ -20,12 +20,14 @@ for small problems, where it makes the answer independent of the order of the sa
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 from scipy import linalg
 
 from tamiz.qp.problem import kkt_violation
-from tamiz.runtime.threads import one_blas_thread
-from tamiz.solvers.pairs import RUNNING, STALLED, BoxPoint, run_pairs
+from tamiz.runtime.threads import n_threads, one_blas_thread
+from tamiz.solvers.pairs import RUNNING, STALLED, BoxPoint, run_pairs, run_pairs_in_team
 
 #: Problems with more variables than this are not finished to rounding.
 MAX_VARIABLES = 600
@@ -41,6 +43,13 @@ _RESCUES = 50
 _RIDGE = 1e-11
 _EPS = float(np.finfo(np.float64).eps)
 
+#: Steps over fewer variables are taken by one thread. A share of a pass costs about what 150
+#: variables cost, so that the best number of shares grows with the root of the variables.
+_TEAM_VARIABLES = 4096
+_SHARE_COST = 150
+_TRIAL_STEPS = 100
+_TRIAL_EVERY = 32
+
 
 class Descent:
     """Pair steps on a dense matrix, with a Newton step in between where that pays.
@@ -53,9 +62,9 @@ class Descent:
 
     def __init__(self, K: np.ndarray, copies: int):
         self.K = K
-        self.diag = diagonal(K)
         self.copies = copies
-        self.largest = float(np.abs(self.diag).max(initial=0.0))
+        self.pairs = _Pairs(K, copies)
+        self.largest = float(np.abs(self.pairs.diag).max(initial=0.0))
         self.rescues = 0
         self.spent = 0.0  # on pair steps since the last Newton step
         self.solves = 2  # of the last Newton step, a guess at first
@@ -67,7 +76,7 @@ class Descent:
         per_step = 300.0 + 1.3 * len(b)
         while True:
             steps = min(max_steps - total, max(200, len(b) // 8))
-            code, done, low, high = run_pairs(self.K, self.diag, self.copies, point, tol, steps)
+            code, done, low, high = self.pairs.run(point, tol, steps)
             total += done
             self.spent += per_step * done
             if code == RUNNING and self._drowns(b, tol):
@@ -95,6 +104,49 @@ class Descent:
     def _drowns(self, b: np.ndarray, tol: float) -> bool:
         """Whether rounding in the gradient exceeds the tolerance, so that no step can help."""
         return _EPS * self.largest * float(np.abs(b).max(initial=0.0)) > tol
+
+
+class _Pairs:
+    """Pair steps by one thread or by a team of them, whichever was faster when last tried.
+
+    The steps are the same to the bit. Threads of a team do not sleep between passes, so on cores
+    that others use as well a team can be slower than one thread alone.
+    """
+
+    def __init__(self, K: np.ndarray, copies: int):
+        self.of = K, diagonal(K), copies
+        self.diag = self.of[1]
+        self.seconds = {1: 0.0}  # of a step, by the number of shares
+        self.runs = 0
+
+    def run(self, point: BoxPoint, tol: float, max_steps: int) -> tuple[int, int, float, float]:
+        """Take up to ``max_steps`` pair steps; arguments and result as :func:`run_pairs`."""
+        size = len(point.b)
+        most = min(n_threads(), int((size / _SHARE_COST) ** 0.5))
+        if size < _TEAM_VARIABLES or most < 2:
+            found: tuple[int, int, float, float] = run_pairs(*self.of, point, tol, max_steps)
+            return found
+        if most not in self.seconds:
+            run_pairs_in_team(most, *self.of, point, tol, 0)  # compiles, if need be
+            self.seconds = {1: 0.0, most: 0.0}
+        total = 0
+        while True:
+            trial = self.runs % _TRIAL_EVERY
+            steps = max_steps - total
+            if trial < 2:
+                shares, steps = (1, most)[trial], min(steps, _TRIAL_STEPS)
+            else:
+                shares = min(self.seconds, key=self.seconds.__getitem__)
+            start = perf_counter()
+            if shares == 1:
+                code, done, low, high = run_pairs(*self.of, point, tol, steps)
+            else:
+                code, done, low, high = run_pairs_in_team(shares, *self.of, point, tol, steps)
+            self.seconds[shares] = (perf_counter() - start) / max(1, done)
+            self.runs += 1
+            total += done
+            if code != RUNNING or total >= max_steps:
+                return code, total, low, high
 
 
 def diagonal(K: np.ndarray) -> np.ndarray:
