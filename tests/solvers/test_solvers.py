@@ -235,7 +235,7 @@ class TestTeam:
     @pytest.mark.parametrize("slow", ["run_pairs", "run_pairs_in_team"])
     def test_the_slower_way_is_only_tried(self, monkeypatch, limits, slow):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
-        limits(descent, _TEAM_VARIABLES=100, _SHARE_COST=50, _TRIAL_STEPS=2)
+        limits(descent, _TEAM_VARIABLES=100, _TEAM_THREADS=2, _SHARE_COST=50, _TRIAL_STEPS=2)
         problem, point = pair_steps(n=400)
         alone, together = point(), point()
         expected = run_pairs(*problem, alone, 1e-2, 200)

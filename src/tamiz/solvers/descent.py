@@ -43,9 +43,10 @@ _RESCUES = 50
 _RIDGE = 1e-11
 _EPS = float(np.finfo(np.float64).eps)
 
-#: Steps over fewer variables are taken by one thread. A share of a pass costs about what 150
-#: variables cost, so that the best number of shares grows with the root of the variables.
+#: Steps over fewer variables, or with fewer threads, are taken by one thread. A share of a pass
+#: costs about what 150 variables cost: the best number of shares grows with the root of them.
 _TEAM_VARIABLES = 4096
+_TEAM_THREADS = 4
 _SHARE_COST = 150
 _TRIAL_STEPS = 100
 _TRIAL_EVERY = 32
@@ -123,7 +124,7 @@ class _Pairs:
         """Take up to ``max_steps`` pair steps; arguments and result as :func:`run_pairs`."""
         size = len(point.b)
         most = min(n_threads(), int((size / _SHARE_COST) ** 0.5))
-        if size < _TEAM_VARIABLES or most < 2:
+        if size < _TEAM_VARIABLES or most < _TEAM_THREADS:
             found: tuple[int, int, float, float] = run_pairs(*self.of, point, tol, max_steps)
             return found
         if most not in self.seconds:
