@@ -109,6 +109,12 @@ def test_positive_class():
         opt.check_positive(load("diabetes"), "1")
 
 
+@pytest.mark.parametrize("command", sorted(GROUP.commands))
+def test_what_a_command_says_of_itself_fits_a_terminal_of_80_columns(command):
+    """Lines are shown as they are written: a longer one would be broken once more."""
+    assert all(len(line) <= 78 for line in GROUP.commands[command].help.splitlines())
+
+
 @pytest.mark.parametrize("command", ["rank", "compare", "tune"])
 def test_commands_have_all_options_of_reading(command):
     known = {word for one in GROUP.commands[command].params for word in one.opts}

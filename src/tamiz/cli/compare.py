@@ -50,7 +50,7 @@ def compare(
     checkpoint: Checkpoint = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Compare methods: honest error by number of features, selection bias, stability.
+    """Compare methods: honest error by size, selection bias, stability.
 
     Example:  tamiz compare colon -m fisher,mrmr,rfe,ho-svm --out colon.html
     """

@@ -24,9 +24,10 @@ def compile(
 ) -> None:
     """Compile all functions now, so that no later run waits for it.
 
-    Every estimator is fitted once to a small table, of each kind that it takes. What is compiled
-    is kept in the folder that NUMBA_CACHE_DIR names, else beside the installed source. Run it
-    when an image is built; whoever uses the image need not be able to write to the folder.
+    Every estimator is fitted once to a small table, of each kind that it takes.
+    What is compiled is kept in the folder that NUMBA_CACHE_DIR names, else beside
+    the installed source. Run it when an image is built; whoever uses the image
+    need not be able to write to the folder.
 
     Examples:  tamiz compile --jobs -1
                NUMBA_CACHE_DIR=/opt/tamiz-cache tamiz compile

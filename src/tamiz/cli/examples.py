@@ -21,7 +21,8 @@ def demo(
 ) -> None:
     """Select features of the breast-cancer data, and write a report.
 
-    569 tumours, 30 measurements of cell nuclei, benign or malignant. Nothing is downloaded.
+    569 tumours, 30 measurements of cell nuclei, benign or malignant. Nothing is
+    downloaded.
     """
     from pathlib import Path
 
@@ -64,8 +65,9 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of the documents that tamiz follows.
 
-    Examples:  tamiz reproduce
-               tamiz reproduce P3 --repeats 20
+    Example:  tamiz reproduce P3 --repeats 20
+
+    Without a name it lists them.
     """
     from tamiz.cli.console import say, say_json, table, usage
     from tamiz.reproduce.reproduce import available

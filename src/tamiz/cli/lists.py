@@ -24,7 +24,7 @@ def methods(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """List every method: family, what it looks at, cost, and what data it takes; and the judges.
+    """List methods (family, what they look at, cost, data they take) and judges.
 
     Example:  tamiz methods --family filter
     """
@@ -88,8 +88,9 @@ def datasets(
 ) -> None:
     """List the data sets that can be named instead of a file.
 
-    All come with the installation. A file in the folder that the environment variable TAMIZ_DATA
-    names (NAME.csv.gz or NAME.npz) is read instead of the packaged one.
+    All come with the installation. A file in the folder that the environment
+    variable TAMIZ_DATA names (NAME.csv.gz or NAME.npz) is read instead of the
+    packaged one.
 
     Example:  tamiz datasets --about colon
     """

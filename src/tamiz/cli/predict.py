@@ -38,9 +38,9 @@ def predict(
 
     Example:  tamiz predict model.tamiz new.csv --out predictions.csv
 
-    The new table needs the columns that the model uses ('tamiz show' lists them), in any order;
-    others are ignored. Identifiers are copied. If it has the target too, or --labels names a file
-    that does, the error is reported.
+    The new table needs the columns that the model uses ('tamiz show' lists them),
+    in any order; others are ignored. Identifiers are copied. If it has the target
+    too, or --labels names a file that does, the error is reported.
     """
     from tamiz.cli.console import UsageProblem, say_json, tell, usage
 

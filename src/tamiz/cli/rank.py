@@ -56,13 +56,14 @@ def rank(
     """Rank the features by one method.
 
     Examples:  tamiz rank genes.csv --method mrmr -k 50
-               tamiz rank credit.csv -t default -m relieff --json | jq '.features[0].name'
+               tamiz rank credit.csv -t default -m relieff --json | jq .features
 
-    A file that is large for the free memory is read in batches, several times if need be.
-    Pictures of its report (--out) show a sample of the rows, and say so.
+    A file that is large for the free memory is read in batches, several times if
+    need be. Pictures of its report (--out) show a sample of the rows, and say so.
 
-    Machines and searches rank standardised features, as in 'tamiz select' (--scale changes that);
-    filters do not depend on units. One method gives one order in both commands.
+    Machines and searches rank standardised features, as in 'tamiz select'
+    (--scale changes that); filters do not depend on units. One method gives one
+    order in both commands.
 
     A ranking says nothing about the error to expect: 'tamiz select' does.
     """

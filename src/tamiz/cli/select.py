@@ -114,14 +114,15 @@ def select(
     """Recommend a subset of features, with an honest error and the reasons.
 
     Examples:  tamiz select my.csv --out report.html
-               tamiz select credit.csv -t default --positive yes --save model.tamiz
+               tamiz select credit.csv -t default --positive yes --save my.tamiz
 
-    All combinations of method, judge and number of features compete by repeated cross-validation.
-    There are two answers: the smallest subset that is good enough, and the most accurate one. The
-    error is that of the whole procedure: everything is chosen inside the training parts.
+    All combinations of method, judge and number of features compete by repeated
+    cross-validation. There are two answers: the smallest subset that is good
+    enough, and the most accurate one. The error is that of the whole procedure:
+    everything is chosen inside the training parts.
 
-    By default it takes about a minute; --time-budget gives it more, or less. Ctrl-C shows what is
-    there.
+    By default it takes about a minute; --time-budget gives it more, or less.
+    Ctrl-C shows what is there.
     """
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
