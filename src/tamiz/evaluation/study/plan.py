@@ -480,10 +480,11 @@ def _fit_into(plan: StudyPlan, workload: _Workload, fixed: Fixed) -> StudyPlan:
         _no_apparent,
         *drop,
         _fewer_rows,
-        *([] if fixed.cv else [_fewer_folds]),
+        *([] if fixed.cv else [_fewer_folds(4)]),
         *drop,
         _fewer_rows,
         _fewer_rows,
+        *([] if fixed.cv else [_fewer_folds(3)]),
         *([] if fixed.judges else [_without_judge("forest")]),
         _fewer_rows,
         *([] if fixed.judges else [_without_judge("rbf"), _without_judge("boosting")]),
@@ -542,8 +543,9 @@ def _no_apparent(plan: StudyPlan) -> StudyPlan:
     return _without(plan, "apparent error", "", why, "--time-budget SECONDS", apparent=False)
 
 
-def _fewer_folds(plan: StudyPlan) -> StudyPlan:
-    return replace(plan, cv=min(plan.cv, 3))
+def _fewer_folds(most: int) -> Callable[[StudyPlan], StudyPlan]:
+    # an interval from three folds is twice as wide as one from five
+    return lambda plan: replace(plan, cv=min(plan.cv, most))
 
 
 def _without_judge(name: str) -> Callable[[StudyPlan], StudyPlan]:
