@@ -310,7 +310,11 @@ class _SubsetSearch:
             self._free_each(M, most, whole.chosen)
             self._find_needed(best)
             M = self._strengthened(M, best)
-            if self._late(_FOR_LIMITS) or self._enough(best) or self.in_play.sum() == whole.chosen.sum():
+            if (
+                self._late(_FOR_LIMITS)
+                or self._enough(best)
+                or self.in_play.sum() == whole.chosen.sum()
+            ):
                 break
             whole = p.fit(self.in_play)
         return M
@@ -454,7 +458,9 @@ def _matrices(
     rows = sparse.vstack(
         [
             sparse.hstack([sparse.vstack(links), sparse.block_diag(blocks)]),
-            sparse.hstack([uses, sparse.csr_array((len(program.limits), len(M) * (2 * p + 1 + n)))]),
+            sparse.hstack(
+                [uses, sparse.csr_array((len(program.limits), len(M) * (2 * p + 1 + n)))]
+            ),
         ],
         format="csc",
     )

@@ -249,9 +249,7 @@ class SparseLinearMachine(LinearDecision, Selector):
         n_kept = int(np.count_nonzero(scores))
         left = [fit.left for fit in fits if fit.left is not None]
         ties = [np.max(left, axis=0)] if left else []
-        order = order_by(
-            _levels(scores, _SAME_WEIGHT), *(_levels(key, _SAME_KEY) for key in ties)
-        )
+        order = order_by(_levels(scores, _SAME_WEIGHT), *(_levels(key, _SAME_KEY) for key in ties))
         self._finish(
             order=order,
             support=self._selected(scores, order),

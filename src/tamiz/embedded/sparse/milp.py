@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import number_to_select
-from tamiz.embedded.rfe.selector import SVMRFE
 from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.subset_program import SubsetProgram, SubsetResult, solve_subset_program
-from tamiz.validation import Units, check_units, refused
+from tamiz.svm.linear import LinearMachine
+from tamiz.validation import Units, check_units, number_to_drop, refused
 
-_WIDE = 60  # features beyond which RFE drops a tenth at a time
+_WIDE = 60  # units beyond which the elimination drops a tenth at a time
 
 
 class MILPSVM(SparseLinearMachine):
@@ -283,7 +283,7 @@ class MILPSVM(SparseLinearMachine):
         return (units.totals(scores) > 0.0)[units.of_feature()]
 
     def _why_unfinished(self) -> str:
-        if self.status_ == "time_limit":
+        if self.gap_ is not None and self.status_ == "time_limit":
             return (
                 f"time was up after {self.time_limit:g} s; the objective is at most "
                 f"{100 * self.gap_:.3g} % above the least one (gap_). Raise time_limit or tol, "
@@ -303,7 +303,9 @@ class _Limits(NamedTuple):
         """Refuse limits that no unit keeps."""
         found = cls(np.array(uses, dtype=np.float64), np.array(most, dtype=np.float64))
         if not (found.uses <= found.most[:, None]).all(axis=0).any():
-            least = ", ".join(f"{use.min():g} of {most:g}" for use, most in zip(*found))
+            least = ", ".join(
+                f"{use.min():g} of {most:g}" for use, most in zip(*found, strict=True)
+            )
             what = "feature" if units.single else "feature or group"
             raise ValueError(
                 f"No {what} can be selected: even the least one uses more than there is "
@@ -326,21 +328,24 @@ def _part_of(total: float, wanted: Any) -> float:
 def _order_by_elimination(
     problems: list[BinaryProblem], units: Units, progress: Progress
 ) -> np.ndarray:
-    """Units by recursive elimination with the same penalties, best first."""
-    n_units = len(units.members)
-    if n_units == 1:
-        return np.zeros(1, dtype=np.intp)
-    progress.update("elimination")
-    signs = np.array([problem.signs for problem in problems])
-    labels = signs[0] if len(signs) == 1 else signs.argmax(axis=0)
-    rfe = SVMRFE(
-        int(units.sizes.min()),
-        step=1 if n_units <= _WIDE else 0.1,
-        multiclass="ovr",
-        feature_groups=None if units.single else [list(map(int, u)) for u in units.members],
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a start need not be good
-        rfe.fit(problems[0].X, labels, np.mean([problem.C for problem in problems], axis=0))
-    unit = units.of_feature()[rfe.order_]
-    return unit[np.sort(np.unique(unit, return_index=True)[1])]
+    """Units by recursive elimination with the same penalties, best first.
+
+    The losses are squared: that machine takes a moment at any ``C``, and a start need not be good.
+    """
+    left, gone = np.arange(len(units.members)), []
+    while len(left) > 1:
+        progress.update(f"elimination, {len(left)} left")
+        features = np.sort(np.concatenate([units.members[u] for u in left]))
+        squares = np.zeros(units.n_features)
+        for problem in problems:
+            machine = LinearMachine(C=1.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                machine.fit(problem.X[:, features], problem.signs, problem.C)
+            squares[features] += machine.coef_[0] ** 2
+        worth = units.totals(squares)[left]
+        n_drop = number_to_drop(1 if len(left) <= _WIDE else 0.1, len(left), 1)
+        drop = np.argsort(worth, kind="stable")[:n_drop]
+        gone.append(left[drop])
+        left = np.delete(left, drop)
+    return np.concatenate([left, *(part[::-1] for part in reversed(gone))])
