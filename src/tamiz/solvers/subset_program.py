@@ -226,17 +226,19 @@ class _SubsetSearch:
         p, n_nodes, status = self.program, 0, "converged"
         whole = p.fit(np.ones(p.n_units, dtype=bool))
         self.bound = float(whole.bounds.sum())
-        orders = [np.argsort(-p.totals(np.abs(whole.W)), kind="stable"), *starts]
         best = whole
         if not p.fits(whole.chosen):
-            best = self._improved(min((p.fit(p.filled(order)) for order in orders), key=_value))
+            first = [p.fit(p.filled(order)) for order in starts]
+            best = self._improved(min((self._reduced(whole), *first), key=_value))
         start = best.objective
         try:
             M = self._limits(whole, best) if largest is None else largest
             while not self._enough(best):
                 found, bound, nodes, status = self._branch(M, best)
                 n_nodes += nodes
-                best = self._improved(min((found, best), key=_value))
+                best = min((found, best), key=_value)
+                if status != "converged":
+                    best = self._improved(best)
                 if not (np.abs(best.W) > M * (1.0 + 1e-6)).any():
                     self.bound = max(self.bound, bound)
                     break
@@ -251,6 +253,20 @@ class _SubsetSearch:
             status = "stalled"
         bound = min(self.bound, best.objective)
         return SubsetResult(best, bound, n_nodes, status, start, int(self.in_play.sum()))
+
+    def _reduced(self, fit: SubsetFit) -> SubsetFit:
+        """Leave out units of little weight, a quarter at a time, until the rest fits."""
+        p = self.program
+        while not p.fits(fit.chosen):
+            worth = np.where(fit.chosen & self.in_play, p.totals(np.abs(fit.W)), -1.0)
+            order = np.argsort(-worth, kind="stable")
+            fitting = p.filled(order)
+            keep = max(int(fitting.sum()), 3 * int(fit.chosen.sum()) // 4)
+            chosen = np.zeros_like(fitting)
+            chosen[order[:keep]] = True
+            last = keep == fitting.sum() or keep == fit.chosen.sum() or self._late(_FOR_STARTS)
+            fit = p.fit(fitting if last else chosen)
+        return fit
 
     def _enough(self, best: SubsetFit) -> bool:
         return best.objective - self.bound <= self.tol * best.objective
