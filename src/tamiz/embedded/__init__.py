@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tamiz.embedded.sparse.l0l2 import L0L2SVM
     from tamiz.embedded.sparse.l1 import L1SVM, l1_svm_path
     from tamiz.embedded.sparse.l1l2 import L1L2SVM
+    from tamiz.embedded.sparse.milp import MILPSVM
     from tamiz.embedded.sparse.robust_lp import RobustLP
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "L0L2SVM",
     "L1L2SVM",
     "L1SVM",
+    "MILPSVM",
     "SVMRFE",
     "AdaptiveScaling",
     "ForestImportance",
@@ -48,6 +50,7 @@ __getattr__, __dir__ = lazy_names(
         ".sparse.l0l2": "L0L2SVM",
         ".sparse.l1": "L1SVM l1_svm_path",
         ".sparse.l1l2": "L1L2SVM",
+        ".sparse.milp": "MILPSVM",
         ".sparse.robust_lp": "RobustLP",
     },
 )

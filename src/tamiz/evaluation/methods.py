@@ -309,6 +309,16 @@ _LIST = [
         aliases=("l0l2",),
     ),
     _embedded(
+        "milp-svm",
+        "MILPSVM",
+        "best subset of a linear machine, with a proof",
+        "up to 2^p linear programs, a minute at most",
+        sparse=True,
+        own_size=True,
+        ranks=False,
+        aliases=("milp",),
+    ),
+    _embedded(
         "radius-margin",
         "RadiusMarginScaling",
         "factors that lessen the radius-margin bound",

@@ -6,6 +6,7 @@ from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.filters.cfs import CFS
+    from tamiz.filters.grammar import GrammarFeatures
     from tamiz.filters.information.joint import CMIM, JMI
     from tamiz.filters.information.maxdep import MaxDep
     from tamiz.filters.information.mrmr import MRMR
@@ -29,6 +30,7 @@ __all__ = [
     "AUCScore",
     "ChiSquared",
     "FisherScore",
+    "GrammarFeatures",
     "InformationGain",
     "KolmogorovSmirnov",
     "MaxDep",
@@ -47,6 +49,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         ".cfs": "CFS",
+        ".grammar": "GrammarFeatures",
         ".information.joint": "CMIM JMI",
         ".information.maxdep": "MaxDep",
         ".information.mrmr": "MRMR",

@@ -56,7 +56,7 @@ class LinearFit(NamedTuple):
     objective: float  # in the units of C sum hinge + penalty
     gap: float | None = None  # upper bound on the distance to the minimum, where one is known
     n_iter: int = 0
-    status: str = "converged"  # or "max_iter", "interrupted"
+    status: str = "converged"  # or "max_iter", "time_limit", "stalled", "interrupted"
     history: tuple[float, ...] = ()  # objective after each outer step, where there are several
     path: tuple[PathStep, ...] = ()  # features that left, where they leave step by step
     left: np.ndarray | None = None  # step at which each feature left, the later the better
@@ -126,6 +126,19 @@ class SparseLinearMachine(LinearDecision, Selector):
     def _take(self, fits: list[LinearFit]) -> None:
         """Set the attributes that only this method has."""
 
+    def _check_number(self, n_features: int) -> None:
+        """Refuse a wrong number of features before the work."""
+        number_to_select(self.n_features_to_select, n_features, n_features)
+
+    def _selected(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Mask of the features selected; ``order`` has those of most weight first."""
+        n_features = number_to_select(
+            self.n_features_to_select, len(scores), int(np.count_nonzero(scores))
+        )
+        support = np.zeros(len(scores), dtype=bool)
+        support[order[:n_features]] = True
+        return support
+
     def _penalty(self, total_weight: float) -> float:
         """``C``, from whichever parameter states it."""
         mu = getattr(self, "mu", None)
@@ -143,8 +156,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             self._validate_params()
             X, labels, weight = check_samples(self, X, y, sample_weight, accept_sparse=self._sparse)
             warn_if_unscaled(self, X)
-            # asked for here, so that a wrong number is refused before the work
-            number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])
+            self._check_number(X.shape[1])
             sides = one_against_rest(self.class_weight, labels, weight)
             C = self._penalty(float(weight.sum()))
             for _, w in sides:
@@ -225,7 +237,9 @@ class SparseLinearMachine(LinearDecision, Selector):
         self.n_iter_ = max(fit.n_iter for fit in fits)
         statuses = {fit.status for fit in fits}
         self.status_ = next(
-            s for s in ("interrupted", "stalled", "max_iter", "converged") if s in statuses
+            s
+            for s in ("interrupted", "stalled", "time_limit", "max_iter", "converged")
+            if s in statuses
         )
         self.__dict__.pop("history_", None)
         if any(fit.history for fit in fits):
@@ -235,14 +249,10 @@ class SparseLinearMachine(LinearDecision, Selector):
         n_kept = int(np.count_nonzero(scores))
         left = [fit.left for fit in fits if fit.left is not None]
         ties = [np.max(left, axis=0)] if left else []
-        wanted = self.n_features_to_select
-        own = wanted is None or (isinstance(wanted, str) and wanted == "auto")
-        n_selected = n_kept if own else number_to_select(wanted, len(scores), None)
+        order = order_by(_levels(scores, _SAME_WEIGHT), *(_levels(key, _SAME_KEY) for key in ties))
         self._finish(
-            order=order_by(
-                _levels(scores, _SAME_WEIGHT), *(_levels(key, _SAME_KEY) for key in ties)
-            ),
-            n_selected=n_selected,
+            order=order,
+            support=self._selected(scores, order),
             scores=scores,
             # one machine's steps say nothing about when a feature leaves the others
             path=list(fits[0].path) if len(fits) == 1 else [],
@@ -250,6 +260,13 @@ class SparseLinearMachine(LinearDecision, Selector):
             notes={"n_nonzero": n_kept, "status": self.status_},
         )
         self._warn_after_fit(n_kept, n_missing)
+
+    def _why_unfinished(self) -> str:
+        """What to say of a solver that stopped early."""
+        return (
+            f"the solver stopped ({self.status_}) before the tolerance was reached; "
+            "scale the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
+        )
 
     def _warn_after_fit(self, n_kept: int, n_missing: int) -> None:
         """Say what a user should know; the warnings point at the line that calls ``fit``."""
@@ -259,10 +276,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             text = f"{name}: interrupted; the result so far is kept.{rest}"
             warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         elif self.status_ != "converged":
-            text = (
-                f"{name}: the solver stopped ({self.status_}) before the tolerance was reached; "
-                "scale the features (sklearn.preprocessing.StandardScaler), or raise max_iter."
-            )
+            text = f"{name}: {self._why_unfinished()}"
             warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         elif not n_kept:  # otherwise it may be for want of time
             warnings.warn(

@@ -1,0 +1,351 @@
+"""MILPSVM: the best subset for a linear machine, by mixed-integer linear programming."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamiz.base import number_to_select
+from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.runtime.progress import Progress
+from tamiz.solvers.subset_program import SubsetProgram, SubsetResult, solve_subset_program
+from tamiz.svm.linear import LinearMachine
+from tamiz.validation import Units, check_units, number_to_drop, refused
+
+_WIDE = 60  # units beyond which the elimination drops a tenth at a time
+
+
+class MILPSVM(SparseLinearMachine):
+    r"""Linear machine on the best subset of features, proved to be so or within a known gap.
+
+    .. math::
+
+        \min_{w, b, z} \; C \sum_i (1 - y_i(\langle w, x_i\rangle + b))_+ + \sum_j |w_j|
+        \quad\text{s.t.}\quad |w_j| \le M_j z_j,\; \sum_j c_j z_j \le k,\; z_j \in \{0, 1\}
+
+    Of all subsets within the limits (a number of features, a budget of costs, or both) the one on
+    which :class:`L1SVM` has the least objective. HiGHS branches on the features; the bounds
+    :math:`M_j` are derived from the data, not guessed. The subset of a recursive elimination,
+    improved by exchanges, is where the search starts; whatever the time allows, the answer comes
+    with ``bound_``, below which no subset can be, and ``gap_``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        Largest number of features, or the fraction of them; no limit by default, which makes it
+        :class:`L1SVM`. With ``costs`` and without ``budget`` it limits the sum of the costs instead
+        (a float up to 1: a fraction of the total). Fewer are selected where more do not help.
+    C : float, default=1.0
+        Penalty on the hinge losses.
+    costs : array-like of shape (n_features,), default=None
+        Cost of each feature, not negative; a group costs what its features cost together.
+    budget : float, default=None
+        Largest sum of the costs of the features selected. ``n_features_to_select``, if given,
+        limits their number as well.
+    feature_groups : list of lists or dict of lists, default=None
+        Features, by position or name, that are selected together or not at all. A feature in no
+        group stands alone.
+    weight_bound : float, default=None
+        A number ``B`` gives the form of the authors: no penalty on the weights, only the losses
+        count, and :math:`|w_j| \le B` takes the place of the penalty.
+    preselect : int, default=None
+        Let a recursive elimination keep this many features first. ``bound_`` and ``gap_`` are
+        then about subsets of those only, and the answer may miss a better one.
+    tol : float, default=1e-4
+        Gap between objective and lower bound that is accepted, relative to the objective.
+    time_limit : float or None, default=60.0
+        Seconds after which the best subset so far is returned; None for no limit. HiGHS looks at
+        the clock between its steps, so a large table may take longer.
+    class_weight : dict or "balanced", default=None
+        Factor on the losses of the samples of each class; a class that is not named has 1.
+        "balanced" gives both sides of each machine the same total.
+    verbose : bool or int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; one machine for each class if there are more than two. All use the same features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    objective_ : float
+        Value of the objective, over all machines.
+    bound_ : float
+        No subset within the limits has a lower objective.
+    gap_ : float
+        ``(objective_ - bound_) / objective_``.
+    duality_gap_ : float
+        ``objective_ - bound_``.
+    start_objective_ : float
+        Objective of the subset that the search began with.
+    n_iter_ : int
+        Nodes of the search tree.
+    status_ : str
+        "converged" (the gap is within ``tol``), "time_limit", "stalled" (rounding admits no
+        further progress) or "interrupted".
+    scores_ : ndarray of shape (n_features,)
+        ``|w_j|``; of several machines the root of the sum of squares.
+    order_, ranking_, support_, selection_
+        As for every selector. Features without weight are ranked by ``|Σ α_i y_i x_ij|``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X had any.
+
+    See Also
+    --------
+    L1SVM : The same objective without limits: a linear program, for any number of features.
+    FSV : A penalty that counts features, without a guarantee.
+    tamiz.search.ExhaustiveSearch : The best subset by the error of any estimator.
+
+    References
+    ----------
+    .. [1] S. Maldonado, J. Pérez, R. Weber, M. Labbé (2014). Feature selection for support vector
+           machines via mixed integer linear programming. Information Sciences 279.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tamiz.embedded import MILPSVM
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> machine = MILPSVM(2).fit(Z, y)
+    >>> machine.get_feature_names_out().tolist(), machine.status_
+    (['sepal width (cm)', 'petal width (cm)'], 'converged')
+    >>> MILPSVM(costs=[1, 9, 2, 2], budget=5).fit(Z, y).get_feature_names_out().tolist()
+    ['sepal length (cm)', 'petal length (cm)', 'petal width (cm)']
+    """
+
+    _loosen = "Raise C"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [Real, StrOptions({"auto"}), None],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "costs": ["array-like", None],
+        "budget": [Interval(Real, 0, None, closed="neither"), None],
+        "feature_groups": [list, tuple, dict, None],
+        "weight_bound": [Interval(Real, 0, None, closed="neither"), None],
+        "preselect": [Interval(Real, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str | None = None,
+        *,
+        C: float = 1.0,
+        costs: Any = None,
+        budget: float | None = None,
+        feature_groups: Any = None,
+        weight_bound: float | None = None,
+        preselect: int | None = None,
+        tol: float = 1e-4,
+        time_limit: float | None = 60.0,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: bool | int = 0,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.costs = costs
+        self.budget = budget
+        self.feature_groups = feature_groups
+        self.weight_bound = weight_bound
+        self.preselect = preselect
+        self.tol = tol
+        self.time_limit = time_limit
+        self.class_weight = class_weight
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MILPSVM:
+        """Find the best subset and fit the machine to it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor on the loss of each sample. A weight of two is the sample twice; a weight of
+            zero leaves it out.
+
+        Returns
+        -------
+        self : MILPSVM
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _check_number(self, n_features: int) -> None:
+        units = check_units(self.feature_groups, None, n_features, self._names(n_features))
+        self._limits(units)
+
+    def _limits(self, units: Units) -> _Limits:
+        """What each unit uses up, and how much there is of it."""
+        wanted, p = self.n_features_to_select, units.n_features
+        if self.costs is None:
+            if self.budget is not None:
+                raise ValueError("budget limits the sum of costs; give costs as well.")
+            return _Limits.checked([units.sizes], [number_to_select(wanted, p, p)], units)
+        costs = np.asarray(self.costs, dtype=np.float64)
+        if costs.shape != (p,):
+            raise ValueError(f"costs has shape {costs.shape}; X has {p} features.")
+        if not np.isfinite(costs).all() or (costs < 0.0).any():
+            raise ValueError("costs must be finite and not negative.")
+        uses, limits = [units.totals(costs)], [self.budget]
+        if self.budget is None:
+            limits = [_part_of(costs.sum(), wanted)]
+        elif wanted is not None and wanted != "auto":
+            uses, limits = [*uses, units.sizes], [self.budget, number_to_select(wanted, p, p)]
+        return _Limits.checked(uses, limits, units)
+
+    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+        raise NotImplementedError  # the machines share their features: _fit_machines fits them all
+
+    def _fit_machines(self, problems: list[BinaryProblem]) -> list[LinearFit | None]:
+        begun = time.monotonic()
+        X, p = problems[0].X, problems[0].X.shape[1]
+        units = check_units(self.feature_groups, None, p, self._names(p))
+        limits = self._limits(units)
+        try:
+            with Progress(type(self).__name__, self.verbose) as progress:
+                order = np.arange(len(units.members))
+                if (limits.uses.sum(axis=1) > limits.most).any() or self.preselect is not None:
+                    order = _order_by_elimination(problems, units, progress)
+                kept = self._kept(order, units)
+                program = SubsetProgram(
+                    X[:, kept],
+                    [(problem.signs, problem.C) for problem in problems],
+                    np.full(len(kept), 0.0 if self.weight_bound is not None else 1.0),
+                    units.of_feature()[kept],
+                    limits.uses,
+                    limits.most,
+                    None if self.weight_bound is None else np.full(len(kept), self.weight_bound),
+                )
+                left = None
+                if self.time_limit is not None:
+                    left = max(1e-3, self.time_limit - (time.monotonic() - begun))
+                found = solve_subset_program(
+                    program, starts=[order], tol=self.tol, time_limit=left, progress=progress
+                )
+        except KeyboardInterrupt:
+            return [None] * len(problems)
+        self._found = found
+        W, near = np.zeros((2, len(problems), p))
+        W[:, kept], near[:, kept] = found.fit.W, np.abs(found.fit.G)
+        gap = found.fit.objective - found.bound
+        return [
+            LinearFit(
+                coef=w,
+                intercept=float(b),
+                objective=float(value),
+                gap=gap,
+                n_iter=found.n_nodes,
+                status=found.status,
+                left=g,
+            )
+            for w, b, value, g in zip(W, found.fit.b, found.fit.values, near, strict=True)
+        ]
+
+    def _kept(self, order: np.ndarray, units: Units) -> np.ndarray:
+        """The features among which the search is exact, ascending."""
+        if self.preselect is None or self.preselect >= units.n_features:
+            return np.arange(units.n_features)
+        total = np.cumsum(units.sizes[order])
+        first = order[: max(1, int(np.searchsorted(total, self.preselect, side="right")))]
+        return np.sort(np.concatenate([units.members[u] for u in first]))
+
+    def _take(self, fits: list[LinearFit]) -> None:
+        found: SubsetResult | None = self.__dict__.pop("_found", None)
+        if found is None:  # interrupted before there was anything
+            self.objective_ = self.duality_gap_ = self.bound_ = self.gap_ = None
+            self.start_objective_ = None
+            return
+        self.objective_ = found.fit.objective
+        self.bound_, self.gap_ = found.bound, found.gap
+        self.duality_gap_ = self.objective_ - self.bound_
+        self.start_objective_ = found.start
+
+    def _selected(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Features with weight, and the others of their groups."""
+        p = len(scores)
+        units = check_units(self.feature_groups, None, p, self._names(p))
+        return (units.totals(scores) > 0.0)[units.of_feature()]
+
+    def _why_unfinished(self) -> str:
+        if self.gap_ is not None and self.status_ == "time_limit":
+            return (
+                f"time was up after {self.time_limit:g} s; the objective is at most "
+                f"{100 * self.gap_:.3g} % above the least one (gap_). Raise time_limit or tol, "
+                "lower C, or let preselect= narrow the choice."
+            )
+        return super()._why_unfinished()
+
+
+class _Limits(NamedTuple):
+    """How much of what a subset may use."""
+
+    uses: np.ndarray  # (limits, units)
+    most: np.ndarray
+
+    @classmethod
+    def checked(cls, uses: list[np.ndarray], most: list[Any], units: Units) -> _Limits:
+        """Refuse limits that no unit keeps."""
+        found = cls(np.array(uses, dtype=np.float64), np.array(most, dtype=np.float64))
+        if not (found.uses <= found.most[:, None]).all(axis=0).any():
+            least = ", ".join(
+                f"{use.min():g} of {most:g}" for use, most in zip(*found, strict=True)
+            )
+            what = "feature" if units.single else "feature or group"
+            raise ValueError(
+                f"No {what} can be selected: even the least one uses more than there is "
+                f"({least}). Raise budget or n_features_to_select."
+            )
+        return found
+
+
+def _part_of(total: float, wanted: Any) -> float:
+    """The budget that ``n_features_to_select`` stands for where features have costs."""
+    if wanted is None or isinstance(wanted, str):
+        raise ValueError("costs are given, but no budget; set budget, or n_features_to_select.")
+    if isinstance(wanted, bool) or not float(wanted) > 0.0:
+        text = "is not understood; with costs it is a positive budget, or a fraction in (0, 1]."
+        raise refused("n_features_to_select", wanted, text)
+    fraction = isinstance(wanted, float) and wanted <= 1.0
+    return float(wanted) * total if fraction else float(wanted)
+
+
+def _order_by_elimination(
+    problems: list[BinaryProblem], units: Units, progress: Progress
+) -> np.ndarray:
+    """Units by recursive elimination with the same penalties, best first.
+
+    The losses are squared: that machine takes a moment at any ``C``, and a start need not be good.
+    """
+    left, gone = np.arange(len(units.members)), []
+    while len(left) > 1:
+        progress.update(f"elimination, {len(left)} left")
+        features = np.sort(np.concatenate([units.members[u] for u in left]))
+        squares = np.zeros(units.n_features)
+        for problem in problems:
+            machine = LinearMachine(C=1.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                machine.fit(problem.X[:, features], problem.signs, problem.C)
+            squares[features] += machine.coef_[0] ** 2
+        worth = units.totals(squares)[left]
+        n_drop = number_to_drop(1 if len(left) <= _WIDE else 0.1, len(left), 1)
+        drop = np.argsort(worth, kind="stable")[:n_drop]
+        gone.append(left[drop])
+        left = np.delete(left, drop)
+    return np.concatenate([left, *(part[::-1] for part in reversed(gone))])
