@@ -2,7 +2,8 @@
 
 The peer is our own full mRMR ranking of the same data, which weighs the same two terms; the claim
 to hold is that QPFS with Nyström's method takes less. Agreement: the optimality conditions of the
-matrix that was used hold, checked apart from the solver.
+problem that was solved hold, checked apart from the solver. That of the published form (the
+weights are a combination of eigenvectors) is shown with 3 % of the features, too, as its text does.
 
     python -m benchmarks.b5_qpfs [--quick]
 """
@@ -42,12 +43,23 @@ def violation(X: np.ndarray, y: np.ndarray, found: QPFS) -> float:
         R = codes.rows(sample)
         A, support = R[:, sample], np.flatnonzero(x)
         image = np.linalg.lstsq(A, R @ x, rcond=1e-10)[0] @ R
-        if found.diagonal == "exact":
-            inner = R[:, support]
-            diag = (inner * np.linalg.lstsq(A, inner, rcond=1e-10)[0]).sum(axis=0)
-            image[support] += np.maximum(codes.entropies()[support] - diag, 0.0) * x[support]
+        if found.diagonal == "nystroem":
+            return in_subspace(R, x, (1 - alpha) * image - alpha * codes.relevance(y))
+        inner = R[:, support]
+        diag = (inner * np.linalg.lstsq(A, inner, rcond=1e-10)[0]).sum(axis=0)
+        image[support] += np.maximum(codes.entropies()[support] - diag, 0.0) * x[support]
     g = (1 - alpha) * image - alpha * codes.relevance(y)
     return float(g[x > 0].max() - g.min())
+
+
+def in_subspace(R: np.ndarray, x: np.ndarray, g: np.ndarray) -> float:
+    """How far ``R g`` is from a combination of the sum and of zero weights, these not negative."""
+    sums, held = R.sum(axis=1), np.flatnonzero(x == 0.0)
+    normals = np.column_stack([sums, R[:, held]])
+    lengths = np.linalg.norm(normals, axis=0)
+    pull = np.linalg.lstsq(normals / lengths, R @ g, rcond=None)[0]
+    rest = np.linalg.norm(normals / lengths @ pull - R @ g) / np.linalg.norm(sums)
+    return float(max(rest, -pull[1:].min(initial=0.0) / np.linalg.norm(sums)))
 
 
 def run(quick: bool) -> list[dict[str, Any]]:
@@ -56,6 +68,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
     wide = 4000 if quick else 16_063
     workloads: list[tuple[int, int, int, dict[str, Any], float | None]] = [
         (62, 2000, 2, {}, None),
+        (198, wide, 14, {"nystroem": 0.03, "random_state": 0}, 1.0),
         (198, wide, 14, {"nystroem": 0.05, "random_state": 0}, 1.0),
         (198, wide, 14, {"nystroem": 0.05, "random_state": 0, "diagonal": "exact"}, 1.0),
     ]
@@ -67,7 +80,10 @@ def run(quick: bool) -> list[dict[str, Any]]:
             repeats=2 if p > 10_000 else 3,
         )
         gap = violation(X, y, found)
-        name = "exact" if not params else f"Nyström 5 %, {found.diagonal} diagonal"
+        name = "exact"
+        if params:
+            form = "published form" if found.diagonal == "nystroem" else "exact diagonal"
+            name = f"Nyström {100 * params['nystroem']:.0f} %, {form}"
         note = (
             f"KKT violation {gap:.1g}; {found.n_suggested_} weights; alpha {found.alpha_:.2f}; "
             f"error of the matrix {found.approximation_error_:.2f}; peak {peak_mb():,.0f} MB"

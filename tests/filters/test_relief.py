@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -181,8 +183,15 @@ def test_multiclass_relief_takes_the_nearest_of_all_others():
 
 def test_a_class_of_one_sample_has_no_hit_but_is_a_miss():
     X = np.array([[0.0], [0.1], [0.9], [1.0], [0.5]])
-    got = ReliefF(n_neighbors=1).fit(X, [0, 0, 1, 1, 2])
-    assert got.sample_indices_.tolist() == [0, 1, 2, 3]
+    for selector in (ReliefF(n_neighbors=1), Relief(n_samples=4, random_state=0)):
+        with pytest.warns(UserWarning, match=f"^1 sample is .* {type(selector).__name__} looks"):
+            got = selector.fit(X, [0, 0, 1, 1, 2])
+        assert got.sample_indices_.tolist() == [0, 1, 2, 3]
+    with pytest.warns(UserWarning, match=r"^3 samples are the only ones of their class"):
+        ReliefF(n_neighbors=1).fit(X, [0, 0, 1, 3, 2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ReliefF(n_neighbors=1, n_samples=[0, 1]).fit(X, [0, 0, 1, 1, 2])
     with pytest.raises(ValueError, match="names row 4, the only one of its class"):
         ReliefF(n_neighbors=1, n_samples=[4]).fit(X, [0, 0, 1, 1, 2])
     with pytest.raises(ValueError, match="one sample only"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 from math import log, sqrt
 
 import numpy as np
@@ -71,6 +72,27 @@ def solve(Q, F, alpha):
         options={"ftol": 1e-15, "maxiter": 1000},
     )
     return found.x
+
+
+def in_subspace(U, values, F, alpha):
+    """The least objective over weights ``Uy`` by trying every set of weights held at zero."""
+    m, k = U.shape
+    best, weights = np.inf, None
+    for size in range(k):
+        for held in combinations(range(m), size):
+            C = np.vstack([U.sum(axis=0), U[list(held)]])
+            target = np.eye(size + 1)[0]
+            system = np.block(
+                [[(1 - alpha) * np.diag(values), -C.T], [C, np.zeros((size + 1,) * 2)]]
+            )
+            y = np.linalg.lstsq(system, np.concatenate([alpha * U.T @ F, target]), rcond=None)[0][
+                :k
+            ]
+            x = U @ y
+            value = 0.5 * (1 - alpha) * values @ y**2 - alpha * F @ x
+            if x.min() > -1e-9 and np.allclose(C @ y, target, atol=1e-9) and value < best:
+                best, weights = value, x
+    return weights, best
 
 
 def nystroem(Q, sample):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamiz.qp import InfeasibleError, QuadraticProblem, SignFreeProblem
+from tamiz.qp import InfeasibleError, LowRankQ, QuadraticProblem, SignFreeProblem
 from tamiz.solvers import Status, solve, solve_smo
 
 
@@ -179,3 +179,37 @@ def test_any_start_leads_to_the_same_optimum(solver):
         warm = solve(problem, solver=solver, tol=1e-9, start=start)
         np.testing.assert_allclose(warm.a, cold.a, atol=1e-6)
     assert solve(problem, solver=solver, tol=1e-6, start=cold.a).iterations == 0
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "d", "reach"),
+    [
+        (0.0, np.inf, 1.0, 1.0),  # the simplex
+        (-1.0, np.inf, 2.0, 10.0),  # an upper bound: (-1, -1, -1, 5) comes to 8
+        (-np.inf, 2.0, 0.0, 16.0),
+        (-2.0, 3.0, 0.0, 12.0),
+        (-np.inf, np.inf, 0.0, np.inf),
+    ],
+)
+def test_how_far_a_point_may_be_from_zero(lower, upper, d, reach):
+    free = QuadraticProblem(np.eye(4), np.zeros(4), d=d, lower=lower, upper=upper).sign_free()
+    assert free.reach() == pytest.approx(reach)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        b = free.feasible_start(10 * rng.normal(size=4))
+        assert np.abs(b).sum() <= free.reach() + 1e-12
+
+
+def test_the_diagonal_of_an_exact_matrix_is_not_asked_for():
+    """Of an approximation it costs as much as its rows."""
+
+    class Counted(LowRankQ):
+        asked = 0
+
+        def diag(self):
+            self.asked += 1
+            return super().diag()
+
+    Q = Counted(np.random.default_rng(0).random((30, 4)))
+    assert solve(QuadraticProblem(Q, -np.arange(30.0), d=1.0)).converged
+    assert Q.asked == 0

@@ -183,6 +183,19 @@ def test_p2_small_form():
     assert all(more[kernel][0] >= less[kernel][0] for kernel in less)
 
 
+def test_p2b_tunes_no_penalty():
+    crma = RECIPES["P2b"].parts[1]
+    assert crma.grids(True) == {
+        "linear": {"kernel": ["linear"], "C": [1e6]},
+        "polynomial": {**p2.grids(True)["polynomial"], "C": [1e6]},
+    }
+    found = reproduce(only("P2b", crma), repeats=2)
+    lines = rows_of(found, "accuracy, % over ten folds, CRMA")
+    assert list(lines) == ["CRMA, linear", "CRMA, polynomial"]
+    assert {line.published for line in lines.values()} == {80.30}
+    assert "found after seeing" in RECIPES["P2b"].protocol
+
+
 # ---------------------------------------------------------------------------------------- P3
 
 
@@ -216,6 +229,28 @@ def test_p3_small_form():
     assert bias["RFE"].mean > 0  # 62 tissues and 2,000 genes: a ranking that saw the test part
     credit = [line for line in found.rows if "hmeq" in line.group]
     assert credit and all(line.published is None for line in credit)
+
+
+def test_p3b_ties_are_decided_by_weight():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 10)
+    # the first feature separates alone: no other one ever changes an error
+    X = np.column_stack([np.repeat([0.0, 9.0], 10), rng.normal(size=(20, 5))])
+    order = p3.HoldOutByWeight(7).fit(X, y).order_
+    train, _ = split(np.random.default_rng(7), y)
+    w = SVC(kernel="linear", C=1e6).fit(X[train], y[train]).coef_[0]
+    assert order[0] == 0 and order[-1] == np.argmin(w**2)
+
+
+def test_p3b_is_biased_where_it_agrees():
+    crma = RECIPES["P3b"].parts[1]
+    rfe = {"RFE": crma.methods()["RFE"]}
+    found = reproduce(only("P3b", replace(crma, methods=lambda: rfe)), repeats=4)
+    assert all(line.n == 4 for line in found.rows)
+    groups = dict.fromkeys(line.group for line in found.rows)
+    assert len(groups) == 3 and not any("stop" in group for group in groups)
+    biased, honest, _ = (rows_of(found, group)["RFE"].mean for group in groups)
+    assert biased > 95 > 90 > honest
 
 
 def test_p3_a_balanced_sample_has_as_many_of_each_class():
@@ -259,7 +294,7 @@ def test_p4_small_form():
     times = p4.Timing(((200, 400), (300, 600)))
     found = reproduce(only("P4", whole, srbct, times), repeats=2)
     errors = rows_of(found, "error in %, SRBCT")
-    assert len(errors) == 2 * len(p4.methods((0.1,)))
+    assert len(errors) == 2 * len(p4.methods((0.1, 0.5)))
     assert errors["mRMR, 60 features"].mean < errors["random, 60 features"].mean
     all_features = "error in % with all features, interval of a mean of 100"
     reference = rows_of(found, all_features)["SRBCT"]

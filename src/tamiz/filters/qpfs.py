@@ -7,7 +7,9 @@ r"""Feature selection as a quadratic programme: relevance against redundancy, al
 
 ``Q`` holds the similarities between features, ``F`` those with the target. It is the one quadratic
 problem of this package over the simplex (:func:`tamiz.qp.simplex_problem`); its solutions are
-sparse, so that pair steps need few rows of ``Q``.
+sparse, so that pair steps need few rows of ``Q``. In a subspace, and with Nyström's method, the
+weights are a combination of few eigenvectors, :math:`x = \tilde Uy`, and
+:mod:`tamiz.solvers.subspace` finds the coefficients.
 
 References
 ----------
@@ -19,6 +21,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -45,8 +48,15 @@ from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
-from tamiz.solvers import solve
+from tamiz.solvers import QPResult, Status, solve
+from tamiz.solvers.subspace import solve_in_subspace
 from tamiz.validation import N_JOBS, as_vector, guess_task
+
+#: The least number of features that ``nystroem="auto"`` samples.
+_LEAST_SAMPLE = 20
+
+#: Twice as many sampled features must bring the error below this fraction.
+_GAIN = 0.9
 
 
 class QPFS(Filter):
@@ -77,20 +87,27 @@ class QPFS(Filter):
     relevance : callable or array of shape (n_features,), optional
         ``F``, or a function of ``(X, y)`` that returns it. By default the similarity with the
         target.
-    nystroem : float in (0, 1], optional
-        Fraction of the features whose rows of ``Q`` are computed; the rest follows from them by
-        Nyström's method. By default, and with 1.0, ``Q`` is exact.
+    nystroem : float in (0, 1] or "auto", optional
+        Fraction of the features whose rows of ``Q`` are computed; the eigenvectors follow from
+        them by Nyström's method, and the weights are a combination of these (see ``diagonal``). By
+        default, and with 1.0, ``Q`` is exact. ``"auto"`` starts with a hundredth of the features
+        and doubles the sample until the estimated error is ``max_error`` at most, or falls by less
+        than a tenth, or half of the features are sampled.
     sampling : {"uniform", "kmeans", "leverage"}, default="uniform"
         How these features are chosen: at random; those nearest to the centres of as many clusters
         of features; at random in proportion to their leverage.
     diagonal : {"nystroem", "exact"}, default="nystroem"
-        With Nyström, the diagonal of ``Q`` outside the sample: approximated as the rest, which is
-        the published method, or exact, which costs little. The approximation makes features look
-        less redundant with themselves than they are, so that few of them receive all the weight;
-        the exact diagonal comes much nearer to the exact weights.
+        What is solved with Nyström and with ``rank_tol``. ``"nystroem"`` is the published method:
+        the weights are confined to the span of the eigenvectors kept, and nearly all differ from
+        zero. ``"exact"`` leaves them free and restores the diagonal of ``Q`` where the
+        approximation is smaller: few weights differ from zero, as with the exact matrix, and they
+        come much nearer to the exact ones. It is the better choice unless published results are to
+        be compared.
+    max_error : float, default=0.25
+        Error, as in ``approximation_error_``, with which ``nystroem="auto"`` is content.
     rank_tol : float, optional
-        Leave out the eigenvalues of ``Q`` (with Nyström, of its sampled block) up to this one.
-        0.0 makes an indefinite ``Q`` positive semi-definite and the problem convex.
+        Leave out the eigenvalues of ``Q`` (with Nyström, of its sampled block) up to this one, and
+        in any case those that are not positive: the problem is then convex.
     min_entropy : float in [0, 1], default=0.05
         With mutual information, features whose entropy is below this fraction of the mean are left
         out of the problem like constant ones. The similarity of a feature with itself is its
@@ -131,19 +148,22 @@ class QPFS(Filter):
     objective_ : float
         Value of the objective at the solution, with the matrix that was used.
     kkt_violation_ : float
-        How far the solution is from optimality.
+        How far the solution is from optimality: the violation of the KKT conditions, or, for
+        weights in a subspace, the duality gap.
     status_ : str
         Why the solver stopped.
     n_iter_ : int
-        Pair steps of the solver.
+        Steps of the solver: changes of a pair of weights, or of the set of weights held at zero.
     approximation_error_ : float
         Relative error (Frobenius) of the matrix that was used: 0 if exact, of the part left out
         with ``rank_tol``; with Nyström an estimate of :math:`‖E - B'A^+B‖/‖E‖` from some rows.
     error_bound_ : float or None
-        With ``rank_tol`` and an exact matrix, the bound :math:`l(M-k)\delta/2` on what the
-        approximation costs in the objective, with ``l`` weights above zero and ``k`` eigenvalues
-        kept; where negative eigenvalues were left out, :math:`(1-\alpha)|\lambda_{min}|/2` more.
-        Else ``None``.
+        With ``rank_tol`` and without Nyström, a bound on what the approximation costs in the
+        objective of the exact matrix: :math:`g'x - \min_j g_j` with its gradient ``g``; where the
+        matrix is indefinite, :math:`(1-\alpha)|\lambda_{min}|` more. Else ``None``. The published
+        bound :math:`l(M-k)\delta/2`, with ``l`` weights above zero and ``k`` eigenvalues kept, is
+        ``selection_.notes["published_bound"]``; it does not hold for weights in a subspace (see
+        the user guide).
     smallest_eigenvalue_ : float or None
         Of ``Q``, or of its sampled block, if it is negative; for more than 200 features an
         estimate from above. ``None`` if it was shown not to be negative, or not looked at.
@@ -162,8 +182,8 @@ class QPFS(Filter):
     Notes
     -----
     Neither matrices of mutual information nor of absolute correlations are positive semi-definite
-    in general. The exact problem is then not convex. ``rank_tol=0.0`` replaces the matrix by the
-    nearest one that is; the approximation by Nyström is always convex.
+    in general. The exact problem is then not convex. ``rank_tol=0.0`` with ``diagonal="exact"``
+    replaces the matrix by the nearest one that is; the approximation by Nyström is always convex.
 
     References
     ----------
@@ -194,9 +214,10 @@ class QPFS(Filter):
             "array-like",
         ],
         "relevance": [None, callable, "array-like"],
-        "nystroem": [None, Interval(Real, 0, 1, closed="right")],
+        "nystroem": [None, Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "sampling": [StrOptions({"uniform", "kmeans", "leverage"})],
         "diagonal": [StrOptions({"nystroem", "exact"})],
+        "max_error": [Interval(Real, 0, None, closed="left")],
         "rank_tol": [None, Interval(Real, 0, None, closed="left")],
         "min_entropy": [Interval(Real, 0, 1, closed="both")],
         **{name: BINNING[name] for name in ("bins", "n_bins", "categorical_features")},
@@ -215,9 +236,10 @@ class QPFS(Filter):
         alpha: float | str = "auto",
         similarity: Any = "mutual_information",
         relevance: Any = None,
-        nystroem: float | None = None,
+        nystroem: float | str | None = None,
         sampling: str = "uniform",
         diagonal: str = "nystroem",
+        max_error: float = 0.25,
         rank_tol: float | None = None,
         min_entropy: float = 0.05,
         bins: str | None = "mean_std",
@@ -236,6 +258,7 @@ class QPFS(Filter):
         self.nystroem = nystroem
         self.sampling = sampling
         self.diagonal = diagonal
+        self.max_error = max_error
         self.rank_tol = rank_tol
         self.min_entropy = min_entropy
         self.bins = bins
@@ -410,13 +433,8 @@ class QPFS(Filter):
         # The objective divided by 1 - alpha: the matrix stays as it is.
         rest = 1.0 - self.alpha_
         p = F * (-self.alpha_ / rest)
-        scale = max(float(np.abs(redundancy.diag).max()), float(np.abs(p).max()))
-        start = np.zeros(similarity.n)
-        # The best single feature, which does not depend on the order of the columns.
-        start[np.argmin(0.5 * redundancy.diag + p)] = 1.0
-        problem = simplex_problem(redundancy.Q, p)
         with one_blas_thread():  # many small products between compiled loops
-            result = solve(problem, tol=self.tol * scale, start=start, verbose=self.verbose)
+            result = self._minimise(redundancy, p)
         self.weights_[similarity.kept] = result.a
         self.objective_ = rest * float(result.objective or 0.0)
         self.kkt_violation_ = rest * float(result.violation or 0.0)
@@ -425,16 +443,63 @@ class QPFS(Filter):
         self._trust(redundancy, similarity)
         return self._notes(redundancy, similarity.n)
 
+    def _minimise(self, redundancy: Redundancy, p: np.ndarray) -> QPResult:
+        """The weights, on the simplex or on the part of it that lies in the subspace."""
+        if redundancy.span is not None:
+            result = solve_in_subspace(redundancy.span, p, tol=self.tol, verbose=self.verbose)
+            if result.status is Status.INFEASIBLE:
+                raise ValueError(
+                    f"No combination of the {redundancy.rank} eigenvectors kept gives weights that "
+                    "are not negative, as happens where similarities are negative; keep more of "
+                    'them, or use diagonal="exact".'
+                )
+            return result
+        scale = max(float(np.abs(redundancy.diag).max()), float(np.abs(p).max()))
+        start = np.zeros(len(p))
+        # The best single feature, which does not depend on the order of the columns.
+        start[np.argmin(0.5 * redundancy.diag + p)] = 1.0
+        problem = simplex_problem(redundancy.Q, p)
+        return solve(problem, tol=self.tol * scale, start=start, verbose=self.verbose)
+
     def _redundancy(self, similarity: Similarity) -> Redundancy:
         """The matrix of the quadratic term: exact, its subspace, or from a sample."""
         M = similarity.n
-        k = M if self.nystroem is None else max(1, round(float(self.nystroem) * M))
-        rank_tol = float(self.rank_tol or 0.0)
+        rank_tol, restored = float(self.rank_tol or 0.0), self.diagonal == "exact"
+        if self.nystroem == "auto" and M > _LEAST_SAMPLE:
+            return self._good_sample(similarity, rank_tol, restored)
+        k = max(1, round(self.nystroem * M)) if isinstance(self.nystroem, Real) else M
         if k < M:
             rng = check_random_state(self.random_state)
             sample = sample_features(similarity, k, self.sampling, rng)
-            return nystroem(similarity, sample, rank_tol, self.diagonal == "exact", rng)
-        return exact(similarity) if self.rank_tol is None else subspace(similarity, rank_tol)
+            return nystroem(similarity, sample, rank_tol, restored, rng)
+        if self.rank_tol is None:
+            return exact(similarity)
+        return subspace(similarity, rank_tol, restored)
+
+    def _good_sample(self, similarity: Similarity, rank_tol: float, restored: bool) -> Redundancy:
+        """Double the sample until the error is small, or does not fall any more."""
+        M = similarity.n
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        best: Redundancy | None = None
+        k = max(_LEAST_SAMPLE, round(0.01 * M))
+        while best is None or best.error > self.max_error:
+            rng = check_random_state(seed)  # the same: uniform samples contain the smaller ones
+            sample = sample_features(similarity, min(k, M - 1), self.sampling, rng)
+            found = nystroem(similarity, sample, rank_tol, restored, rng)
+            gained = best is None or found.error < _GAIN * best.error
+            best = found if best is None or found.error < best.error else best
+            if not gained or 2 * len(sample) >= M:
+                break
+            k *= 2
+        if best.error > self.max_error:
+            warnings.warn(
+                f"With {len(best.sample)} of {M} features sampled the estimated error of the "
+                f"similarities is {best.error:.2g}, above max_error={self.max_error:g}, and "
+                'more hardly help; the exact matrix (nystroem=None) or diagonal="exact" may.',
+                UserWarning,
+                stacklevel=2,
+            )
+        return best
 
     def _balance(self, redundancy: Redundancy, F: np.ndarray) -> float:
         if not isinstance(self.alpha, str):
@@ -450,14 +515,14 @@ class QPFS(Filter):
         self.is_stationary_only_ = redundancy.is_indefinite
         self.sampled_features_ = similarity.kept[redundancy.sample]
         self.error_bound_: float | None = None
-        if redundancy.rank is not None and len(redundancy.sample) == similarity.n:
-            active = int(np.count_nonzero(self.weights_))
-            left_out = active * redundancy.n_left_out * float(self.rank_tol or 0.0)
+        if redundancy.matrix is not None:
+            x, Q = self.weights_[similarity.kept], redundancy.matrix
+            g = (1.0 - self.alpha_) * (Q @ x) - self.alpha_ * similarity.relevance
             negative = (1.0 - self.alpha_) * max(0.0, -float(redundancy.smallest or 0.0))
-            self.error_bound_ = 0.5 * (left_out + negative)
+            self.error_bound_ = float(g @ x - g.min()) + negative
 
     def _notes(self, redundancy: Redundancy | None, n_informative: int) -> dict[str, Any]:
-        notes = {
+        notes: dict[str, Any] = {
             "alpha": self.alpha_,
             "objective": self.objective_,
             "kkt_violation": self.kkt_violation_,
@@ -473,6 +538,9 @@ class QPFS(Filter):
             notes["n_sampled"] = len(redundancy.sample)
             notes["error_norm"] = redundancy.error_norm
             notes["error_bound"] = self.error_bound_
+            if redundancy.matrix is not None:
+                lost = redundancy.n_left_out * float(self.rank_tol or 0.0)
+                notes["published_bound"] = 0.5 * notes["n_suggested"] * lost
             notes["eigenvalues_left_out"] = redundancy.n_left_out
             notes["negative_eigenvalues"] = redundancy.n_negative
         return notes

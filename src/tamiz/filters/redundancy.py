@@ -1,6 +1,7 @@
 r"""The redundancy matrix as the solvers see it: exact, its large eigenvalues only, or Nyström's.
 
-Subspace: :math:`\tilde Q = \sum_{\lambda_i > \delta} \lambda_i u_i u_i'`.
+Subspace: :math:`\tilde Q = \sum_{\lambda_i > \delta} \lambda_i u_i u_i'`, and weights that are a
+combination of these eigenvectors, :math:`x = \tilde U y` (:mod:`tamiz.solvers.subspace`).
 
 Nyström: with the rows :math:`[A\ B]` of ``k`` sampled features,
 
@@ -9,8 +10,14 @@ Nyström: with the rows :math:`[A\ B]` of ``k`` sampled features,
 which agrees with ``Q`` wherever a sampled feature is involved and puts :math:`B'A^+B` in place of
 the rest, ``E``. Only ``k`` rows are computed, in O(NkM). The eigenvalues of ``A`` that are not
 positive are left out: the text assumes a positive semi-definite matrix. So are those that are
-small beside the negative ones, the inverse of which would be noise. The product with :math:`A^+` is
-taken only for the rows that a solver asks for, O(kM) each; the whole factor would cost O(k²M).
+small beside the negative ones, the inverse of which would be noise. With :math:`GG' = A^+` and
+:math:`S = G'[A\ B][A\ B]'G = P\hat\Lambda P'`, the eigenvectors of :math:`\hat Q` are the columns
+of :math:`[A\ B]'GP\hat\Lambda^{-1/2}`. They are never made, only the products with them that are
+asked for.
+
+With the exact diagonal, either matrix gets that of ``Q`` where its own is smaller, and the weights
+are free. Left as it is, such a matrix must not be used with free weights: the objective is linear
+along its null space, the weight falls on few features, and the rest is ranked by relevance.
 
 References
 ----------
@@ -34,6 +41,7 @@ from scipy import linalg, sparse
 from tamiz.filters.similarity import Similarity, standardised
 from tamiz.qp.matrices import DenseQ, LowRankQ, QMatrix, ShiftedQ
 from tamiz.runtime.threads import one_blas_thread
+from tamiz.solvers.subspace import Span
 
 #: Eigenvalues below this fraction of the largest are rounding.
 _RELATIVE_FLOOR = 1e-10
@@ -74,6 +82,8 @@ class Redundancy(NamedTuple):
     is_indefinite: bool | None = False  # the matrix used; None if not known
     n_left_out: int = 0  # eigenvalues not kept
     n_negative: int = 0  # of them negative
+    span: Span | None = None  # what the weights are confined to; None: the simplex
+    matrix: np.ndarray | None = None  # the exact one, where it was replaced
 
 
 def exact(similarity: Similarity) -> Redundancy:
@@ -95,24 +105,39 @@ def exact(similarity: Similarity) -> Redundancy:
     )
 
 
-def subspace(similarity: Similarity, rank_tol: float) -> Redundancy:
-    """Keep the eigenvalues above ``rank_tol``."""
+def subspace(similarity: Similarity, rank_tol: float, exact_diagonal: bool) -> Redundancy:
+    """Keep the eigenvalues above ``rank_tol``, and above rounding."""
     matrix = similarity.dense()
     with one_blas_thread():
         values, vectors = np.linalg.eigh(matrix)
-    keep = values > rank_tol
-    lost, norm = float(np.linalg.norm(values[~keep])), float(np.linalg.norm(values))
+    floor = _RELATIVE_FLOOR * abs(float(values[-1]))
+    keep = values > max(rank_tol, floor)
+    if not keep.any():
+        raise ValueError(
+            f"No eigenvalue of the similarities exceeds rank_tol={rank_tol:g}; the largest is "
+            f"{values[-1]:.3g}. Choose a smaller rank_tol."
+        )
+    U, kept = vectors[:, keep], values[keep]
+    Q: QMatrix = LowRankQ(U, kept)
+    if exact_diagonal:
+        Q = ShiftedQ(Q, np.maximum(matrix.diagonal() - Q.diag(), 0.0))
+        lost = float(np.linalg.norm(matrix - Q.dense()))
+    else:
+        lost = float(np.linalg.norm(values[~keep]))
+    norm = float(np.linalg.norm(values))
     return Redundancy(
-        Q=LowRankQ(vectors[:, keep], values[keep]),
+        Q=Q,
         diag=matrix.diagonal(),
         mean=lambda: float(matrix.mean()),
         sample=np.arange(len(matrix)),
         rank=int(keep.sum()),
-        error=lost / norm if norm > 0 else 0.0,
+        error=lost / norm,
         error_norm=lost,
         smallest=float(values[0]),
         n_left_out=int((~keep).sum()),
-        n_negative=int((values < -_RELATIVE_FLOOR * abs(values[-1])).sum()),
+        n_negative=int((values < -floor).sum()),
+        span=None if exact_diagonal else Span(np.ascontiguousarray(U.T), np.diag(kept**-0.5)),
+        matrix=matrix,
     )
 
 
@@ -132,8 +157,11 @@ def nystroem(
         inverse = _pseudo_inverse(0.5 * (A + A.T), rank_tol)
     Q: QMatrix = NystroemQ(R, inverse.G)
     diag = similarity.diag()
+    span = None
     if exact_diagonal:
         Q = ShiftedQ(Q, np.maximum(diag - Q.diag(), 0.0))
+    else:
+        span = _span(R, inverse.G)
     with one_blas_thread():
         error, norm = _estimate_error(similarity, Q, sample, others)
     mean = float(R.mean())
@@ -148,7 +176,16 @@ def nystroem(
         smallest=inverse.smallest,
         n_left_out=len(A) - inverse.G.shape[1],
         n_negative=inverse.n_negative,
+        span=span,
     )
+
+
+def _span(R: np.ndarray, G: np.ndarray) -> Span:
+    """The space of the eigenvectors of ``R'GG'R``, scaled by its eigenvalues."""
+    with one_blas_thread():
+        values, P = np.linalg.eigh(G.T @ (R @ R.T) @ G)
+    keep = values > _RELATIVE_FLOOR * values[-1]
+    return Span(R, G @ (P[:, keep] / values[keep]))
 
 
 class _Inverse(NamedTuple):

@@ -33,6 +33,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -207,6 +208,8 @@ class ReliefBase(Filter):
         place = np.empty(n, dtype=np.intp)
         place[order] = np.arange(n)
         usable = np.sort(order[counts[codes] > 1]) if self._needs_hits else np.arange(n)
+        if np.ndim(self.n_samples) == 0:  # not where the rows were named
+            self._warn_of_lonely(n - len(usable))
         chosen = self._sample(usable, n, random)
         self.sample_indices_ = chosen
         at_random = self.ties == "random"
@@ -222,6 +225,20 @@ class ReliefBase(Filter):
         scores[feature_order(columns)] = weighed
         scores = np.where(columns.constant, 0.0, np.clip(scores, -1.0, 1.0))
         return ReliefScores(scores, columns.constant)
+
+    def _warn_of_lonely(self, n: int) -> None:
+        """Warn of samples without another one of their class."""
+        if n:
+            are = (
+                "sample is the only one of its" if n == 1 else "samples are the only ones of their"
+            )
+            warnings.warn(
+                f"{n} {are} class and without a nearest hit: {type(self).__name__} looks for no "
+                "neighbours of such samples, though they may be misses of others. Merge rare "
+                "classes, or leave them out.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _sample(self, usable: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:
         """Indices of the samples whose neighbours are looked at."""

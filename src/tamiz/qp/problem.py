@@ -175,6 +175,21 @@ class SignFreeProblem:
     lower: np.ndarray
     upper: np.ndarray
 
+    def reach(self) -> float:
+        """The most that ``sum(|b|)`` can be at a feasible point.
+
+        By the bounds alone, or, where those of one side are infinite, by the others and the sum:
+        weights on the simplex never exceed one.
+        """
+        low, high, d = self.lower, self.upper, self.d
+        with np.errstate(over="ignore", invalid="ignore"):
+            ends = (
+                np.maximum(np.abs(low), np.abs(high)).sum(),
+                np.abs(low).sum() + d - low.sum(),
+                np.abs(high).sum() + high.sum() - d,
+            )
+        return float(np.nanmin(ends))
+
     def feasible_start(self, guess: np.ndarray | None) -> np.ndarray:
         """A point inside the bounds with the right sum, close to ``guess``.
 

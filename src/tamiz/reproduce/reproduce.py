@@ -27,9 +27,22 @@ from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Runner, Shared, find_runner
 from tamiz.validation import check_resume, checked, integer_from, number_of_jobs, optional
 
-#: Recipes by name, in the order of their numbers; a new one is a module with a RECIPE.
+#: Recipes by name, in the order of their numbers; a new one is a module with a RECIPE;
+#: a letter marks another reading of the same table, found after its numbers had been seen.
 RECIPES: dict[str, Recipe] = {
-    module.RECIPE.name: module.RECIPE for module in (p1, p2, p3, p4, p5, p6, p7, p8)
+    recipe.name: recipe
+    for recipe in (
+        p1.RECIPE,
+        p2.RECIPE,
+        p2.HARD_MARGIN,
+        p3.RECIPE,
+        p3.LINEAR,
+        p4.RECIPE,
+        p5.RECIPE,
+        p6.RECIPE,
+        p7.RECIPE,
+        p8.RECIPE,
+    )
 }
 
 _RECORDS = 2  # what a record of the journal looks like

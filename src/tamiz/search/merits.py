@@ -12,6 +12,10 @@ weighted by the product of their proportions of the samples:
     \text{divergence:}\quad & \tfrac12 d'(\Sigma_i^{-1} + \Sigma_j^{-1}) d
         + \tfrac12 \operatorname{tr}(\Sigma_i^{-1}\Sigma_j + \Sigma_j^{-1}\Sigma_i - 2I)
 
+With two classes the value is therefore the textbook distance times the product of the proportions:
+a quarter of it where the classes are of equal size, less otherwise. The factor is the same for
+every subset and changes no choice; divide by it to compare with values printed elsewhere.
+
 Both are functions of the joint distribution that can only grow with another feature, which is what
 branch and bound asks for. With few samples of a class, or features that are constant in it, an
 estimated covariance is singular and the distance infinite. Features are therefore standardised and

@@ -102,12 +102,7 @@ class State:
         Q, free = self.free.Q, self.free
         if Q.entry_error > 0:
             return Q.entry_error * float(np.linalg.norm(self.point[0])) > 0.25 * tol
-        error = Q.rounding_error
-        if not error > 0:
-            return False
-        with np.errstate(over="ignore"):
-            reach = float(np.maximum(np.abs(free.lower), np.abs(free.upper)).sum())
-        return error * reach > 0.25 * tol
+        return Q.rounding_error > 0 and Q.rounding_error * free.reach() > 0.25 * tol
 
     def rounding(self) -> float:
         """What rounding of the entries in float64 may have changed in the gradient.
@@ -115,9 +110,11 @@ class State:
         An entry's error goes with the root of both its diagonal entries; errors are independent.
         """
         error = self.free.Q.rounding_error
+        if not error > 0:  # before the diagonal, which not every matrix has at hand
+            return 0.0
         b, diag = self.point[0], np.abs(self.free.Q.diag())
         size = float(np.abs(b).max(initial=0.0))
-        if not error > 0 or not 0 < size < np.inf or not diag.max(initial=0.0) > 0:
+        if not 0 < size < np.inf or not diag.max(initial=0.0) > 0:
             return 0.0
         return error * size * float(np.sqrt(np.square(b / size) @ (diag / diag.max())))
 
