@@ -240,6 +240,15 @@ def axes(ax: Any = None, height: float = 4.5) -> Any:
     return plt.subplots(figsize=(7, height), layout="constrained")[1]
 
 
+def blank_figure(width: float, height: float) -> Any:
+    """A new figure without axes, in inches."""
+    figure = axes().figure  # says so if matplotlib is missing
+    figure.clear()
+    figure.set_size_inches(width, height)
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return figure
+
+
 def colours(n: int) -> list[str]:
     """Colours that differ, for as many classes."""
     found = list(PALETTE[:n])
