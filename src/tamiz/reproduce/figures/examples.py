@@ -103,7 +103,7 @@ def _leave_one_out(x: np.ndarray) -> int:
 
 
 @figure("S1-2", "Features that are useless alone and perfect together", MADE,
-        "(a) equal covariances along a diagonal, (b) exclusive or; the lines below give the error "
+        "(a) equal covariances along a diagonal, (b) exclusive or; the headings give the error "
         "of a radial machine with each feature and with both", (9.6, 5.4))  # fmt: skip
 def alone_and_together(canvas: Any, effort: Effort) -> None:
     """Two pairs of features with their histograms."""

@@ -15,6 +15,9 @@ from tamiz.reproduce.figures.base import MADE, Effort, figure
 from tamiz.svm import SVC, HardMarginSVC, PerceptronClassifier
 
 Points = tuple[np.ndarray, np.ndarray]
+#: Seven points of a class beyond their margin, one inside it, one misclassified.
+_LEFT = np.array([[-3, 0], [-2.5, 1], [-2.8, -1], [-2, -0.3], [-2.2, 1.6], [-3.2, 1.8],
+                  [-2, -1.7], [-0.3, 1.2], [1.1, 0.5]])  # fmt: skip
 _NAMES = ("−1", "+1")
 _LINES = "lines of perceptrons that saw the points in different orders"
 
@@ -119,12 +122,13 @@ def no_line(canvas: Any, effort: Effort) -> None:
 def slack(canvas: Any, effort: Effort) -> None:
     """A soft-margin machine; its largest slacks are written beside their points."""
     ax = canvas.subplots()
-    X, y = two_groups(effort.seed + 211, apart=1.5, n=12, spread=0.9)
+    X = np.concatenate([_LEFT, _LEFT[:7] * [-1, 1] + [0.1, 0.2], [[0.4, -1.1], [-0.8, -0.4]]])
+    y = np.repeat([-1, 1], 9)
     machine = SVC(C=1.0, kernel="linear").fit(X, y)
     machine.plot(X, y, ax=ax)
-    for i in np.flatnonzero(machine.slack_ > 0.05):
-        ax.annotate(f"{machine.slack_[i]:.2f}", X[i], xytext=(7, 7), size="small",
-                    textcoords="offset points")  # fmt: skip
+    for i in np.flatnonzero(machine.slack_ > 0.01):
+        ax.annotate(f"ξ = {machine.slack_[i]:.2f}", X[i], xytext=(-8, 9), size="small",
+                    textcoords="offset points", ha="center")  # fmt: skip
     ax.set(aspect="equal", xlabel="x1", ylabel="x2")
 
 

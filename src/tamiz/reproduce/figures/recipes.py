@@ -274,7 +274,7 @@ class QpfsErrors:
         ax.set(xlabel="number of features", ylabel="error in %")
         ax.set_title(f"{self.part.name}, {len(found)} times {self.part.n_folds} folds",
                      size="medium")  # fmt: skip
-        ax.legend(fontsize="x-small")
+        ax.legend(fontsize="small")
 
 
 def _alphas(short: str) -> tuple[str, ...]:
