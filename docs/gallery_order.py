@@ -14,6 +14,7 @@ READ = [
     "plot_annealing",
     "plot_genetic",
     "plot_kernels",
+    "plot_machines",
     "plot_tune",
     "plot_knn_choose_k",
     "plot_stability",

@@ -134,6 +134,10 @@ def _cell(value: Any) -> str:
 # ----------------------------------------------------------------------------------------- pictures
 
 
+#: Okabe and Ito's colours, which differ for colour-blind readers as well; pale yellow left out.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5AA2", "#7A7A7A")
+INK, LINE = "#1a1a1a", "#6b6b6b"
+
 _MOST_NAMES = 40
 _WIDE = 200  # more features than this are drawn on a logarithmic axis
 
@@ -234,3 +238,32 @@ def axes(ax: Any = None, height: float = 4.5) -> Any:
             "plot needs matplotlib; install it with: pip install 'tamiz[plot]'"
         ) from None
     return plt.subplots(figsize=(7, height), layout="constrained")[1]
+
+
+def blank_figure(width: float, height: float) -> Any:
+    """A new figure without axes, in inches."""
+    figure = axes().figure  # says so if matplotlib is missing
+    figure.clear()
+    figure.set_size_inches(width, height)
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return figure
+
+
+def colours(n: int) -> list[str]:
+    """Colours that differ, for as many classes."""
+    found = list(PALETTE[:n])
+    for k in range(len(found), n):  # hues by the golden section, two lightnesses
+        found.append(_from_hue((0.11 + 0.618034 * k) % 1.0, 0.45 if k % 2 else 0.65))
+    return found
+
+
+def tint(colour: str, strength: float) -> str:
+    """A colour thinned with white."""
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in parts)
+
+
+def _from_hue(hue: float, value: float) -> str:
+    import colorsys
+
+    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hsv_to_rgb(hue, 0.75, value))

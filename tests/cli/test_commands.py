@@ -178,8 +178,14 @@ def test_lists():
     assert colon in known and colon["terms"] == "No licence stated"
     said = run("datasets", "--about", "colon").stdout
     assert said.startswith("colon: ") and "\nterms     No licence stated\ncitation  Alon" in said
-    recipes = valid("reproduce", run("reproduce", "--json").stdout)["recipes"]
-    assert "P3" in recipes
+    known = valid("reproduce", run("reproduce", "--json").stdout)
+    assert "P3" in known["recipes"] and "S0-1.3" in known["figures"]
+
+
+def test_a_figure_of_the_sources_is_written_to_a_file(tmp_path):
+    done = run("reproduce", "s2-3.2", "--out", "losses.png", "--json", cwd=tmp_path)
+    assert valid("reproduce", done.stdout) == {"figure": "S2-3.2", "file": "losses.png"}
+    assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +204,7 @@ def test_lists():
         (["tune", "iris.csv", "--C", "1,x"], "x"),
         (["predict", "iris.csv", "iris.csv"], "iris.csv"),
         (["reproduce", "P99"], "P99"),
+        (["reproduce", "S3-4.11"], "RAT data"),
         (["methods", "--family", "magic"], "wrapper"),
     ],
 )

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from tamiz.tree import CARTClassifier, drawing
+from tamiz.tree import CARTClassifier, CARTRegressor, drawing
 from tamiz.tree.drawing import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
 from tamiz.tree.rules import Wording
 from tamiz.tree.structure import NominalSplit, NumericSplit, ObliqueSplit, Tree
@@ -240,3 +240,65 @@ def test_folders_are_not_made(tmp_path):
         tree.to_svg(tmp_path)
     with pytest.raises(TypeError, match="path=5"):
         tree.to_svg(5)
+
+
+# -------------------------------------------------------------------------------------- partition
+
+
+def _polygons(ax):
+    return {int(p.get_gid().split()[1]): p.get_xy()[:-1] for p in ax.patches}
+
+
+@pytest.mark.parametrize("splits", ["axis", "oblique"])
+def test_the_partition_is_made_of_the_thresholds_and_agrees_with_the_leaves(splits):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int)
+    model = CARTClassifier(max_depth=4, splits=splits, random_state=0).fit(X, y)
+    ax = model.plot_partition(X, y)
+    polygons = _polygons(ax)
+    tree = model.tree_
+    if splits == "axis":
+        limits = [*ax.get_xlim()], [*ax.get_ylim()]
+        for split in tree.splits:
+            if split is not None:
+                limits[split.feature].append(split.threshold)
+        corners = np.concatenate(list(polygons.values()))
+        for axis in (0, 1):
+            known = np.array(limits[axis])
+            assert np.abs(corners[:, axis, None] - known).min(axis=1).max() < 1e-9
+            assert np.abs(corners[:, axis, None] - known).min(axis=0).max() < 1e-9
+    inside = rng.uniform([ax.get_xlim()[0], ax.get_ylim()[0]],
+                         [ax.get_xlim()[1], ax.get_ylim()[1]], (200, 2))  # fmt: skip
+    for point, leaf in zip(inside, model.apply(inside), strict=True):
+        assert mpl.path.Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
+    sizes = [0.5 * abs(np.dot(p[:, 0], np.roll(p[:, 1], 1)) - np.dot(p[:, 1], np.roll(p[:, 0], 1)))
+             for p in polygons.values()]  # fmt: skip
+    whole = np.ptp(ax.get_xlim()) * np.ptp(ax.get_ylim())
+    assert sum(sizes) == pytest.approx(whole)
+
+
+def test_the_partition_answers_other_questions_by_the_row_held():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 2] > 0, X[:, 0] > 0, X[:, 1] > 0).astype(int)
+    model = CARTClassifier(max_depth=5).fit(X, y)
+    for at in (X[3], X[8], None):
+        ax = model.plot_partition(X, y, (0, 1), at=at)
+        held = np.median(X, axis=0) if at is None else at
+        points = rng.uniform([ax.get_xlim()[0], ax.get_ylim()[0]],
+                             [ax.get_xlim()[1], ax.get_ylim()[1]], (50, 2))  # fmt: skip
+        rows = np.column_stack([points, np.full(50, held[2])])
+        polygons = _polygons(ax)
+        for point, leaf in zip(points, model.apply(rows), strict=True):
+            assert mpl.path.Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
+    ax = CARTRegressor(max_depth=2).fit(X, X[:, 0]).plot_partition(X, X[:, 0], 0)
+    assert len(ax.patches) == 4 and ax.get_xlabel() == "x0"
+
+
+def test_a_set_of_categories_has_no_line():
+    X = np.column_stack([np.arange(40) % 4, np.arange(40)]).astype(float)
+    y = np.isin(X[:, 0], [0, 2]).astype(int)
+    model = CARTClassifier(categorical_features=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="set of categories 'x0'"):
+        model.plot_partition(X, y)

@@ -54,7 +54,13 @@ def demo(
 
 def reproduce(
     recipe: Annotated[
-        str | None, typer.Argument(help="A name such as P3; without one, all are listed.")
+        str | None,
+        typer.Argument(
+            help="A recipe such as P3, or a figure such as S0-1.3; without one, all are listed."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="Where the picture of a figure goes.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="As many repeats as published.")] = False,
     repeats: Annotated[int | None, typer.Option(help="Number of repeats.")] = None,
@@ -63,25 +69,36 @@ def reproduce(
     jobs: opt.Jobs = -1,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Repeat the experiments of the documents that tamiz follows.
+    """Repeat experiments of the documents that tamiz follows, draw their figures.
 
-    Example:  tamiz reproduce P3 --repeats 20
+    Examples:  tamiz reproduce P3 --repeats 20
+               tamiz reproduce S0-1.3 --out fig.png
 
     Without a name it lists them.
     """
     from tamiz.cli.console import say, say_json, table, usage
-    from tamiz.reproduce.reproduce import available
-    from tamiz.reproduce.reproduce import reproduce as run
+    from tamiz.reproduce import available, source_figures
+    from tamiz.reproduce import reproduce as run
 
     if recipe is None:
+        figures = source_figures()
         if json:
-            say_json({"recipes": available()})
+            say_json({"recipes": available(), "figures": figures})
         else:
-            table(["name", "what"], [[name, what] for name, what in available().items()])
+            names = {**available(), **figures}
+            table(["name", "what"], [[name, what] for name, what in names.items()])
+        return
+    if recipe.upper() in source_figures():
+        _draw(recipe.upper(), out, repeats, seed, json)
         return
     with usage():
         if recipe.upper() not in available():
-            raise ValueError(f"no recipe is called {recipe!r}; there are {', '.join(available())}.")
+            raise ValueError(
+                f"no recipe and no figure is called {recipe!r}; there are the recipes "
+                f"{', '.join(available())}, and tamiz reproduce lists the figures."
+            )
+        if out is not None:
+            raise ValueError(f"--out is for figures; {recipe.upper()} prints a table.")
     found = run(
         recipe.upper(),
         quick=not full,
@@ -94,3 +111,18 @@ def reproduce(
         say_json(found.to_dict())
     else:
         say(str(found))
+
+
+def _draw(name: str, out: str | None, repeats: int | None, seed: int, json: bool) -> None:
+    """Write the picture of a figure."""
+    from tamiz.cli.console import say, say_json, usage
+    from tamiz.reproduce import draw_figure
+
+    file = f"{name}.png" if out is None else out
+    opt.check_writable(file, "--out")
+    with usage():
+        draw_figure(name, repeats=repeats, random_state=seed).savefig(file, dpi=110)
+    if json:
+        say_json({"figure": name, "file": file})
+    else:
+        say(f"{name} is in {file}.")

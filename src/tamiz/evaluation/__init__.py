@@ -20,7 +20,13 @@ if TYPE_CHECKING:
         significance,
     )
     from tamiz.evaluation.tuning.tune import Tuning, tune
-    from tamiz.reproduce import Reproduction, available, reproduce
+    from tamiz.reproduce import (
+        Reproduction,
+        available,
+        draw_figure,
+        reproduce,
+        source_figures,
+    )
 
 __all__ = [
     "AutoScaler",
@@ -38,11 +44,13 @@ __all__ = [
     "compare",
     "critical_difference",
     "critical_difference_diagram",
+    "draw_figure",
     "learning_curve_by_features",
     "permutation_test",
     "report_card",
     "reproduce",
     "significance",
+    "source_figures",
     "stability",
     "stability_of",
     "tune",
@@ -61,6 +69,6 @@ __getattr__, __dir__ = lazy_names(
         ".statistical_tests.permutation": "PermutationTest permutation_test",
         ".statistical_tests.significance": "Pair Significance critical_difference significance",
         ".tuning.tune": "Tuning tune",
-        "tamiz.reproduce": "Reproduction available reproduce",
+        "tamiz.reproduce": "Reproduction available draw_figure reproduce source_figures",
     },
 )

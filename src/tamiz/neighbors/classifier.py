@@ -21,6 +21,7 @@ from tamiz.neighbors._attributes import (
 )
 from tamiz.neighbors._search import choose_finder, find_neighbours
 from tamiz.neighbors._space import METRICS, MISMATCH, SCALINGS, UNFIT, make_space
+from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
@@ -158,7 +159,7 @@ def _winner(total, came, rule):
 NUMBERS = "use a regression such as sklearn.neighbors.KNeighborsRegressor"
 
 
-class KNNClassifier(ClassifierMixin, BaseEstimator):
+class KNNClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
     r"""Classification by the k nearest training samples.
 
     A sample gets the class that most of its ``n_neighbors`` nearest training samples have. Nothing

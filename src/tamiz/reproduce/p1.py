@@ -86,6 +86,15 @@ def misprinted(accuracy: float, sensitivity: float, specificity: float) -> bool:
     return not near or abs((ill + healthy) / 93 - accuracy) > 1.1e-3
 
 
+def training_part(ill: np.ndarray, seed: int) -> np.ndarray:
+    """A mask with the printed class counts: the splits that could have been the printed one."""
+    rng = np.random.default_rng(seed)
+    train = np.zeros(len(ill), dtype=bool)
+    train[rng.permutation(np.flatnonzero(ill))[:N_ILL]] = True
+    train[rng.permutation(np.flatnonzero(~ill))[:N_HEALTHY]] = True
+    return train
+
+
 class Vertebral(Experiment):
     """All tables of the chapter on one random split."""
 
@@ -97,11 +106,7 @@ class Vertebral(Experiment):
 
     def repeat(self, ready: Any, seed: int) -> Found:
         X, ill = ready
-        rng = np.random.default_rng(seed)
-        # the printed class counts: the splits that could have been the printed one
-        train = np.zeros(len(ill), dtype=bool)
-        train[rng.permutation(np.flatnonzero(ill))[:N_ILL]] = True
-        train[rng.permutation(np.flatnonzero(~ill))[:N_HEALTHY]] = True
+        train = training_part(ill, seed)
         Z, T = e1071_scale(X[train], X[~train])
         y, t = ill[train], ill[~train]
         # the largest f6 is 418, the next 149: without it in the training part, f6 spreads wider

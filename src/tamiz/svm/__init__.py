@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
+    from tamiz.pictures import plot_kernels, plot_panels
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
     from tamiz.svm.linear import LinearMachine
@@ -29,6 +30,8 @@ __all__ = [
     "RadiusMargin",
     "SubgradientClassifier",
     "UnscaledWarning",
+    "plot_kernels",
+    "plot_panels",
     "radius_margin_bound",
 ]
 
@@ -44,6 +47,7 @@ __getattr__, __dir__ = lazy_names(
         ".subgradient": "SubgradientClassifier",
         ".svc": "SVC",
         ".svr": "SVR",
+        "tamiz.pictures": "plot_kernels plot_panels",
         "tamiz.validation": "UnscaledWarning",
     },
 )

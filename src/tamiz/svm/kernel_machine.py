@@ -25,6 +25,7 @@ from tamiz.kernels import (
     warn_if_indefinite,
 )
 from tamiz.kernels.strings.kernel import showing_progress
+from tamiz.pictures import BOUNDED, FREE, SUPPORT, MachinePlot
 from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.runtime.memory import fits
 from tamiz.solvers import SOLVERS, Status
@@ -76,7 +77,7 @@ def _extreme(name: str, value: Any) -> Any:
     return (values.min() if name == "margin_" else values.max()).item()
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(MachinePlot, BaseEstimator):
     """Base of the estimators whose decision function is a kernel expansion.
 
     A subclass checks its data with :meth:`_check_table`, asks :meth:`_gram_matrix` for the
@@ -306,6 +307,30 @@ class KernelMachine(BaseEstimator):
             raise ValueError(TOO_LARGE)
         there = self._intercept_there
         return values + (self.intercept_ if there is None else there)
+
+    def _drawn_samples(self, X: Any, y: Any) -> tuple[np.ndarray, Any]:
+        if self._is_precomputed() or self._compares_text():
+            seen = "kernel values" if self._is_precomputed() else "strings"
+            raise ValueError(
+                f"{type(self).__name__} was fitted to {seen}, which have no features, so there are "
+                "no axes to draw it over."
+            )
+        return super()._drawn_samples(X, y)
+
+    def _kept_samples(self) -> tuple[np.ndarray, Any]:
+        if not len(self.support_):
+            return super()._kept_samples()
+        return self._dense_vectors(), None
+
+    def _support_marks(self) -> dict[str, np.ndarray]:
+        vectors = self._dense_vectors()
+        if len(self.dual_coef_) > 1:  # a vector may be free in one machine and bounded in another
+            return {SUPPORT: vectors}
+        kinds = ((FREE, self.free_support_), (BOUNDED, self.bounded_support_))
+        return {name: vectors[np.searchsorted(self.support_, which)] for name, which in kinds}
+
+    def _dense_vectors(self) -> np.ndarray:
+        return self._as_dense(self.support_vectors_)
 
     def _report(self, statuses: Iterable[Status]) -> None:
         """Warn about machines whose solver stopped early."""

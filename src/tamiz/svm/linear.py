@@ -33,6 +33,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.pictures import ClassifierPlot
 from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
 from tamiz.validation import (
     TOO_LARGE,
@@ -64,12 +65,13 @@ def per_machine(values: Any) -> Any:
     return values[0].item() if len(values) == 1 else np.asarray(values)
 
 
-class LinearDecision(ClassifierMixin, BaseEstimator):
+class LinearDecision(ClassifierMixin, ClassifierPlot, BaseEstimator):
     """Base of classifiers that decide by ``coef_ @ x + intercept_``."""
 
     coef_: np.ndarray
     intercept_: np.ndarray
     classes_: np.ndarray
+    _margins: tuple[float, ...] = (-1.0, 1.0)
     _centre: np.ndarray | None = None  # what samples are measured from; None: the origin
     _intercept_there: np.ndarray | None = None  # the constant of the function in these terms
 

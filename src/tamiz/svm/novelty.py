@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
+from tamiz.pictures import NoveltyPlot
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
@@ -48,7 +49,7 @@ def squared_spread(K: QMatrix) -> float:
 ON_BOUNDARY = 1e-9
 
 
-class NoveltyMachine(OutlierMixin, KernelMachine):
+class NoveltyMachine(OutlierMixin, NoveltyPlot, KernelMachine):
     """Frame of the machines that describe one class; a subclass states its problem."""
 
     @abstractmethod

@@ -100,6 +100,7 @@ class PerceptronClassifier(LinearDecision):
     'cycles'
     """
 
+    _margins = ()  # any hyperplane that separates will do
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.pictures import ClassifierPlot
 from tamiz.qp import QMatrix
 from tamiz.solvers import Status
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
@@ -26,8 +27,10 @@ from tamiz.validation import (
 )
 
 
-class KernelClassifier(ClassifierMixin, KernelMachine):
+class KernelClassifier(ClassifierMixin, ClassifierPlot, KernelMachine):
     """Multi-class frame of the kernel classifiers; a subclass says how one machine is fitted."""
+
+    _margins = (-1.0, 1.0)
 
     def _fit_one(
         self, K: QMatrix, signs: np.ndarray, C: np.ndarray, start: np.ndarray | None
@@ -148,6 +151,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             setattr(self, name, float(value) if isinstance(value, np.floating) else value)
         iterations = [max(1, fit.n_iter) for fit in fits]
         self.n_iter_ = iterations[0] if len(fits) == 1 else np.array(iterations)
+
+    def _kept_samples(self) -> tuple[np.ndarray, Any]:
+        vectors, _ = super()._kept_samples()
+        if len(self.classes_) > 2:
+            return vectors, None
+        return vectors, self.classes_[(self.dual_coef_[0] > 0).astype(np.intp)]
 
     def pairwise_decision_function(self, X: Any) -> np.ndarray:
         """Decision values of every binary machine, of shape (n_samples, n_machines).

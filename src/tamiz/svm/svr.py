@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamiz.pictures import RegressorPlot
 from tamiz.qp import svr_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
@@ -22,7 +23,7 @@ from tamiz.validation import (
 )
 
 
-class SVR(RegressorMixin, KernelMachine):
+class SVR(RegressorMixin, RegressorPlot, KernelMachine):
     """Epsilon-insensitive support vector regression.
 
     Minimises ``½‖w‖² + C Σ L(y_i - f(x_i))``, where ``L(r)`` is ``max(0, |r| - epsilon)`` or its

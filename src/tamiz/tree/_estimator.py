@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.pictures import codes_of, outer_legend, plane_of
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree import drawing
 from tamiz.tree._fast import grow_fast
@@ -538,6 +539,60 @@ class TreeEstimator(BaseEstimator):
             What was drawn into.
         """
         return drawing.plot(self._tree(), self._wording(), ax, max_depth, direction)
+
+    def plot_partition(
+        self,
+        X: Any,
+        y: Any = None,
+        features: Any = None,
+        ax: Any = None,
+        *,
+        at: Any = None,
+        legend: bool = True,
+    ) -> Any:
+        """Draw how the tree divides the plane of one or two features, by matplotlib.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples to draw; their range is the range of the picture.
+        y : array-like of shape (n_samples,), optional
+            Labels or target values of ``X``.
+        features : int, str, or two of them, optional
+            The features on the axes, by position or name. With one or two features all are taken.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        at : array-like of shape (n_features,), or data frame of one row, optional
+            Values at which the other features are held; by default medians, and of categories the
+            most frequent one.
+        legend : bool, default=True
+            Whether to name the classes, to the right of the axes.
+
+        Returns
+        -------
+        matplotlib axes
+            What was drawn into. Each leaf is a polygon.
+        """
+        tree, table = self._tree(), self._read(X)
+        if at is not None:
+            at = self._read(at if np.ndim(at) == 2 else [at])[0]
+        else:
+            at = np.nanmedian(table, axis=0)
+            for j in np.flatnonzero(self.nominal_):
+                codes, counts = np.unique(table[:, j], return_counts=True)
+                at[j] = codes[counts.argmax()]
+        plane = plane_of(self, table, features, at)
+        wording = self._wording()
+        points = table[:, list(plane.columns)]
+        if y is not None:
+            y = np.asarray(y) if wording.classes is None else codes_of(self, y)
+        if len(plane.columns) == 1:
+            height = np.random.default_rng(0).uniform(0.15, 0.85, len(points))
+            points = np.column_stack([points, height])
+        ax = drawing.plot_partition(tree, wording, plane, points, y, ax)
+        if legend:
+            outer_legend(ax)
+        return ax
 
     def findings(
         self, *, few: int = 5, balance: float = 0.05, repeats: int = 3, tests: int = 2

@@ -30,6 +30,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree.forest import (
@@ -114,7 +115,7 @@ class _BoostedTrees(BaseEstimator):
             return self.start_ + leaf_sums(Forest(*self.forest_), Bins(*self.bins_).codes(X))
 
 
-class BoostingClassifier(ClassifierMixin, _BoostedTrees):
+class BoostingClassifier(ClassifierMixin, ClassifierPlot, _BoostedTrees):
     """Gradient boosting of small trees, features cut into at most 64 bins.
 
     Parameters

@@ -18,10 +18,13 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from tamiz.display import INK, LINE, PALETTE, axes, colours, tint
+from tamiz.pictures import Plane, scatter_classes
 from tamiz.tree.rules import Wording, class_fractions, counted, one_line, percent, preorder
 from tamiz.validation import integer_from, one_of, optional
 
 if TYPE_CHECKING:
+    from tamiz.tree.splits import Split
     from tamiz.tree.structure import Tree
 
 
@@ -161,6 +164,97 @@ def plot(
     return ax
 
 
+def partition(tree: Tree, plane: Plane) -> list[tuple[int, np.ndarray]]:
+    """The leaves that a plane passes through, and the corners of what each has of it.
+
+    Questions about the features on the axes cut the plane along a line; the others are answered by
+    the values at which their features are held.
+    """
+    (left, right), (low, high) = plane.limits
+    found = []
+    stack = [(0, np.array([[left, low], [right, low], [right, high], [left, high]]))]
+    while stack:
+        node, corners = stack.pop()
+        split = tree.splits[node]
+        if split is None:
+            found.append((node, corners))
+            continue
+        line = _line(split, plane)
+        if line is None:
+            sent = int(split.sends_left(plane.at[None, :])[0])
+            leftwards = bool(tree.majority_left[node]) if sent < 0 else sent == 1
+            stack.append((int((tree.left if leftwards else tree.right)[node]), corners))
+            continue
+        above = corners @ line[0] - line[1]
+        for child, side in ((tree.right[node], -above), (tree.left[node], above)):
+            part = _clip(corners, side)
+            if len(part):
+                stack.append((int(child), part))
+    return found
+
+
+def _line(split: Split, plane: Plane) -> tuple[np.ndarray, float] | None:
+    """``(a, t)`` such that ``a @ point <= t`` goes left; None if the axes do not matter."""
+    if not set(split.features) & set(plane.columns):
+        return None
+    form = split.hyperplane()
+    if form is None:
+        name = plane.names[plane.columns.index(split.features[0])]
+        raise ValueError(
+            f"The tree asks to which set of categories {name!r} belongs, which no line in a plane "
+            "can show; choose numeric features for the axes."
+        )
+    coefficients, limit = form
+    a = np.zeros(2)
+    for j, weight in coefficients.items():
+        if j in plane.columns:
+            a[plane.columns.index(j)] = weight
+        else:
+            limit -= weight * plane.at[j]
+    return a, limit
+
+
+def _clip(corners: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """The part of a convex polygon where ``side``, linear and given at its corners, is <= 0."""
+    kept: list[np.ndarray] = []
+    for k in range(len(corners)):
+        before, now = side[k - 1], side[k]
+        if (before > 0) != (now > 0):
+            t = before / (before - now)
+            kept.append(corners[k - 1] + t * (corners[k] - corners[k - 1]))
+        if now <= 0:
+            kept.append(corners[k])
+    return np.array(kept) if len(kept) > 2 else np.empty((0, 2))
+
+
+def plot_partition(
+    tree: Tree, wording: Wording, plane: Plane, points: np.ndarray, codes: Any, ax: Any
+) -> Any:
+    """The leaves as polygons in the colours of the tree, and samples where they are given."""
+    ax = axes(ax)
+    from matplotlib.patches import Polygon
+
+    paint = _painter(tree, wording)
+    for leaf, corners in partition(tree, plane):
+        ax.add_patch(
+            Polygon(corners, fc=tint(paint.edge(leaf), 0.35) if wording.classes is not None
+                    else paint.fill(leaf), ec=INK, lw=0.8, gid=f"leaf {leaf}", zorder=0)
+        )  # fmt: skip
+    if codes is None:
+        ax.scatter(*points.T, s=18, color=LINE, label="samples", zorder=3)
+    elif wording.classes is None:
+        ax.scatter(*points.T, s=24, c=codes, cmap="Blues", edgecolors=INK, linewidths=0.5,
+                   label="samples", zorder=3)  # fmt: skip
+    else:
+        scatter_classes(ax, points, codes, [one_line(str(name)) for name in wording.classes])
+    ax.set(xlim=plane.limits[0], ylim=plane.limits[1], xlabel=plane.names[0])
+    if len(plane.columns) == 2:
+        ax.set_ylabel(plane.names[1])
+    else:
+        ax.set_yticks([])
+    return ax
+
+
 def _scale(ax: Any, drawing: Drawing) -> float:
     """How much smaller than drawn the axes are: letters shrink with the boxes."""
     figure = ax.figure
@@ -191,9 +285,6 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-#: Okabe and Ito's colours, which differ for colour-blind readers as well; pale yellow left out.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5AA2", "#7A7A7A")
-INK, LINE = "#1a1a1a", "#6b6b6b"
 FONT_SIZE, LINE_HEIGHT = 12, 15.0
 _PAD, _BAR = 8.0, 7.0
 _GAP_ACROSS, _GAP_ALONG = {"down": 12.0, "right": 7.0}, {"down": 34.0, "right": 40.0}
@@ -485,23 +576,3 @@ class _Numbers:
 
 def _painter(tree: Tree, wording: Wording) -> Any:
     return _Numbers(tree) if wording.classes is None else _Classes(tree, wording)
-
-
-def colours(n: int) -> list[str]:
-    """Colours that differ, for as many classes."""
-    found = list(PALETTE[:n])
-    for k in range(len(found), n):  # hues by the golden section, two lightnesses
-        found.append(_from_hue((0.11 + 0.618034 * k) % 1.0, 0.45 if k % 2 else 0.65))
-    return found
-
-
-def tint(colour: str, strength: float) -> str:
-    """A colour thinned with white."""
-    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in parts)
-
-
-def _from_hue(hue: float, value: float) -> str:
-    import colorsys
-
-    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hsv_to_rgb(hue, 0.75, value))

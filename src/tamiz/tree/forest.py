@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
 from tamiz.validation import (
@@ -35,7 +36,7 @@ from tamiz.validation import (
 )
 
 
-class ForestClassifier(ClassifierMixin, BaseEstimator):
+class ForestClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
     """Random forest on features cut into at most 64 bins.
 
     Parameters

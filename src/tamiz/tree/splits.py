@@ -33,6 +33,10 @@ class Split(ABC):
     def sends_left(self, X: np.ndarray) -> np.ndarray:
         """1 for the rows that go left, 0 for right, -1 for those it cannot place (int8)."""
 
+    def hyperplane(self) -> tuple[dict[int, float], float] | None:
+        """Coefficients by feature, and the limit up to which their sum goes left; None if none."""
+        return None
+
     @abstractmethod
     def text(
         self, left: bool, names: Names | None = None, categories: Categories | None = None
@@ -90,6 +94,9 @@ class NumericSplit(Split):
         sent = (x <= self.threshold).astype(np.int8)
         sent[np.isnan(x)] = self.missing
         return sent
+
+    def hyperplane(self) -> tuple[dict[int, float], float]:
+        return {self.feature: 1.0}, self.threshold
 
     def text(
         self, left: bool, names: Names | None = None, categories: Categories | None = None
@@ -205,6 +212,9 @@ class ObliqueSplit(Split):
         sent = (total <= self.threshold).astype(np.int8)
         sent[np.isnan(total)] = UNDECIDED
         return sent
+
+    def hyperplane(self) -> tuple[dict[int, float], float]:
+        return dict(zip(self.columns, self.coefficients, strict=True)), self.threshold
 
     def text(
         self, left: bool, names: Names | None = None, categories: Categories | None = None
