@@ -28,6 +28,7 @@ def program(*arguments, cache):
     )
 
 
+@pytest.mark.ours
 def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
     done = program("compile", "--only", "fisher", cache=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -38,10 +39,9 @@ def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
     assert "tamiz.scale.moments" not in later.stderr  # the reader's functions may be announced
 
 
-def test_several_jobs_prepare_the_same(tmp_path):
-    done = program("compile", "--only", "pearson", "--jobs", "2", cache=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 parts ready in ")
+def test_several_jobs_prepare_the_same(capsys):
+    assert run_program(["compile", "--only", "pearson", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out.startswith("3 parts ready in ")
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path):

@@ -13,6 +13,8 @@ from tamiz.reports import make_study, reason_text, render, summary
 from tests.reports.studies import full_study, other_study, small_table
 from tests.reports.tree import read
 
+pytestmark = pytest.mark.ours
+
 
 def _words(study: Study, lang: str = "en") -> str:
     return read(render(study, lang)).one("summary").text
