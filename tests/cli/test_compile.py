@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.utils import get_tags
 
 from tamiz.cli.app import run as run_program
 from tamiz.cli.compile import small_fits
@@ -71,3 +72,10 @@ def test_every_public_estimator_is_among_the_parts(room):
     }
     made = {type(fit.make()).__name__ for fit in small_fits().values()}
     assert public <= made
+
+
+def test_no_part_gives_an_estimator_what_it_refuses():
+    for name, fit in small_fits().items():
+        takes = get_tags(fit.make()).input_tags
+        assert fit.kind != "sparse" or takes.sparse, name
+        assert fit.kind != "missing" or takes.allow_nan, name
