@@ -255,7 +255,12 @@ def _programs() -> None:
     label = np.where(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=90) > 0, "yes", "no")
     numbers = [",".join(f"{value:.4f}" for value in row) for row in X]
     lines = [f"{row},{'ab'[i % 2]},{label[i]}" for i, row in enumerate(numbers)]
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+    unseen = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stdout(unseen),
+        contextlib.redirect_stderr(unseen),
+    ):
         table, model = Path(folder, "t.csv"), str(Path(folder, "t.tamiz"))
         table.write_text("a,b,c,d,e,kind,target\n" + "\n".join(lines) + "\n", encoding="utf-8")
         for command in (
