@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import random
@@ -51,6 +52,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: (files[item.path], draw.random()))
 
 
+def pytest_collection_finish() -> None:
+    """What was imported stays: looking through it for garbage again and again takes seconds."""
+    gc.freeze()
+
+
 #: Where each case is about other packages: frames, files, processes, options.
 ALL_CASES = {"cli", "data", "runtime", "scale", "validation", "test_persistence.py"}
 
@@ -58,15 +64,19 @@ ALL_CASES = {"cli", "data", "runtime", "scale", "validation", "test_persistence.
 def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
     """Every test, but of one with many cases only so many, from the first to the last.
 
-    All cases of scikit-learn's checks stay, and all of what is in ``ALL_CASES``.
+    All cases of what is in ``ALL_CASES`` stay, and of scikit-learn's checks so many of each class
+    of estimators.
     """
     functions: dict[Any, list[pytest.Item]] = {}
     for item in items:
-        functions.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
-    for (path, _), cases in functions.items():
+        name = getattr(item, "originalname", item.name)
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        kinds = tuple(type(value) for value in params.values()) if "check" in name else ()
+        alone = item.name if "check" in params else None
+        functions.setdefault((item.path, name, kinds, alone), []).append(item)
+    for (path, *_), cases in functions.items():
         folder = path.relative_to(ROOT).parts[1]
-        check = "check" in getattr(getattr(cases[0], "callspec", None), "params", ())
-        if check or folder in ALL_CASES or len(cases) <= most:
+        if folder in ALL_CASES or len(cases) <= most:
             yield from cases
         else:
             step = (len(cases) - 1) / (most - 1) if most > 1 else 0

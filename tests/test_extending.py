@@ -262,6 +262,7 @@ def test_own_section_without_content_is_left_out():
     assert render(study, sections=[lambda page: None]) == render(study)
 
 
+@pytest.mark.ours
 def test_examples_of_the_page_print_what_it_shows(tmp_path):
     """In a process of its own: the page registers a method."""
     page = shutil.copy(ROOT / "docs" / "extending.md", tmp_path)

@@ -110,6 +110,7 @@ needs_a_home = pytest.mark.skipif(
 )
 
 
+@pytest.mark.ours
 @needs_a_home
 def test_without_a_home_they_are_kept_among_temporary_files(tmp_path):
     nowhere = {"NUMBA_CACHE_DIR": None, "TMPDIR": str(tmp_path)}
@@ -123,6 +124,7 @@ def test_without_a_home_they_are_kept_among_temporary_files(tmp_path):
     assert sorted(Path(folder).rglob("*.nb[ic]")) == kept
 
 
+@pytest.mark.ours
 @needs_a_home
 def test_the_folder_of_the_user_and_the_one_that_is_named_come_first(tmp_path):
     home = tmp_path / "home"
@@ -131,6 +133,7 @@ def test_the_folder_of_the_user_and_the_one_that_is_named_come_first(tmp_path):
     assert run(NO_HOME + NO_FIT, tmp_path, NUMBA_CACHE_DIR="given") == "given"
 
 
+@pytest.mark.ours
 @needs_a_home
 @pytest.mark.parametrize("what", ["writable by others", "a link"])
 def test_nothing_is_loaded_from_a_folder_that_others_can_write(tmp_path, what):

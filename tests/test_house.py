@@ -10,6 +10,8 @@ import pytest
 
 import tamiz
 
+pytestmark = pytest.mark.ours
+
 SRC = Path(tamiz.__file__).parent
 
 

@@ -194,6 +194,9 @@ def test_fewer_cases_are_spread_over_all_and_every_test_stays():
     frames = items_of("data/test_a.py", "frames", 10)
     checks = items_of("qp/test_a.py", "checks", 10, estimator=None, check=None)
     assert list(fewer_cases([*frames, *checks], 3)) == [*frames, *checks]
+    ours = items_of("qp/test_a.py", "every_check", 4, machine=1.0)
+    others = items_of("qp/test_a.py", "every_check", 4, machine="a")
+    assert list(fewer_cases([*ours, *others], 1)) == [ours[0], others[0]]
 
 
 def test_another_order_keeps_the_tests_of_a_file_together(monkeypatch):

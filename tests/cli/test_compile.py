@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.utils import get_tags
 
 from tamiz.cli.app import run as run_program
 from tamiz.cli.compile import small_fits
@@ -28,6 +29,7 @@ def program(*arguments, cache):
     )
 
 
+@pytest.mark.ours
 def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
     done = program("compile", "--only", "fisher", cache=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -38,10 +40,9 @@ def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
     assert "tamiz.scale.moments" not in later.stderr  # the reader's functions may be announced
 
 
-def test_several_jobs_prepare_the_same(tmp_path):
-    done = program("compile", "--only", "pearson", "--jobs", "2", cache=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 parts ready in ")
+def test_several_jobs_prepare_the_same(capsys):
+    assert run_program(["compile", "--only", "pearson", "--jobs", "2"]) == 0
+    assert capsys.readouterr().out.startswith("3 parts ready in ")
 
 
 def test_a_folder_that_cannot_be_written_gets_a_sentence(tmp_path):
@@ -71,3 +72,10 @@ def test_every_public_estimator_is_among_the_parts(room):
     }
     made = {type(fit.make()).__name__ for fit in small_fits().values()}
     assert public <= made
+
+
+def test_no_part_gives_an_estimator_what_it_refuses():
+    for name, fit in small_fits().items():
+        takes = get_tags(fit.make()).input_tags
+        assert fit.kind != "sparse" or takes.sparse, name
+        assert fit.kind != "missing" or takes.allow_nan, name

@@ -18,6 +18,8 @@ from tamiz.runtime.progress import Progress
 from tests.calls import clocked, signalled, slowed, watched
 from tests.cli.programs import PROGRAM, is_one_line, valid
 
+pytestmark = pytest.mark.ours
+
 
 def handled():
     """In the new process: signals as a terminal sends them, however the tests were started."""

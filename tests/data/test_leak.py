@@ -152,6 +152,7 @@ def test_one_class_has_nothing_to_leak():
     assert found(np.zeros((30, 1)), np.zeros(30)) == []
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize("name", available())
 def test_data_sets_of_the_field_hold_no_suspects(name):
     data = load(name, nrows=5000)

@@ -245,6 +245,7 @@ SVMRFE(4, step=2, checkpoint=sys.argv[2]).fit(X, y)
 """
 
 
+@pytest.mark.ours
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_process_can_be_resumed(tmp_path):
     X, y = data(p=80)

@@ -7,6 +7,8 @@ import pytest
 
 from tamiz import compare
 
+pytestmark = pytest.mark.ours
+
 SEEDS = 3
 
 

@@ -15,6 +15,8 @@ from tamiz.cli.app import app
 from tamiz.evaluation.methods import METHODS
 from tamiz.evaluation.study import make_pipeline_for
 
+pytestmark = pytest.mark.ours
+
 P = 6
 NAMES = [f"f{j}" for j in range(P)]
 RANKING = [m.name for m in METHODS.values() if m.ranks and m.name not in ("random", "all")]

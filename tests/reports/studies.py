@@ -65,7 +65,7 @@ def small_table(n_rows: int = 143, *, task: str = "classification", classes: int
 @lru_cache(maxsize=1)
 def full_study() -> Study:
     """A study with every part, and two answers that differ."""
-    for seed in range(20):
+    for seed in (3, *range(20)):  # the first one does, with the newest versions
         options: dict[str, Any] = {"sizes": [1, 3, 5, 12], "cv": 4, "repeats": 1}
         options |= {"random_state": seed, "command": "tamiz select 'breast cancer' --seed 0"}
         study = make_study(small_table(), ["fisher", "relieff"], ["linear", "tree"], **options)

@@ -10,12 +10,22 @@ import pytest
 from tamiz.evaluation.study import Reason, Study
 from tamiz.evaluation.study.answers import find_answers
 from tamiz.reports import make_study, reason_text, render, summary
+from tamiz.reports.language import find_language
+from tamiz.reports.page import Page
+from tamiz.reports.sections.summary import build
 from tests.reports.studies import full_study, other_study, small_table
-from tests.reports.tree import read
+from tests.reports.tree import Node, read
+
+pytestmark = pytest.mark.ours
+
+
+def _section(study: Study, lang: str = "en") -> Node:
+    """The section alone: the whole page takes ten times as long."""
+    return read(build(Page(study, find_language(lang))).body)
 
 
 def _words(study: Study, lang: str = "en") -> str:
-    return read(render(study, lang)).one("summary").text
+    return _section(study, lang).text
 
 
 def test_equal_answers_are_shown_once():
@@ -152,8 +162,7 @@ def test_an_interval_that_is_not_known_is_not_spoken_of():
 
 def _warned(code: str, columns: list[str], lang: str = "en") -> str:
     one = {"code": code, "columns": columns, "text": "Words of the program."}
-    page = read(render(replace(full_study(), warnings=[one]), lang))
-    return page.one("summary").of_class("warn")[0].text
+    return _section(replace(full_study(), warnings=[one]), lang).of_class("warn")[0].text
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from tamiz.evaluation.study import Study, make_pipeline_for
 from tamiz.reports import reason_text, summary
 from tests.reports.studies import full_study, make_study, other_study, small_table
 
+pytestmark = pytest.mark.ours
+
 
 def test_the_honest_error_is_that_of_choosing_inside_every_training_part():
     study = full_study()

@@ -25,6 +25,8 @@ from tamiz.reproduce.base import (
 from tamiz.reproduce.reproduce import RECIPES
 from tamiz.svm import SVC
 
+pytestmark = pytest.mark.ours
+
 
 def only(name, *parts):
     """A recipe reduced to some parts, or with others."""

@@ -118,6 +118,7 @@ for k in range(100):
 """
 
 
+@pytest.mark.ours
 def test_two_processes_with_one_checkpoint_do_not_break_each_other(tmp_path):
     path = tmp_path / "run.npz"
     command = [sys.executable, "-c", SAVE, str(path)]
@@ -198,6 +199,7 @@ def test_a_full_disk_leaves_the_previous_state(tmp_path, full_disk):
     assert int(again.state["a"]) == 1
 
 
+@pytest.mark.ours
 def test_a_killed_process_leaves_a_whole_state(tmp_path):
     path = tmp_path / "run.npz"
     code = f"""
@@ -274,7 +276,7 @@ def test_functions_are_the_same_in_another_process():
         print(stable_text(f), stable_text(frozenset("abcdef")))
     """
     answers = set()
-    for seed in "123":
+    for seed in "12":
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         command = [sys.executable, "-c", textwrap.dedent(code)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -248,6 +248,7 @@ def test_a_listener_hears_of_compiling_once_with_what():
     assert "tamiz compile" in sentence
 
 
+@pytest.mark.ours
 def test_the_program_announces_compiling_unless_it_is_quiet(tmp_path):
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     said = []

@@ -91,6 +91,7 @@ print(json.dumps({"kills": kills, "held": held, "wrong": wrong}))
 """
 
 
+@pytest.mark.ours
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the program forks")
 def test_twenty_kills_at_random_moments(tmp_path):
     """One program that starts its searches as processes of its own and kills these."""

@@ -356,8 +356,8 @@ def test_interruption_leaves_a_consistent_point():
 def test_coarse_entries_never_pass_for_converged(solver):
     """With a C this high float32 cannot reach the tolerance; the result must say so."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 2))
-    signs = np.where(X[:, 0] + 0.8 * rng.normal(size=500) > 0, 1.0, -1.0)
+    X = rng.normal(size=(250, 2))
+    signs = np.where(X[:, 0] + 0.8 * rng.normal(size=250) > 0, 1.0, -1.0)
     Q = KernelQ(RBF(gamma=1e-3), X, dtype=np.float32)
     result = solver(svc_problem(Q, signs, 1e6), tol=1e-3, max_iter=300_000)
     exact = rbf_kernel(X, gamma=1e-3)

@@ -205,6 +205,7 @@ def test_interrupted_machines_are_usable(name):
     assert_usable(interrupted_fits()[name])
 
 
+@pytest.mark.ours
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_a_signal_from_outside():
     with start({"smo": CASES["smo"]}, "from outside") as process:

@@ -6,6 +6,8 @@ import pytest
 
 from tools.attack.scales import MACHINES, Scales, attempt, outcomes
 
+pytestmark = pytest.mark.ours
+
 
 @pytest.mark.filterwarnings("ignore")
 def test_machines_are_right_or_say_so_in_any_offset_and_scale():

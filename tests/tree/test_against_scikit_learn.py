@@ -18,6 +18,8 @@ SCRIPT = runpy.run_path(str(ROOT / "examples" / "tree_against_scikit_learn.py"))
 def test_the_same_splits(name):
     """No split gains less than the best, so that only ties tell the two trees apart."""
     X, y = SCRIPT["numbers"](name)
+    step = -(-len(y) // 600)  # the script takes all samples
+    X, y = X[::step], y[::step]
     ours = CARTClassifier().fit(X, y)
     peers = [DecisionTreeClassifier(random_state=seed).fit(X, y) for seed in range(3)]
     errors = {int((peer.predict(X) != y).sum()) for peer in peers}

@@ -176,6 +176,7 @@ def test_features_constant_in_a_node_count_among_those_drawn():
     assert 0.4 < useless < 0.6  # whichever of the two is drawn first
 
 
+@pytest.mark.ours
 @pytest.mark.parametrize(
     ("splits", "peer"), [("best", RandomForestClassifier), ("random", ExtraTreesClassifier)]
 )
@@ -186,7 +187,10 @@ def test_errors_are_like_those_of_scikit_learn(splits, peer):
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=0)
         ours, theirs = (
             cross_val_score(forest, X, y, cv=folds).mean()
-            for forest in (ForestClassifier(splits=splits, random_state=0), peer(random_state=0))
+            for forest in (
+                ForestClassifier(40, splits=splits, random_state=0),
+                peer(40, random_state=0),
+            )
         )
         differences.append(theirs - ours)
     assert np.mean(differences) < 0.01 and max(differences) < 0.025

@@ -188,14 +188,17 @@ def small_fits() -> dict[str, SmallFit]:
     from functools import partial
     from importlib import import_module
 
+    from sklearn.utils import get_tags
+
     from tamiz.evaluation.methods import METHODS
 
     found = {}
     for name, method in METHODS.items():
+        tags = get_tags(_selector(name, "classification")).input_tags
         takes = {
             "numbers": method.family == "baseline" or name != "rrelieff",
-            "sparse": method.sparse,
-            "missing": method.missing,
+            "sparse": method.sparse and tags.sparse,
+            "missing": method.missing and tags.allow_nan,
             "numeric target": method.regression,
         }
         for kind in (kind for kind, taken in takes.items() if taken):
@@ -207,7 +210,7 @@ def small_fits() -> dict[str, SmallFit]:
         kind = "numeric target" if class_name.endswith(("SVR", "Regressor")) else "numbers"
         shown = f"{class_name}({', '.join(f'{k}={v!r}' for k, v in params.items())})"
         found[shown] = SmallFit(cls, kind)
-        if home in ("tamiz.svm", "tamiz.neighbors") and kind == "numbers":
+        if kind == "numbers" and get_tags(cls()).input_tags.sparse:
             found[f"{shown}, sparse"] = SmallFit(cls, "sparse")
     found["SVC(), many samples"] = SmallFit(found["SVC()"].make, "many")
     return found
@@ -252,7 +255,12 @@ def _programs() -> None:
     label = np.where(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=90) > 0, "yes", "no")
     numbers = [",".join(f"{value:.4f}" for value in row) for row in X]
     lines = [f"{row},{'ab'[i % 2]},{label[i]}" for i, row in enumerate(numbers)]
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+    unseen = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stdout(unseen),
+        contextlib.redirect_stderr(unseen),
+    ):
         table, model = Path(folder, "t.csv"), str(Path(folder, "t.tamiz"))
         table.write_text("a,b,c,d,e,kind,target\n" + "\n".join(lines) + "\n", encoding="utf-8")
         for command in (

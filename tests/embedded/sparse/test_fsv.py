@@ -161,6 +161,7 @@ print([t.name for t in threading.enumerate() if t.name.startswith("tamiz-fit")])
 """
 
 
+@pytest.mark.ours
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_among_threads():
     """The best so far is kept, the threads come to an end, and so does the process."""
