@@ -516,6 +516,11 @@ def inner_fit() -> Iterator[None]:
         _inner.reset(token)
 
 
+def is_inner_fit() -> bool:
+    """Whether this fit is a step of a procedure, which needs all of it or none."""
+    return _inner.get()
+
+
 def warn_if_unscaled(estimator: Any, X: Any) -> None:
     """Warn if the spread of one feature is over 1,000 times that of another.
 

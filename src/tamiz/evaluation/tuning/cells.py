@@ -21,7 +21,12 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
-from tamiz.evaluation.resampling import fit_to_the_end, preferred_workers, rows_for
+from tamiz.evaluation.resampling import (
+    fit_to_the_end,
+    preferred_workers,
+    refuse_interrupted,
+    rows_for,
+)
 from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
 from tamiz.runtime.checkpoint import Journal, digest, identity
@@ -148,6 +153,7 @@ class Plain:
         finally:
             if ours:
                 machine.verbose = own
+        refuse_interrupted(estimator)
         return estimator
 
     def identity(self, cells: Sequence[Mapping[str, Any]], scoring: Any) -> dict[str, str]:
