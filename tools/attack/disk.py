@@ -63,7 +63,8 @@ class FullDisk(Campaign):
         if name not in self.whole:
             load_here(job, self.folder / f"{name}.here")
             self.whole[name] = run(functools.partial(_counted, job, folder / "whole"), folder)
-            (folder / "whole").unlink()
+            for file in folder.glob("whole*"):
+                file.unlink()
         whole, calls = self.whole[name]
         at, forever = _place(turn, calls, f"{name}{turn}")
         child = Child(functools.partial(_starved, job, path, at, forever), folder)
@@ -138,9 +139,12 @@ def _check_sentence(text: str, path: Path) -> None:
 
 
 def _check_line(text: str, path: Path) -> None:
-    lines = [line for line in text.splitlines() if re.search("No space|too large", line)]
+    lines = [
+        line for line in text.splitlines() if re.search("No space|too large|disk is full", line)
+    ]
     assert len(lines) == 1 and lines[0].startswith("tamiz: "), text[-400:]
     assert path.name in lines[0] and "Traceback" not in text, text[-400:]
+    assert "[Errno" not in text, text[-400:]
 
 
 # ------------------------------------------------------------------------------ in the child

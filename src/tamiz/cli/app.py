@@ -17,7 +17,15 @@ from typing import Any
 import typer
 
 from tamiz.cli import compare, compile, examples, fit, lists, predict, rank, select, tune
-from tamiz.cli.console import CutShort, Problem, as_options, flush, tell, tolerate_encoding
+from tamiz.cli.console import (
+    CutShort,
+    Problem,
+    as_options,
+    flush,
+    own_words,
+    tell,
+    tolerate_encoding,
+)
 from tamiz.runtime.progress import listen_to_compiling
 
 app = typer.Typer(
@@ -159,7 +167,7 @@ def _explain(error: Exception) -> int:
         return error.exit_code
     from tamiz.validation import NotEnoughMemoryError
 
-    said = as_options(str(error).strip()) or type(error).__name__
+    said = as_options(own_words(error).strip()) or type(error).__name__
     if not isinstance(error, (ValueError, OSError, ImportError, NotEnoughMemoryError)):
         said = f"{type(error).__name__}: {said} (TAMIZ_TRACEBACK=1 shows where)"
     tell(said)

@@ -21,12 +21,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
-from tamiz.evaluation.resampling import (
-    fit_to_the_end,
-    preferred_workers,
-    refuse_interrupted,
-    rows_for,
-)
+from tamiz.evaluation.resampling import fit_to_the_end, preferred_workers, rows_for
 from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
 from tamiz.runtime.checkpoint import Journal, digest, identity
@@ -37,7 +32,7 @@ from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 from tamiz.svm.kernel_machine import KernelMachine
 from tamiz.svm.path.problem import Doubt
-from tamiz.validation import inner_fit
+from tamiz.validation import inner_fit, refuse_interrupted
 
 if TYPE_CHECKING:
     from tamiz.evaluation.tuning.fast import Fast
