@@ -10,7 +10,9 @@ import random
 import signal
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,14 +91,39 @@ def same_draws() -> None:
     np.random.seed(0)  # noqa: NPY002 (that is what draws where random_state is None)
 
 
+@contextmanager
+def little_memory(most: int) -> Iterator[None]:
+    """Inside, this process must not need so many bytes more than before, at any time.
+
+    The system's highest mark of the process is set back first, where it can be: a test after one
+    that took much could not fail otherwise. Elsewhere only what Python and NumPy take is counted.
+    """
+    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+    def kilobytes(name: str) -> int:
+        return int(status.read_text(encoding="utf-8").split(f"{name}:")[1].split()[0])
+
+    try:
+        reset.write_text("5", encoding="utf-8")
+        before = kilobytes("VmRSS")
+    except (OSError, IndexError):
+        tracemalloc.start()
+        try:
+            yield
+            taken = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    else:
+        yield
+        taken = 1024 * (kilobytes("VmHWM") - before)
+    assert taken < most, f"{taken:,} bytes were taken"
+
+
 @pytest.fixture
 def thrifty() -> Iterator[None]:
-    """Afterwards this process must not have needed much memory, however small its files were."""
-    resource = pytest.importorskip("resource")
-    unit = 1 if sys.platform == "darwin" else 1024
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    yield
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before < 1 << 28
+    """Meanwhile this process must not need much more memory, however small its files are."""
+    with little_memory(1 << 28):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from tamiz import reports
-from tamiz.cli import options
+from tamiz.cli import app, options
 from tamiz.cli.app import run
+from tamiz.evaluation.study import making
 from tamiz.filters import FisherScore
 from tamiz.runtime.progress import Progress
-from tests.calls import clocked, signalled, slowed, watched
+from tests.calls import clocked, interrupted, signalled, slowed, watched
 from tests.cli.programs import PROGRAM, is_one_line, valid
 
 pytestmark = pytest.mark.ours
@@ -178,7 +179,7 @@ COMPARED = ["-m", "fisher,welch", "--judge", "linear", "--repeats", "2", "-j", "
 @pytest.mark.parametrize(
     ("command", "at", "words"),
     [
-        (["tune", "iris", *GRID], 20, "best: C = "),
+        (["tune", "iris", *GRID], 150, "CUT SHORT: of 12 cells, "),
         (["compare", "iris", *COMPARED], 60, "CUT SHORT"),
     ],
     ids=["tune", "compare"],
@@ -189,3 +190,38 @@ def test_what_was_stopped_never_ends_with_0(command, at, words, number, code, ca
         assert run(command) == code
     assert words in capsys.readouterr().out
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_while_the_program_is_imported_shows_no_traceback():
+    code = """
+import os, signal, sys
+from tamiz.cli import main
+
+class Strike:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Strike())
+main(["methods"])
+"""
+    done = subprocess.run(
+        [PROGRAM[0], "-c", code], capture_output=True, text=True, check=False, preexec_fn=handled
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_a_second_ctrl_c_while_the_first_is_answered_ends_the_program_too():
+    with interrupted(app, "tell"):
+        assert run(["rank", "absent.csv"]) == 130
+
+
+def test_ctrl_c_after_the_comparison_keeps_the_study_and_marks_it(slow, capsys):
+    capsys.readouterr()
+    with interrupted(making, "learning_curve") as calls:
+        run([*slow, "--cv", "3", "--repeats", "1"])
+    found = valid("select", capsys.readouterr().out)
+    assert len(calls) == 1
+    assert found["status"] == "cut short" and found["comparison"]["status"] == "complete"
+    assert any("Interrupted" in note for note in found["notes"])

@@ -225,6 +225,15 @@ def _only_tuned() -> Study:
     return Study(study.dataset, {}, tuning=study.tuning)
 
 
+def test_a_search_for_parameters_that_was_cut_short_says_so():
+    study = _only_tuned()
+    assert "cut short" not in read(render(study)).text
+    tuning = replace(study.tuning, interrupted=True)
+    all_cells = len(tuning.cells)
+    words = f"of {all_cells} cells, {all_cells} are complete"
+    assert words in read(render(replace(study, tuning=tuning))).text
+
+
 def test_a_study_of_parameters_does_not_speak_of_features_that_were_ranked():
     study = _only_tuned()
     page = read(render(study))

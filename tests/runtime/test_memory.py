@@ -25,6 +25,7 @@ from tamiz.scale import CoMoments
 from tamiz.svm import SVC, SVR
 from tamiz.validation import NotEnoughMemoryError
 from tests.cli.programs import is_one_line
+from tests.conftest import little_memory
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 20))
@@ -195,3 +196,11 @@ print(RBF(gamma=1.0)(X[:50]).shape)
     sentence, alive = done.stdout.splitlines()
     assert sentence.startswith("kernel values between 8,000 and 8,000 samples: about 0.5 GB, but ")
     assert alive == "(50, 50)"
+
+
+def test_a_test_that_takes_memory_fails_after_one_that_took_more():
+    np.ones(1 << 26)  # 512 MiB, given back
+    with pytest.raises(AssertionError, match="bytes were taken"), little_memory(1 << 28):
+        np.ones(3 << 24)
+    with little_memory(1 << 28):
+        np.ones(1 << 20)

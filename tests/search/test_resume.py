@@ -255,3 +255,28 @@ def test_a_journal_that_was_cut_is_refused(tmp_path):
     again = ForwardSelection(GaussianNB(), checkpoint=file, resume=True).fit(X, y)
     assert file.read_bytes() == content
     assert again.status_ == "finished"
+
+
+class CutOnce(GaussianNB):
+    """Ends as the machines of this package do at Ctrl-C in one fit: with what it has."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.status_ = ["finished", "interrupted"] if self.fits == 7 else "finished"
+        return super().fit(X, y)
+
+
+def test_a_subset_that_was_judged_by_half_a_machine_is_not_in_the_journal(tmp_path):
+    CutOnce.fits = 0
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "journal"
+    options = {"n_features_to_select": 2, "cv": 3, "checkpoint": path}
+    with pytest.warns(UserWarning, match="interrupted"):
+        cut = ForwardSelection(CutOnce(), **options).fit(X, y)
+    assert cut.status_ == "interrupted"
+    assert len(path.read_text().splitlines()) == 2 + 2  # the third subset was under way
+    again = ForwardSelection(CutOnce(), resume=True, **options).fit(X, y)
+    whole = ForwardSelection(CutOnce(), n_features_to_select=2, cv=3).fit(X, y)
+    assert again.order_.tolist() == whole.order_.tolist() and again.status_ == "finished"

@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from tamiz.evaluation import tune
 from tamiz.tree import CARTClassifier, CARTRegressor
 from tests.calls import interrupted
 from tests.naive.cart import Problem, descend, rows_of_nodes
@@ -302,6 +303,20 @@ def test_ctrl_c_keeps_the_tree_as_far_as_it_had_grown(limits):
             model = CARTClassifier(**grower).fit(X, y)
         assert 1 < model.get_n_leaves() < 12
         assert np.mean(model.predict(X) != y) == pytest.approx(model.tree_.training_error)
+
+
+def test_ctrl_c_inside_a_procedure_is_passed_on(limits):
+    """Half a tree would be judged as if it were a whole one."""
+    from tamiz.tree import _fast, _grower
+
+    X, y = load_wine(return_X_y=True)
+    limits(_fast, _STEPS=1)
+    for grower, name, module in (
+        ({}, "grow_in_line", _fast),
+        ({"n_surrogates": 1}, "describe", _grower),
+    ):
+        with interrupted(module, name, at=5), pytest.raises(KeyboardInterrupt):
+            tune(X, y, CARTClassifier(**grower), {"min_samples_leaf": [1, 3]}, cv=2)
 
 
 def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch, limits):

@@ -20,8 +20,13 @@ from tamiz.validation import (
     OneClassError,
     ParameterError,
     SparseInputError,
+    candidate_list,
     check_X,
+    named_values,
+    names_such_as,
+    parameter_grids,
     refused,
+    symmetric_matrix,
 )
 
 X = np.arange(12.0).reshape(6, 2)
@@ -98,3 +103,23 @@ def test_a_refused_argument_says_which_and_what_it_was():
 
 def test_a_long_value_is_cut():
     assert len(str(refused("ks", list(range(10_000)), "is too much."))) < 1100
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        (named_values, {1: "a"}),
+        (named_values, []),
+        (names_such_as("all"), [3]),
+        (candidate_list, []),
+        (parameter_grids, [3]),
+        (symmetric_matrix, "text"),
+        (symmetric_matrix, [[1.0, 2.0]]),
+        (symmetric_matrix, [[np.nan]]),
+        (symmetric_matrix, [[0.0, 1.0], [2.0, 0.0]]),
+    ],
+)
+def test_every_refused_argument_is_named(check, value):
+    with pytest.raises(ParameterError) as caught:
+        check("B", value)
+    assert caught.value.parameter == "B" and caught.value.value is not None

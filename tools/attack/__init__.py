@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 #: Name -> module and class.
 CAMPAIGNS: dict[str, str] = {
     "checkpoints": "checkpoints:Checkpoints",
+    "clocks": "clocks:Clocks",
+    "disk": "disk:FullDisk",
+    "kills": "kills:Kills",
+    "lost": "lost:LostWorkers",
     "models": "models:Models",
     "readers": "readers:Readers",
+    "shared": "shared:SharedFile",
+    "signals": "signals:Signals",
 }
 
 

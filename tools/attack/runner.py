@@ -45,12 +45,16 @@ class Campaign(ABC):
         What one attempt may take; far more than any takes.
     memory : int
         Bytes that all attempts of a process may take, beyond what it has when they begin.
+    apart : bool
+        Whether attempts fork, and so need a process without other threads: the test suite, too,
+        then runs them in one of their own.
     """
 
     count: ClassVar[int]
     short: ClassVar[int]
     seconds: ClassVar[float] = 30.0
     memory: ClassVar[int] = 2 << 30
+    apart: ClassVar[bool] = False
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -17,7 +17,15 @@ from typing import Any
 import typer
 
 from tamiz.cli import compare, compile, examples, fit, lists, predict, rank, select, tune
-from tamiz.cli.console import CutShort, Problem, as_options, flush, tell, tolerate_encoding
+from tamiz.cli.console import (
+    CutShort,
+    Problem,
+    as_options,
+    flush,
+    own_words,
+    tell,
+    tolerate_encoding,
+)
 from tamiz.runtime.progress import listen_to_compiling
 
 app = typer.Typer(
@@ -78,9 +86,12 @@ def run(arguments: list[str] | None) -> int:
     """Run the program; its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     listen_to_compiling(_say_nothing if {"-q", "--quiet"}.intersection(given) else tell)
+    caught: list[int] = []
     try:
-        with _signals() as caught:
+        with _signals(caught):
             code = _run(arguments, caught)
+    except KeyboardInterrupt:  # another one, while the first was being answered
+        code = 130
     finally:
         listen_to_compiling(None)
     # whoever was stopped may have shown what there was, and come to an end as usual
@@ -114,12 +125,11 @@ def _say_nothing(text: str) -> None:
 
 
 @contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Let SIGTERM end a command as Ctrl-C does; the list holds the signals that came.
+def _signals(caught: list[int]) -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does; the signals that come are added to the list.
 
     Windows sends none from outside, but SIGBREAK when Ctrl-Break is hit.
     """
-    caught: list[int] = []
 
     def end(number: int, frame: Any) -> None:
         caught.append(number)
@@ -135,7 +145,7 @@ def _signals() -> Iterator[list[int]]:
     except ValueError:  # not in the main thread
         pass
     try:
-        yield caught
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -157,7 +167,7 @@ def _explain(error: Exception) -> int:
         return error.exit_code
     from tamiz.validation import NotEnoughMemoryError
 
-    said = as_options(str(error).strip()) or type(error).__name__
+    said = as_options(own_words(error).strip()) or type(error).__name__
     if not isinstance(error, (ValueError, OSError, ImportError, NotEnoughMemoryError)):
         said = f"{type(error).__name__}: {said} (TAMIZ_TRACEBACK=1 shows where)"
     tell(said)

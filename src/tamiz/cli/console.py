@@ -130,8 +130,17 @@ def usage() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError) as error:
-        sentence = isinstance(error, OSError) and error.filename is None and error.strerror
-        raise UsageProblem(as_options(sentence or str(error))) from error
+        raise UsageProblem(as_options(own_words(error))) from error
+
+
+def own_words(error: Exception) -> str:
+    """The sentence of an error, without the number that Python puts before an OSError's.
+
+    >>> own_words(OSError(28, "cannot write 'm.tamiz': the disk is full."))
+    "cannot write 'm.tamiz': the disk is full."
+    """
+    sentence = isinstance(error, OSError) and error.filename is None and error.strerror
+    return str(sentence or error)
 
 
 # ------------------------------------------------------------------------------------------- output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -110,6 +111,9 @@ def _show(found: Any) -> None:
     from tamiz.cli.console import number, say, table
 
     best = ", ".join(f"{name} = {_shown(value)}" for name, value in found.best_params.items())
+    if found.interrupted:
+        done = sum(not math.isnan(cell.error) for cell in found.cells)
+        say(f"CUT SHORT: of {len(found.cells)} cells, {done} are complete.")
     say(f"best: {best}")
     spread = number(found.best_std)
     say(f"{found.metric} {number(found.best_error)} ± {spread} (spread over the folds)\n")

@@ -13,8 +13,7 @@ from sklearn.utils.validation import _num_samples
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import last_step
-from tamiz.solvers import Status
-from tamiz.validation import as_vector, guess_task, inner_fit
+from tamiz.validation import as_vector, guess_task, inner_fit, refuse_interrupted
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -128,13 +127,6 @@ def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
         machine.fit(*data, **arguments)
     refuse_interrupted(machine)
     return machine
-
-
-def refuse_interrupted(fitted: Any) -> None:
-    """Take a fit, or a step of a pipeline, that ended at Ctrl-C for the Ctrl-C that it was."""
-    for step in [fitted, *(step for _, step in getattr(fitted, "steps", []))]:
-        if getattr(step, "status_", None) == str(Status.INTERRUPTED):
-            raise KeyboardInterrupt
 
 
 def preferred_workers(*estimators: Any) -> str:

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.utils.metaestimators import available_if
 
 from tamiz.search.splits import Split
-from tamiz.validation import inner_fit
+from tamiz.validation import inner_fit, refuse_interrupted
 
 #: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
 _COPIES = 3
@@ -121,6 +121,7 @@ class CrossValidation(Judge):
         try:
             with inner_fit():
                 machine.fit(part_of(self.X, train, features), self.y[train], **arguments)
+            refuse_interrupted(machine)
             return self.measure(machine, part_of(self.X, test, features), test)
         except (ValueError, TypeError) as error:
             reason = self._reason(features, train, test)

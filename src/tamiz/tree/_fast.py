@@ -35,6 +35,7 @@ from tamiz.tree.impurity import (
     weigh,
 )
 from tamiz.tree.splits import NumericSplit
+from tamiz.validation import is_inner_fit
 
 #: Splits between two looks at the clock and at Ctrl-C.
 _STEPS = 256
@@ -75,6 +76,8 @@ def grow_fast(
                     n_nodes, done = branches.n_nodes, True
                     order = line_up(nodes, n_nodes)
         except KeyboardInterrupt:
+            if is_inner_fit():
+                raise
             warnings.warn(INTERRUPTED, UserWarning, stacklevel=2)
             if side_by_side:
                 n_nodes = _reached(nodes)

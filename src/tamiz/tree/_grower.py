@@ -27,6 +27,7 @@ from tamiz.tree._splitting import (
 )
 from tamiz.tree.impurity import MISSING, ROW, Criterion
 from tamiz.tree.splits import LEFT, NominalSplit, NumericSplit, Split, Surrogate
+from tamiz.validation import is_inner_fit
 
 #: Cells of a node from which on features are dealt to threads.
 _CELLS = 50_000
@@ -114,6 +115,8 @@ class Grower:
                     cost_total += self._split(leaf) - leaf.cost
                     progress.update(f"{(len(self.left) + 1) // 2:,} leaves")
             except KeyboardInterrupt:
+                if is_inner_fit():
+                    raise
                 self._mend()
                 warnings.warn(INTERRUPTED, UserWarning, stacklevel=2)
         return self._collect()

@@ -256,17 +256,21 @@ def symmetric_matrix(name: str, value: Any, least: int = 0) -> Array:
     ``name`` begins with the symbol of the matrix, as "B of QuadraticForm" does; ``least`` is the
     least number of its rows.
     """
+    short = name.split()[0]
+
+    def wrong(why: str) -> ParameterError:
+        return ParameterError(f"{name} {why}", parameter=short, value=value)
+
     try:
         matrix: Array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a square matrix of numbers.") from None
+        raise wrong("must be a square matrix of numbers.") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < least:
-        raise ParameterError(f"{name} must be a square matrix, it has shape {matrix.shape}.")
+        raise wrong(f"must be a square matrix, it has shape {matrix.shape}.")
     if not np.isfinite(matrix).all():
-        raise ParameterError(f"{name} holds NaN or infinite entries; all must be finite.")
+        raise wrong("holds NaN or infinite entries; all must be finite.")
     if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-8 * np.abs(matrix).max(initial=0.0):
-        short = name.split()[0]
-        raise ParameterError(f"{name} is not symmetric; pass ({short} + {short}.T) / 2.")
+        raise wrong(f"is not symmetric; pass ({short} + {short}.T) / 2.")
     return matrix
 
 

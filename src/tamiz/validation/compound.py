@@ -178,7 +178,8 @@ def named_values(name: str, value: Any) -> list[tuple[str | None, Any]]:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str) or not key.strip():
-                raise ParameterError(f"{name} has the key {key!r}; names must be text.")
+                text = f"{name} has the key {key!r}; names must be text."
+                raise ParameterError(text, parameter=name, value=value)
         pairs: list[tuple[str | None, Any]] = list(value.items())
     elif isinstance(value, str) or not isinstance(value, Sequence):
         pairs = [(None, value)]
@@ -188,7 +189,8 @@ def named_values(name: str, value: Any) -> list[tuple[str | None, Any]]:
             pair = isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)
             pairs.append((one[0], one[1]) if pair else (None, one))
     if not pairs:
-        raise ParameterError(f"{name} is empty; pass at least one, or leave it out.")
+        text = f"{name} is empty; pass at least one, or leave it out."
+        raise ParameterError(text, parameter=name, value=value)
     return pairs
 
 
@@ -200,7 +202,8 @@ def names_such_as(*examples: str) -> Check:
         for one in given:
             if not isinstance(one, str):
                 said = ", ".join(map(repr, examples))
-                raise ParameterError(f"{name} holds {one!r}; it takes names such as {said}.")
+                text = f"{name} holds {one!r}; it takes names such as {said}."
+                raise ParameterError(text, parameter=name, value=value)
         return tuple(given)
 
     return check_texts
@@ -230,6 +233,7 @@ def candidate_list(name: str, value: Any) -> list[Any]:
             f"{name} holds no candidates; pass a list with one or more (a generator is empty after "
             "its first use).",
             parameter=name,
+            value=value,
         )
     return listed
 
@@ -258,7 +262,9 @@ def parameter_grids(name: str, value: Any) -> list[dict[str, Any]] | None:
 def _one_grid(name: str, part: Any) -> dict[str, Any]:
     if not isinstance(part, Mapping):
         raise ParameterError(
-            f"{name} holds {part!r}; every part of it must be a dict of lists.", parameter=name
+            f"{name} holds {part!r}; every part of it must be a dict of lists.",
+            parameter=name,
+            value=part,
         )
     if not part:
         raise refused(

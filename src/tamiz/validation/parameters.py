@@ -516,6 +516,22 @@ def inner_fit() -> Iterator[None]:
         _inner.reset(token)
 
 
+def is_inner_fit() -> bool:
+    """Whether this fit is a step of a procedure, which needs all of it or none."""
+    return _inner.get()
+
+
+def refuse_interrupted(fitted: Any) -> None:
+    """Take a fit, or a step of a pipeline, that ended at Ctrl-C for the Ctrl-C that it was.
+
+    Machines of this package keep what they have then, which is no answer in a procedure.
+    """
+    for step in [fitted, *(step for _, step in getattr(fitted, "steps", []))]:
+        status = getattr(step, "status_", None)  # a list, of machines for several classes
+        if "interrupted" in ([status] if isinstance(status, str) else status or ()):
+            raise KeyboardInterrupt
+
+
 def warn_if_unscaled(estimator: Any, X: Any) -> None:
     """Warn if the spread of one feature is over 1,000 times that of another.
 

@@ -41,7 +41,15 @@ from tamiz.runtime.threads import run_tiles
 from tamiz.runtime.workers import Runner, Shared
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.penalties import fit_once
-from tamiz.validation import TOO_LARGE, Labels, Units, finite_costs, inner_fit, refused
+from tamiz.validation import (
+    TOO_LARGE,
+    Labels,
+    Units,
+    finite_costs,
+    inner_fit,
+    refuse_interrupted,
+    refused,
+)
 
 #: The table is cleared when this fraction of its columns has left.
 _CLEAR = 0.125
@@ -541,6 +549,7 @@ class RefitJudge:
         _set_random_states(machine, seed)
         with inner_fit():
             machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
+        refuse_interrupted(machine)
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         return count_wrong(np.asarray(guess != self.labels[split.validation]), split.starts)
 

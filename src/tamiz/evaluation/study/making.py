@@ -175,9 +175,14 @@ def make_study(
         study = _study(problem, plan, measure, given, found)
         if stop.deadline is not None and budget is not None:
             stop.deadline += 0.1 * budget
-        _answer(study, setting, problem, planned=tune == "auto")
-        if permutations and study.recommended is not None and problem.classes is not None:
-            _add_permutations(study, problem, given)
+        try:
+            if _answer(study, setting, problem):
+                _add_details(study, setting, problem, planned=tune == "auto")
+                if permutations and study.recommended is not None and problem.classes is not None:
+                    _add_permutations(study, problem, given)
+        except KeyboardInterrupt:
+            study.status = "cut short"
+            study.notes.append("Interrupted: some of what is shown beside the answers is missing.")
     study.seconds, study.compiling = watch.seconds, compiled.seconds
     return study
 
@@ -446,8 +451,8 @@ def _selections(found: Comparison) -> dict[str, Selection]:
     return made
 
 
-def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:
-    """Both answers, and what is shown beside them."""
+def _answer(study: Study, setting: Setting, problem: _Prepared) -> bool:
+    """Both answers; whether there is anything to show beside them."""
     found = study.comparison
     assert found is not None
     constant = np.array(
@@ -466,7 +471,7 @@ def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -
     answers = find_answers(found, constant, problem.n_columns)
     if answers is None:
         study.status = "cut short"
-        return
+        return False
     study.answers = answers
     study.most_accurate = answers.most_accurate
     study.recommended = answers.smallest if answers.signal else None
@@ -481,8 +486,13 @@ def _answer(study: Study, setting: Setting, problem: _Prepared, planned: bool) -
         "n_splits": len(answers.contest.splits),
     }
     _add_agreement(study)
-    if found.status == "interrupted":
-        return
+    return found.status != "interrupted"
+
+
+def _add_details(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:
+    """Final parameters of the judges, predictions of the test parts, and a learning curve."""
+    answers, found = study.answers, study.comparison
+    assert answers is not None and found is not None
     contest = answers.contest
     _settle_judges(study, setting, problem, planned)
     if problem.classes is not None:

@@ -32,7 +32,7 @@ class Predictions(NamedTuple):
 def nested_predictions(setting: Setting, nested: Nested) -> Predictions | None:
     """In every split, fit what was chosen in the training part and predict the test part.
 
-    These are the predictions behind the honest error. None if Ctrl-C or a deadline comes first.
+    These are the predictions behind the honest error. None if a deadline comes first.
     """
     return _predictions(setting, nested.contest, nested.chosen)
 
@@ -60,8 +60,8 @@ def final_candidate(
     In the inner folds parameters are chosen on some of the rows where all would take too long, and
     what suits few rows need not suit the final model. The outer training parts have more rows, as
     many as the judge may learn from. The honest error knows nothing of this choice. None if the
-    inner folds had all rows or if there is nothing to choose; if Ctrl-C or a deadline comes first,
-    a note says so.
+    inner folds had all rows or if there is nothing to choose; if a deadline comes first, a note
+    says so.
     """
     smallest = min(len(part.train) for part in setting.parts)
     inside = smallest * (setting.inner - 1) // max(1, setting.inner)
@@ -79,7 +79,7 @@ def final_candidate(
                 machine = fold.predicted(contest.triples[place].judge, columns, candidate)
                 Z = fold.Z_test[:, columns]
                 errors[c] += setting.metric(machine, Z, fold.y_test, fold.weight_test)
-    except (KeyboardInterrupt, Stopped):
+    except Stopped:
         notes.append(
             f"There was no time to tune the judge {contest.triples[place].judge} again on all "
             "training rows; its parameters are those that most splits chose on fewer rows."
@@ -119,7 +119,7 @@ def _predictions(
             Z = fold.Z_test[:, columns if some else [0]]
             values = _values(machine, Z)
             blocks.append((part.test, part.repeat, machine.predict(Z), values))
-    except (KeyboardInterrupt, Stopped):
+    except Stopped:
         return None
     if not blocks:
         return None
@@ -200,7 +200,7 @@ def learning_curve(
 ) -> LearningCurve | None:
     """Would more rows help? The answer fitted to 20, 40, ... 100 % of the training parts.
 
-    Features are ranked anew each time. None if Ctrl-C or a deadline comes first.
+    Features are ranked anew each time. None if a deadline comes first.
     """
     candidate = usual_candidate(found, place)
     folds = [part for part in setting.parts if part.repeat == setting.parts[0].repeat]
@@ -229,7 +229,7 @@ def learning_curve(
             tests.append(test_row)
             trains.append(train_row)
             sizes.append(counts)
-    except (KeyboardInterrupt, Stopped):
+    except Stopped:
         return None
     except ValueError:  # too few samples of a class for the method
         return None

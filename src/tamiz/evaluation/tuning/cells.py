@@ -32,7 +32,7 @@ from tamiz.search.judges import fit_arguments, last_step
 from tamiz.search.splits import Split
 from tamiz.svm.kernel_machine import KernelMachine
 from tamiz.svm.path.problem import Doubt
-from tamiz.validation import inner_fit
+from tamiz.validation import inner_fit, refuse_interrupted
 
 if TYPE_CHECKING:
     from tamiz.evaluation.tuning.fast import Fast
@@ -148,6 +148,7 @@ class Plain:
         finally:
             if ours:
                 machine.verbose = own
+        refuse_interrupted(estimator)
         return estimator
 
     def identity(self, cells: Sequence[Mapping[str, Any]], scoring: Any) -> dict[str, str]:

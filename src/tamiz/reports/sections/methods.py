@@ -133,6 +133,10 @@ def tuned(page: Page) -> Section | None:
         "tuning_intro", params=tag("b", chosen), error=tag("b", _error(page, tuning.best_error))
     )
     parts = [tag("p", words)]
+    if tuning.interrupted:
+        done = sum(bool(np.isfinite(cell.error)) for cell in tuning.cells)
+        values = {"done": lang.integer(done), "all": lang.integer(len(tuning.cells))}
+        parts.insert(0, tag("p", lang.rich("tuning_cut_short", **values)))
     axes = _axes(tuning)
     if axes is not None:
         parts.append(_map(page, tuning, axes))
