@@ -242,7 +242,7 @@ class HoldOutByWeight:
         self.rng = np.random.default_rng(seed)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> HoldOutByWeight:
-        inside, gone = np.arange(X.shape[1]), []
+        inside, gone = np.arange(X.shape[1]), list[int]()
         signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
         while len(inside) > 1:
             train, held = split(self.rng, y)
