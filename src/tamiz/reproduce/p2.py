@@ -147,8 +147,8 @@ HARD_MARGIN = Recipe(
     f"is {FOUND}. Agreement is weak evidence, and P2 is what the printed protocol gives.",
     data=RECIPE.data,
     parts=(
-        Kernels("WBC", ("breast_cancer",), unit, {}, hard_grids, 8),
-        Kernels("CRMA", ("colon",), unit, {"deviation": _CRMA_WHY["deviation"]}, hard_grids, 16),
+        Kernels("WBC", ("breast_cancer",), unit, {}, hard_grids),
+        Kernels("CRMA", ("colon",), unit, {"deviation": _CRMA_WHY["deviation"]}, hard_grids),
     ),
     thinned="4 of 8 degrees.",
 )
