@@ -27,7 +27,7 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,15 @@ class Span(NamedTuple):
         return self.rows[:, index].T @ self.mix
 
 
+class _Factors(NamedTuple):
+    """The active constraints as compiled code changes them; only the first so many count."""
+
+    basis: np.ndarray  # the rows are the columns of J
+    triangle: np.ndarray  # the rows are the columns of R
+    multipliers: np.ndarray
+    ids: np.ndarray  # which weight is held at zero; the first constraint is the sum
+
+
 class _ActiveSet:
     """The point, the active constraints and the factors of their normals; changed in place."""
 
@@ -73,20 +82,17 @@ class _ActiveSet:
         n = len(centre)
         length = float(np.linalg.norm(total))
         first = total / length
-        self.basis = np.eye(n)  # the rows are the columns of J
         mirror = first.copy()
         mirror[0] += 1.0 if first[0] >= 0 else -1.0
-        self.basis -= np.outer(mirror, mirror) * (2.0 / float(mirror @ mirror))
-        self.triangle = np.zeros((n, n))  # the rows are the columns of R
-        self.triangle[0, 0] = -1.0 if first[0] >= 0 else 1.0
-        self.multipliers = np.zeros(n)
-        self.multipliers[0] = 1.0 / length - float(first @ centre)
-        self.point = centre + self.multipliers[0] * first
-        self.ids = np.full(n, -1)  # which weight is held at zero; the first is the sum
+        basis = np.eye(n) - np.outer(mirror, mirror) * (2.0 / float(mirror @ mirror))
+        self.factors = _Factors(basis, np.zeros((n, n)), np.zeros(n), np.full(n, -1))
+        self.factors.triangle[0, 0] = -1.0 if first[0] >= 0 else 1.0
+        self.factors.multipliers[0] = 1.0 / length - float(first @ centre)
+        self.point = centre + self.factors.multipliers[0] * first
         self.size = 1
 
     def active(self) -> np.ndarray:
-        return self.ids[1 : self.size]
+        return self.factors.ids[1 : self.size]
 
 
 def solve_in_subspace(
@@ -167,9 +173,8 @@ def _round(
     normals = span.normals(violated)
     normals /= np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)[:, None]
     code, state.size, steps = _walk(
-        normals, violated, state.point, state.basis, state.triangle, state.multipliers, state.ids,
-        state.size, limit, 0.1 * tol,
-    )  # fmt: skip
+        normals, violated, state.point, state.factors, state.size, limit, 0.1 * tol
+    )
     return code, steps
 
 
@@ -179,11 +184,11 @@ def _result(
     z, held = state.point, state.active()
     x = np.maximum(span.weights(z), 0.0)
     x[held] = 0.0
-    sums = float(state.multipliers[0] / np.linalg.norm(total))
+    sums = float(state.factors.multipliers[0] / np.linalg.norm(total))
     # a bound from below on the optimum, whatever the point: multipliers that are not negative
     normals = span.normals(held)
     lengths = np.linalg.norm(normals, axis=1)
-    pull = np.maximum(state.multipliers[1 : state.size], 0.0) / lengths
+    pull = np.maximum(state.factors.multipliers[1 : state.size], 0.0) / lengths
     dual = centre + sums * total + pull @ normals
     objective = float(0.5 * z @ z - centre @ z)
     gap = max(0.0, objective - (sums - 0.5 * float(dual @ dual)))
@@ -200,11 +205,12 @@ def _result(
 
 
 @njit(cache=True, nogil=True)
-def _walk(N, names, z, J, R, u, ids, q, limit, tol):  # type: ignore[no-untyped-def]
+def _walk(N: Any, names: Any, z: Any, factors: Any, q: Any, limit: Any, tol: Any) -> Any:
     """Add the constraint ``N z >= 0`` that is violated most until none is.
 
     ``J`` and ``R`` are held transposed: the loops below run along their rows.
     """
+    J, R, u, ids = factors
     n = len(z)
     values = N @ z
     inside = np.zeros(len(N), dtype=np.bool_)
@@ -253,7 +259,7 @@ def _walk(N, names, z, J, R, u, ids, q, limit, tol):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _back_substitute(R, d, q):  # type: ignore[no-untyped-def]
+def _back_substitute(R: Any, d: Any, q: Any) -> Any:
     """The combination of the active normals nearest to a normal with the products ``d``."""
     r = d[:q].copy()
     for j in range(q - 1, -1, -1):
@@ -265,7 +271,7 @@ def _back_substitute(R, d, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _reflect(J, d, q):  # type: ignore[no-untyped-def]
+def _reflect(J: Any, d: Any, q: Any) -> Any:
     """Turn ``J[q:]`` so that ``d[q:]`` points along its first row; its length with sign."""
     v = d[q:].copy()
     length = np.sqrt(v @ v)
@@ -281,7 +287,7 @@ def _reflect(J, d, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _remove(J, R, drop, q):  # type: ignore[no-untyped-def]
+def _remove(J: Any, R: Any, drop: Any, q: Any) -> None:
     """Take a constraint out of the factors; rotations make ``R`` triangular again."""
     cosine, sine = np.empty(q), np.empty(q)
     for k in range(drop, q - 1):
