@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tamiz
 from tamiz.embedded import L1SVM, MILPSVM
-from tamiz.solvers.subset_program import SubsetProgram, solve_subset_program
+from tamiz.solvers.subset_program import SubsetProgram
+from tamiz.solvers.subset_search import solve_subset_program
 from tests.checks import assert_every_check_passes
 from tests.naive import subset_machines as naive
 
