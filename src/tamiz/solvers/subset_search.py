@@ -64,7 +64,6 @@ def solve_subset_program(
     starts: Iterable[np.ndarray] = (),
     tol: float = 1e-4,
     time_limit: float | None = None,
-    largest: np.ndarray | None = None,
     progress: Progress | None = None,
 ) -> SubsetResult:
     """Find the subset with the least objective, or the best one within the time and a lower bound.
@@ -79,9 +78,6 @@ def solve_subset_program(
         Gap between objective and lower bound that is accepted, relative to the objective.
     time_limit : float, optional
         Seconds.
-    largest : array of shape (n_machines, n_features), optional
-        The bounds ``M`` on the weights, instead of derived ones. They are doubled as long as the
-        weights found reach beyond them.
     progress : Progress, optional
         Where progress is shown.
 
@@ -105,11 +101,9 @@ def solve_subset_program(
     """
     progress = progress or Progress("subset program")
     usual, scale, middle = scaled(program)
-    if largest is not None and scale is not None:
-        largest = largest * scale
     seconds = np.inf if time_limit is None else float(time_limit)
     search = _SubsetSearch(usual, tol, seconds, progress)
-    result = search.run(starts, largest)
+    result = search.run(starts)
     fit = result.fit
     if scale is not None:
         fit = fit._replace(W=fit.W / scale, G=fit.G * scale)
@@ -131,7 +125,7 @@ class _SubsetSearch:
         self.in_play = np.array([program.fits(one) for one in np.eye(program.n_units, dtype=bool)])
         self.needed = np.zeros(program.n_units, dtype=bool)
 
-    def run(self, starts: Iterable[np.ndarray], largest: np.ndarray | None) -> SubsetResult:
+    def run(self, starts: Iterable[np.ndarray]) -> SubsetResult:
         """Look for good subsets, derive the bounds, branch."""
         p, n_nodes, status = self.program, 0, "converged"
         whole = p.fit(np.ones(p.n_units, dtype=bool))
@@ -142,19 +136,14 @@ class _SubsetSearch:
             best = self._improved(min((self._reduced(whole), *first), key=_value))
         start = best.objective
         try:
-            M = self._limits(whole, best) if largest is None else largest
-            while not self._enough(best):
-                found, bound, nodes, status = self._branch(M, best)
-                n_nodes += nodes
+            M = np.zeros(0) if self._enough(best) else self._limits(whole, best)
+            if not self._enough(best):
+                found, bound, n_nodes, status = self._branch(M, best)
                 best = min((found, best), key=_value)
                 if status != "converged":
                     best = self._improved(best)
-                if not (np.abs(best.W) > M * (1.0 + 1e-6)).any():
+                if not (np.abs(best.W) > M * (1.0 + 1e-6)).any():  # else rounding spoilt M
                     self.bound = max(self.bound, bound)
-                    break
-                M, status = 2.0 * M, "time_limit"
-                if self._late():
-                    break
         except KeyboardInterrupt:
             status = "interrupted"
         if self._enough(best):
