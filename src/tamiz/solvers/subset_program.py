@@ -112,29 +112,32 @@ def scaled(program: SubsetProgram) -> tuple[SubsetProgram, Any, Any]:
 
 
 def matrices(
-    program: SubsetProgram, J: np.ndarray, inside: np.ndarray, M: np.ndarray
+    program: SubsetProgram, inside: np.ndarray, needed: np.ndarray, M: np.ndarray
 ) -> tuple[np.ndarray, Bounds, Any, np.ndarray, np.ndarray]:
     """Cost, bounds, rows and their limits; variables ``z``, then ``w, t, b, ξ`` of each machine.
 
+    Only the units ``inside`` take part, and those of the mask ``needed`` are in.
+
     ``t`` is ``|w|``: with positive and negative parts of ``w`` the dense block would stand twice.
     """
-    X = program.X[:, J]
+    J = np.flatnonzero(np.isin(program.unit, inside))
+    X, M = program.X[:, J], M[:, J]
     n, p = X.shape
     place = np.zeros(program.n_units, dtype=np.intp)
     place[inside] = np.arange(len(inside))
     owner = sparse.csr_array(
         (np.ones(p), (np.arange(p), place[program.unit[J]])), shape=(p, len(inside))
     )
-    eye, none = sparse.eye_array(p), sparse.csr_array((p, p))
+    eye, none = sparse.csr_array(sparse.identity(p)), sparse.csr_array((p, p))
     after = sparse.csr_array((p, n + 1))
-    cost, least, most = [np.zeros(len(inside))], [np.zeros(len(inside))], [np.ones(len(inside))]
+    cost, least, most = [np.zeros(len(inside))], [needed[inside] * 1.0], [np.ones(len(inside))]
     blocks, links, low = [], [], []
     for (y, C), limit in zip(program.machines, M, strict=True):
         G = sparse.csr_array(X) * y[:, None]
-        margins = [G, sparse.csr_array((n, p)), sparse.csr_array(y[:, None]), sparse.eye_array(n)]
+        margins = [G, sparse.csr_array((n, p)), sparse.csr_array(y[:, None]), sparse.identity(n)]
         sizes = [[-eye, eye, after], [eye, eye, after], [none, -eye, after]]
         blocks.append(sparse.vstack([sparse.hstack(margins), *map(sparse.hstack, sizes)]))
-        bound_by = sparse.diags_array(limit) @ owner
+        bound_by = owner * limit[:, None]
         links.append(sparse.vstack([sparse.csr_array((n + 2 * p, len(inside))), bound_by]))
         low.append(np.concatenate([np.ones(n), np.zeros(3 * p)]))
         cost.append(np.concatenate([np.zeros(p), program.c[J], [0.0], C]))
@@ -161,7 +164,7 @@ def _in_box(
     """Weights within ``±box`` with the least losses, intercept, multipliers and losses."""
     n, p = X.shape
     G = sparse.csr_array(X) * y[:, None]
-    rows = sparse.hstack([-G, sparse.csr_array(-y[:, None]), -sparse.eye_array(n)], format="csc")
+    rows = sparse.hstack([-G, sparse.csr_array(-y[:, None]), -sparse.identity(n)], format="csc")
     bounds = np.column_stack([[*-box, -np.inf, *np.zeros(n)], [*box, *np.full(n + 1, np.inf)]])
     cost = np.concatenate([np.zeros(p + 1), C])
     found = linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=bounds, method="highs")

@@ -302,9 +302,7 @@ class _SubsetSearch:
         p = self.program
         self.progress.update(f"branching, {int(self.in_play.sum())} units in play")
         inside = np.flatnonzero(self.in_play)
-        J = np.flatnonzero(self.in_play[p.unit])
-        cost, bounds, rows, low, high = matrices(p, J, inside, M[:, J])
-        bounds.lb[: len(inside)] = self.needed[inside]
+        cost, bounds, rows, low, high = matrices(p, inside, self.needed, M)
         options = {"mip_rel_gap": self.tol}
         if np.isfinite(self.seconds):
             left = self.seconds - (time.monotonic() - self.begun)
