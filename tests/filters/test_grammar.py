@@ -97,8 +97,13 @@ def test_test_rows_change_nothing():
         answers.append(found["estimator"][0][0])
     assert answers[0].program_ == answers[1].program_
     np.testing.assert_array_equal(answers[0].outputs_, answers[1].outputs_)
-    alone = np.vstack([answers[0].transform(row[None]) for row in X[test]])
-    np.testing.assert_array_equal(alone, answers[0].transform(X[test]))
+
+
+def test_each_row_is_transformed_by_itself():
+    X, y = product_problem(n=60, p=3)
+    grown = GrammarFeatures(1.0, operators=ALL).fit(X[:40], y[:40])
+    alone = np.vstack([grown.transform(row[None]) for row in X])
+    np.testing.assert_array_equal(alone, grown.transform(X))
 
 
 def test_noise_stays_noise_in_folds():

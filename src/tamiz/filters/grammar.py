@@ -11,9 +11,8 @@ every expression that joins one of the latter (at the first level: a column) to 
 operator; where these are too many, a random sample of them. A filter chooses some, from which the
 next level grows.
 
-An expression is a node of a program: operator, one or two operands (a column, or an earlier node),
-and a constant learnt from the rows of ``fit``: the median for "above", the least divisor for
-"ratio".
+An expression is a node of a program: operator, operands (columns or earlier nodes), and a constant
+learnt from the rows of ``fit`` (the median for "above", the least divisor for "ratio").
 """
 
 from __future__ import annotations
@@ -47,11 +46,6 @@ class Operator(NamedTuple):
     n_operands: int = 2
     symmetric: bool = False
     learn: Callable[[np.ndarray, np.ndarray], float] | None = None  # the constant
-
-    @property
-    def encloses(self) -> bool:
-        """Whether the text has brackets of its own."""
-        return self.text[-1] in ")]"
 
 
 def _least_divisor(x: np.ndarray, z: np.ndarray) -> float:
@@ -230,12 +224,13 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         with unchanged_on_error(self):
             watch = Stopwatch()
             self._validate_params()
-            self._check_operators()
-            X = check_X(self, X, reset=True, min_samples=2)
-            y = as_vector(y)
+            if not self.operators or not set(self.operators) <= set(OPERATORS):
+                known = f"must name some of: {', '.join(OPERATORS)}."
+                raise refused("operators", self.operators, known)
+            X, y = check_X(self, X, reset=True, min_samples=2), as_vector(y)
             rng = check_random_state(self.random_state)
             operators = tuple(dict.fromkeys(self.operators))
-            growth = _Growth(X)
+            growth = _GrownColumns(X)
             chosen = np.arange(X.shape[1])
             self.n_candidates_ = []
             for _ in range(self.depth):
@@ -245,9 +240,9 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
                 selection = self._choose(growth.values(candidates), y)
                 ranked = candidates[selection.order]
                 chosen = ranked[selection.support[selection.order]]
-            names = np.array(self._names_of(growth.nodes, candidates), dtype=object)
+            names = _names_of(growth.nodes, candidates, _check_feature_names_in(self, None))
             self.selection_ = replace(
-                selection, names=names.tolist(), method=type(self).__name__, seconds=watch.seconds
+                selection, names=names, method=type(self).__name__, seconds=watch.seconds
             )
             self._keep(growth.nodes, chosen)
         return self
@@ -267,12 +262,10 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "program_")
         X = check_X(self, X, reset=False)
         values = list(X.T)
-        for node in self.program_:
-            node = Expression(*node)
+        for node in map(Expression._make, self.program_):
             values.append(node.of(values[node.first], values[node.second]))
-        if not len(self.outputs_):
-            return np.empty((len(X), 0))
-        return np.column_stack([values[k] for k in self.outputs_])
+        chosen = [values[k] for k in self.outputs_]
+        return np.column_stack(chosen) if chosen else np.empty((len(X), 0))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the expressions, such as ``x1*x2``, with the names of the columns.
@@ -284,7 +277,7 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "program_")
         columns = _check_feature_names_in(self, input_features)
-        nodes = [Expression(*node) for node in self.program_]
+        nodes = list(map(Expression._make, self.program_))
         return np.array(_names_of(nodes, self.outputs_, columns), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -292,26 +285,15 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _check_operators(self) -> None:
-        unknown = [name for name in self.operators if name not in OPERATORS]
-        if unknown or not self.operators:
-            known = ", ".join(OPERATORS)
-            raise refused("operators", self.operators, f"must name some of: {known}.")
-
     def _choose(self, candidates: np.ndarray, y: np.ndarray) -> Any:
         if isinstance(self.selector, Selector):
             return clone(self.selector).fit(candidates, y).selection_
         wanted = self.n_features_to_select
         if isinstance(wanted, Integral):
             wanted = min(int(wanted), candidates.shape[1])
-        if self.selector == "mrmr":
-            selector: Any = MRMR(wanted, measure="f_pearson", scheme="quotient")
-        else:
-            selector = QPFS(wanted, similarity="pearson")
-        return selector.fit(candidates, y).selection_
-
-    def _names_of(self, nodes: list[Expression], which: np.ndarray) -> list[str]:
-        return _names_of(nodes, which, _check_feature_names_in(self, None))
+        qpfs = QPFS(wanted, similarity="pearson")
+        mrmr = MRMR(wanted, measure="f_pearson", scheme="quotient")
+        return {"qpfs": qpfs, "mrmr": mrmr}[self.selector].fit(candidates, y).selection_
 
     def _keep(self, nodes: list[Expression], chosen: np.ndarray) -> None:
         """Keep the expressions that the chosen ones need, numbered anew."""
@@ -333,18 +315,17 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         self.outputs_ = np.array(outputs, dtype=np.intp)
 
 
-class _Growth:
+class _GrownColumns:
     """Expressions grown so far, with their values in the rows of ``fit``."""
 
     def __init__(self, X: np.ndarray):
-        self.columns = X
+        self.columns, self.p = X, X.shape[1]
         self.nodes: list[Expression] = []
         self._grown: list[np.ndarray] = []
         self._seen = {column.tobytes() for column in np.ascontiguousarray(X.T)}
 
     def value(self, k: int) -> np.ndarray:
-        p = self.columns.shape[1]
-        return self.columns[:, k] if k < p else self._grown[k - p]
+        return self.columns[:, k] if k < self.p else self._grown[k - self.p]
 
     def values(self, which: np.ndarray) -> np.ndarray:
         return np.column_stack([self.value(int(k)) for k in which])
@@ -353,7 +334,7 @@ class _Growth:
         self, chosen: np.ndarray, operators: tuple[str, ...], most: int, rng: Any
     ) -> np.ndarray:
         """Grow the next level from what was chosen; the numbers of the new expressions."""
-        p = self.columns.shape[1]
+        p = self.p
         fresh = sorted(int(k) for k in chosen if k >= p) or list(range(p))
         known = np.array([*fresh, *sorted({*range(p), *map(int, chosen)} - set(fresh))])
         # pairs (i, j) of known operands, i fresh and before j, are numbered row by row
@@ -381,7 +362,7 @@ class _Growth:
         self._seen.add(key)
         self.nodes.append(node)
         self._grown.append(values)
-        return self.columns.shape[1] + len(self.nodes) - 1
+        return self.p + len(self.nodes) - 1
 
 
 def _sampled(
@@ -410,16 +391,10 @@ def _sampled(
 def _names_of(nodes: list[Expression], which: Any, columns: Any) -> list[str]:
     """Texts of columns and expressions; operands that are expressions stand in brackets."""
     texts = [str(name) for name in columns]
-    p = len(texts)
+    operands = list(texts)
     for node in nodes:
         rule = OPERATORS[node.operator]
-        first, second = (_operand(texts, nodes, k, p) for k in (node.first, node.second))
-        if rule.n_operands == 1:
-            second = f"{node.constant:.4g}"
-        texts.append(rule.text.format(first, second))
+        second = f"{node.constant:.4g}" if rule.n_operands == 1 else operands[node.second]
+        texts.append(rule.text.format(operands[node.first], second))
+        operands.append(texts[-1] if rule.text[-1] in ")]" else f"({texts[-1]})")
     return [texts[int(k)] for k in which]
-
-
-def _operand(texts: list[str], nodes: list[Expression], k: int, p: int) -> str:
-    plain = k < p or OPERATORS[nodes[k - p].operator].encloses
-    return texts[k] if plain else f"({texts[k]})"

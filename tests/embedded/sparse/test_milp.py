@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tamiz
 from tamiz.embedded import L1SVM, MILPSVM
-from tamiz.solvers.subset_program import SubsetProgram, solve_subset_program
+from tamiz.solvers.subset_program import SubsetProgram
+from tamiz.solvers.subset_search import solve_subset_program
 from tests.checks import assert_every_check_passes
 from tests.naive import subset_machines as naive
 
@@ -131,15 +132,21 @@ def test_units_of_columns_do_not_matter_to_the_solver():
     np.testing.assert_array_equal(found.fit.chosen, expected.fit.chosen)
 
 
-def test_too_small_bounds_on_the_weights_are_enlarged():
-    X, y = problem(0)
-    program = SubsetProgram(
-        X, [(signs(y)[0], np.ones(40))], np.ones(7), np.arange(7), np.ones((1, 7)), np.array([2.0])
-    )
-    expected = solve_subset_program(program, tol=1e-6)
-    found = solve_subset_program(program, tol=1e-6, largest=np.full((1, 7), 1e-2))
-    assert found.fit.objective == pytest.approx(expected.fit.objective, rel=1e-6)
-    assert found.bound <= found.fit.objective and found.status == "converged"
+@pytest.mark.parametrize("seed", [6, 28, 55])
+def test_a_start_that_is_not_the_best_is_left_behind(seed):
+    """The bounds on the weights, derived from such a start, must not cut off the best subset."""
+    rng = np.random.default_rng(seed)
+    mixture = rng.normal(size=(4, 10))
+    X = rng.normal(size=(40, 4)) @ mixture + 0.3 * rng.normal(size=(40, 10))
+    y = np.where(X @ rng.normal(size=10) + rng.normal(size=40) > 0, 1.0, -1.0)
+    machines = [(y, np.ones(40))]
+    least, features = naive.best_subset(X, machines, singles(10), lambda S: len(S) <= 2)
+    limit = np.ones((1, 10)), np.array([2.0])
+    program = SubsetProgram(X, machines, np.ones(10), np.arange(10), *limit)
+    found = solve_subset_program(program, tol=1e-6)
+    assert found.start > 1.01 * found.fit.objective
+    assert found.fit.objective == pytest.approx(least, rel=1e-6) and found.status == "converged"
+    assert np.flatnonzero(found.fit.chosen).tolist() == list(features)
 
 
 def test_time_is_up():

@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.base import number_to_select
 from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.subset_program import SubsetProgram, SubsetResult, solve_subset_program
+from tamiz.solvers.subset_program import SubsetProgram
+from tamiz.solvers.subset_search import SubsetResult, solve_subset_program
 from tamiz.svm.linear import LinearMachine
 from tamiz.validation import Units, check_units, number_to_drop, refused
 
@@ -190,13 +191,13 @@ class MILPSVM(SparseLinearMachine):
         units = check_units(self.feature_groups, None, n_features, self._names(n_features))
         self._limits(units)
 
-    def _limits(self, units: Units) -> _Limits:
+    def _limits(self, units: Units) -> SubsetLimits:
         """What each unit uses up, and how much there is of it."""
         wanted, p = self.n_features_to_select, units.n_features
         if self.costs is None:
             if self.budget is not None:
                 raise ValueError("budget limits the sum of costs; give costs as well.")
-            return _Limits.checked([units.sizes], [number_to_select(wanted, p, p)], units)
+            return SubsetLimits.checked([units.sizes], [number_to_select(wanted, p, p)], units)
         costs = np.asarray(self.costs, dtype=np.float64)
         if costs.shape != (p,):
             raise ValueError(f"costs has shape {costs.shape}; X has {p} features.")
@@ -207,7 +208,7 @@ class MILPSVM(SparseLinearMachine):
             limits = [_part_of(costs.sum(), wanted)]
         elif wanted is not None and wanted != "auto":
             uses, limits = [*uses, units.sizes], [self.budget, number_to_select(wanted, p, p)]
-        return _Limits.checked(uses, limits, units)
+        return SubsetLimits.checked(uses, limits, units)
 
     def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         raise NotImplementedError  # the machines share their features: _fit_machines fits them all
@@ -292,14 +293,14 @@ class MILPSVM(SparseLinearMachine):
         return super()._why_unfinished()
 
 
-class _Limits(NamedTuple):
+class SubsetLimits(NamedTuple):
     """How much of what a subset may use."""
 
     uses: np.ndarray  # (limits, units)
     most: np.ndarray
 
     @classmethod
-    def checked(cls, uses: list[np.ndarray], most: list[Any], units: Units) -> _Limits:
+    def checked(cls, uses: list[np.ndarray], most: list[Any], units: Units) -> SubsetLimits:
         """Refuse limits that no unit keeps."""
         found = cls(np.array(uses, dtype=np.float64), np.array(most, dtype=np.float64))
         if not (found.uses <= found.most[:, None]).all(axis=0).any():
