@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from operator import methodcaller
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 
 from tamiz import Selection
 from tamiz.base import PathStep, Selector
@@ -177,6 +180,44 @@ def test_nothing_selected():
     assert not selector.support_.any()
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.transform(frame).shape == (40, 0)
+
+
+class Mixed(SelectorMixin, BaseEstimator):
+    """A selector with the methods of scikit-learn's."""
+
+    def fit(self, X, y):
+        self.support_, self.n_features_in_ = FisherScore(2).fit(X, y).support_, X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return self.support_
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csc_array, list])
+def test_methods_of_selectors_equal_those_of_scikit_learn(kind):
+    selector = FisherScore(n_features_to_select=2).fit(X, Y)
+    peer = Mixed().fit(X, Y)
+    as_array = methodcaller("toarray") if kind not in (np.asarray, list) else np.asarray
+    thinned = np.where(np.abs(X) < 0.5, 0.0, X).astype(np.float32)
+    table = kind(thinned)
+    narrow = selector.transform(table)
+    assert narrow.dtype == peer.transform(table).dtype
+    np.testing.assert_array_equal(as_array(narrow), as_array(peer.transform(table)))
+    wide, expected = selector.inverse_transform(narrow), peer.inverse_transform(narrow)
+    assert wide.shape == (40, 5) and wide.dtype == expected.dtype
+    np.testing.assert_array_equal(as_array(wide), as_array(expected))
+    np.testing.assert_array_equal(selector.get_support(), peer.get_support())
+    np.testing.assert_array_equal(selector.get_support(indices=True), peer.get_support(True))
+    for names in (None, list("abcde")):
+        found = selector.get_feature_names_out(names)
+        assert found.tolist() == peer.get_feature_names_out(names).tolist()
+        assert found.dtype == object
+
+
+def test_inverse_transform_needs_the_selected_columns():
+    selector = FisherScore(n_features_to_select=2).fit(X, Y)
+    with pytest.raises(ValueError, match="X has 5 columns, but 2 features are selected"):
+        selector.inverse_transform(X)
 
 
 def test_scores_of_an_earlier_fit_do_not_stay():

@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
 from tamiz.display import html_table, plot_selection
 from tamiz.validation import checked, integer_from, refused
@@ -208,7 +214,7 @@ class Selection:
         return plot_selection(self, top, ax)
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(TransformerMixin, BaseEstimator):
     """Base class of all selectors.
 
     A subclass's ``fit`` checks its input through :mod:`tamiz.validation`, does its work, and
@@ -272,30 +278,94 @@ class Selector(SelectorMixin, BaseEstimator):
     def _names(self, n_features: int) -> Any:
         return getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])
 
-    def _get_support_mask(self) -> np.ndarray:
+    def get_support(self, indices: bool = False) -> np.ndarray:
+        """Which features are selected.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Return their indices instead of a boolean for each feature.
+
+        Returns
+        -------
+        support : array of shape (n_features,) or (n_selected,)
+        """
         check_is_fitted(self, "support_")
-        return self.support_
+        return np.flatnonzero(self.support_) if indices else self.support_
 
     def transform(self, X: Any) -> Any:
         """Reduce ``X`` to the selected features, in the order of its columns.
 
         pandas and polars tables stay what they are; arrays and sparse matrices too.
         """
-        check_is_fitted(self, "support_")
-        if nw.dependencies.is_into_dataframe(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            if not self.support_.any():
-                warnings.warn(
-                    "No features were selected: the table that transform returns has no columns.",
-                    UserWarning,
-                    stacklevel=2,
-                )
-            if hasattr(X, "iloc"):  # pandas keeps its index even without columns
-                return X.iloc[:, np.flatnonzero(self.support_)]
-            frame = nw.from_native(X, eager_only=True)
+        chosen = self.get_support(indices=True)
+        is_frame = nw.dependencies.is_into_dataframe(X)
+        X = validate_data(
+            self,
+            X,
+            dtype=None,
+            accept_sparse="csr",
+            ensure_all_finite=not get_tags(self).input_tags.allow_nan,
+            skip_check_array=is_frame,
+            reset=False,
+        )
+        if not len(chosen):
+            warnings.warn(
+                "No features were selected: the table that transform returns has no columns.",
+                UserWarning,
+                stacklevel=2,
+            )
+            if not is_frame:
+                return np.empty((X.shape[0], 0), dtype=X.dtype)
+        if hasattr(X, "iloc"):  # pandas keeps its index even without columns
+            return X.iloc[:, chosen]
+        if is_frame:
             # by position: pandas columns may be numbered instead of named
-            return nw.to_native(frame[:, np.flatnonzero(self.support_).tolist()])
-        return super().transform(X)
+            return nw.to_native(nw.from_native(X, eager_only=True)[:, chosen.tolist()])
+        return X[:, chosen]
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put columns of zeros where :meth:`transform` left features out.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_selected)
+            The selected features.
+
+        Returns
+        -------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        """
+        chosen = self.get_support(indices=True)
+        X = check_array(X, dtype=None, accept_sparse="csc")
+        if X.shape[1] != len(chosen):
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but {len(chosen)} features are selected."
+            )
+        shape = (X.shape[0], len(self.support_))
+        if sparse.issparse(X):
+            counts = np.zeros(shape[1], dtype=X.indptr.dtype)
+            counts[chosen] = np.diff(X.indptr)
+            starts = np.concatenate([X.indptr[:1], np.cumsum(counts, dtype=X.indptr.dtype)])
+            return type(X)((X.data, X.indices, starts), shape=shape)
+        whole = np.zeros(shape, dtype=X.dtype)
+        whole[:, chosen] = X
+        return whole
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the selected features, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of all features; by default those of the table that was fitted, else x0, x1, ….
+
+        Returns
+        -------
+        names : array of shape (n_selected,)
+        """
+        support = self.get_support()
+        return _check_feature_names_in(self, input_features)[support]
 
 
 @lru_cache(maxsize=8)

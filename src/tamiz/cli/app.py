@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -26,6 +28,7 @@ from tamiz.cli.console import (
     tell,
     tolerate_encoding,
 )
+from tamiz.runtime import put_off
 from tamiz.runtime.progress import listen_to_compiling
 
 app = typer.Typer(
@@ -41,13 +44,37 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("select")(select.select)
-app.command("rank")(rank.rank)
-app.command("compare")(compare.compare)
-app.command("tune")(tune.tune)
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("show")(predict.show)
+
+#: What scikit-learn and SciPy import for functions that few commands call; it takes longer than all
+#: the rest.
+_RARELY_USED = (
+    "pandas",
+    "numpy.f2py",
+    "numpy.testing",
+    "scipy.special",
+    "scipy.stats",
+)
+
+
+def _starts_quickly(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command that needs scikit-learn import it without what is rarely used."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        with put_off(*_RARELY_USED):
+            import_module("sklearn.base")
+        command(*arguments, **options)
+
+    return run
+
+
+app.command("select")(_starts_quickly(select.select))
+app.command("rank")(_starts_quickly(rank.rank))
+app.command("compare")(_starts_quickly(compare.compare))
+app.command("tune")(_starts_quickly(tune.tune))
+app.command("fit")(_starts_quickly(fit.fit))
+app.command("predict")(_starts_quickly(predict.predict))
+app.command("show")(_starts_quickly(predict.show))
 app.command("reproduce")(examples.reproduce)
 app.command("methods")(lists.methods)
 app.command("datasets")(lists.datasets)

@@ -3,14 +3,17 @@
 And how packages are loaded: :func:`lazy_names` loads names on their first use (PEP 562). A program
 that ranks by one filter should not wait for every search, tree and machine to be imported. A
 package names its modules for type checkers (``if TYPE_CHECKING``) and for that function.
+:func:`put_off` does as much to packages of others, for programs.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 from typing import Any
 
 
@@ -47,3 +50,63 @@ def lazy_names(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find, lambda: sorted(home)
+
+
+class _StandIn(ModuleType):
+    """In the place of a module, which is loaded when something of it is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        _withdraw(self)
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def put_off(*modules: str) -> Iterator[None]:
+    """What is imported inside gets these modules without their being loaded, until it uses them.
+
+    Only for a process of our own: the modules of all packages are concerned. Afterwards, nothing is
+    left but stand-ins under the names that others gave them. They are no longer in ``sys.modules``,
+    where libraries look for pandas to know whether a table may be one of its own.
+
+    Parameters
+    ----------
+    *modules : str
+        Their full names. Those that are loaded or not installed are left alone.
+
+    Examples
+    --------
+    >>> import sys
+    >>> with put_off("wave"):
+    ...     import wave
+    >>> "wave" in sys.modules
+    False
+    >>> wave.Error.__name__, "wave" in sys.modules
+    ('Error', True)
+    """
+    stand_ins = []
+    for name in modules:
+        spec = None if name in sys.modules else find_spec(name)
+        if spec is None:
+            continue
+        module = module_from_spec(spec)
+        module.__class__ = _StandIn
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        if parent:  # which would load it when asked for the attribute
+            setattr(sys.modules[parent], child, module)
+        stand_ins.append(module)
+    try:
+        yield
+    finally:
+        for module in stand_ins:
+            _withdraw(module)
+
+
+def _withdraw(stand_in: ModuleType) -> None:
+    """Leave no trace of a stand-in where modules are looked for."""
+    name = stand_in.__name__
+    if sys.modules.get(name) is stand_in:
+        del sys.modules[name]
+    parent, _, child = name.rpartition(".")
+    if parent and vars(sys.modules[parent]).get(child) is stand_in:
+        delattr(sys.modules[parent], child)

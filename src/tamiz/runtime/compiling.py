@@ -39,6 +39,8 @@ import numpy as np
 from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
+from numba.cpython import hashing as hashing  # compiled code may refer to its symbols
 
 from tamiz.runtime import progress
 
@@ -204,8 +206,13 @@ class _Cache(FunctionCache):
     _impl_class = _CacheFiles
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        # numba would first load all that it knows of typing and lowering, which takes some tenths
+        # of a second; only compiling needs it, and loads it anyway. Compiled code needs its runtime
+        # and the symbols that modules add on import (those of hashing are imported above).
+        rtsys.initialize(target_context)
         try:
-            found = super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)
         except Exception:  # whatever damaged bytes lead to
             return None
         # two processes may have given two signatures one file, where nothing can be locked
