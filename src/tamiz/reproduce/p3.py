@@ -102,21 +102,22 @@ class Rankings(Experiment):
                 warnings.simplefilter("ignore")
                 honest = make(seed).fit(Z[train], y[train])
             found[name] = [
-                self._accuracy(everything, y, train, test, ranked[name]),
-                self._accuracy(Z, y, train, test, honest.order_[:n]),
+                self.accuracy(everything, y, train, test, ranked[name]),
+                self.accuracy(Z, y, train, test, honest.order_[:n]),
             ]
             if self._has_stop(name):
                 kept = np.flatnonzero(honest.support_)
                 found[f"{name} stop"] = [
                     len(kept),
-                    self._accuracy(Z, y, train, test, kept),
+                    self.accuracy(Z, y, train, test, kept),
                 ]
         return found
 
     def _has_stop(self, name: str) -> bool:
         return self.stops and name.startswith("HO-SVM")
 
-    def _accuracy(self, Z: Any, y: Any, train: Any, test: Any, best: np.ndarray) -> float:
+    def accuracy(self, Z: Any, y: Any, train: Any, test: Any, best: np.ndarray) -> float:
+        """Accuracy in % on the test part with the best features."""
         machine = SVC(C=10.0, gamma=self.gamma) if self.judge is None else self.judge(0)
         machine.fit(Z[np.ix_(train, best)], y[train])
         return 100.0 * float(machine.score(Z[np.ix_(test, best)], y[test]))

@@ -142,7 +142,7 @@ class SizeCurves:
                     warnings.simplefilter("ignore")
                     order = makers[name](seed).fit(Z[train], y[train]).order_
                 rows.append(
-                    [100.0 - part._accuracy(Z, y, train, test, order[:size]) for size in sizes]
+                    [100.0 - part.accuracy(Z, y, train, test, order[:size]) for size in sizes]
                 )
             found.append(rows)
         return np.array(found)
