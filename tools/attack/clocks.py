@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,7 +37,7 @@ class Clocks(Campaign):
     """
 
     count = 200
-    short = 5
+    short = 2
     seconds = 240.0
     memory = 16 << 30
     apart = True
@@ -114,10 +115,16 @@ def wild(seed: int, broken: bool) -> Iterator[None]:
             which = "wall" if name in WALL else "steady"
 
             def looked(_real: Any = real, _unit: int = unit, _which: str = which) -> Any:
+                if _which == "steady" and not _asked_by_the_package():
+                    return _real()  # Python's own threads rely on it
                 return _real() + type(_real())(jump(_which) * _unit)
 
             stack.enter_context(mock.patch.object(time, name, looked))
         yield
+
+
+def _asked_by_the_package() -> bool:
+    return str(sys._getframe(2).f_globals.get("__name__", "")).startswith("tamiz")
 
 
 def _quietly(job: Any, path: Path) -> Any:

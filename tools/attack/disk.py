@@ -33,7 +33,7 @@ class FullDisk(Campaign):
     """
 
     count = 600
-    short = 6
+    short = 3
     seconds = 240.0
     memory = 16 << 30
     apart = True

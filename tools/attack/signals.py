@@ -25,6 +25,7 @@ QUICK = ["-m", "fisher,welch", "--judge", "linear", "--cv", "3", "-j", "2", "--s
 COMMANDS: dict[str, list[str]] = {
     "select": ["select", "table.csv", *QUICK, "--repeats", "4", "--out", "OUT.html"],
     "select json": ["select", "table.csv", *QUICK, "--repeats", "4", "--json", "-q"],
+    "compile": ["compile", "--jobs", "2", "--only", "fisher"],
     "select save": ["select", "table.csv", *QUICK, "--save", "OUT.tamiz", "-q"],
     "compare": ["compare", "table.csv", *QUICK, "--repeats", "4", "--out", "OUT.html"],
     "tune": ["tune", "table.csv", "--cv", "5", "-j", "2", "--out", "OUT.html"],
@@ -36,7 +37,6 @@ COMMANDS: dict[str, list[str]] = {
     "datasets": ["datasets"],
     "methods": ["methods"],
     "demo": ["demo", "--repeats", "1", "-j", "2", "-q", "--out", "OUT.html"],
-    "compile": ["compile", "--jobs", "2", "--only", "fisher"],
 }
 #: Where each kind of file must end.
 ENDS = {".html": b"</html>", ".csv": b"\n", ".tamiz": b""}
@@ -61,8 +61,8 @@ class Signals(Campaign):
     a partial result says so.
     """
 
-    count = 140
-    short = 4
+    count = 112
+    short = 3
     seconds = 240.0
     memory = 16 << 30
     apart = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,11 +84,35 @@ def _run_all(names: list[str], jobs: int) -> Iterator[tuple[str, str | None]]:
         yield from map(run_part, names)
         return
     from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(run_part, name) for name in names]):
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        with _deaf_children():
+            waiting = [pool.submit(run_part, name) for name in names]
+        for done in as_completed(waiting):
             yield done.result()
+    except BaseException:  # Ctrl-C: nobody waits for parts that are under way
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in active_children():
+            worker.terminate()
+        raise
+    pool.shutdown()
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes started inside do not get Ctrl-C, which a terminal sends to all of a program."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_part(name: str) -> tuple[str, str | None]:
