@@ -26,10 +26,12 @@ CAMPAIGNS: dict[str, str] = {
     "checkpoints": "checkpoints:Checkpoints",
     "clocks": "clocks:Clocks",
     "disk": "disk:FullDisk",
+    "estimators": "estimators:Estimators",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",
     "models": "models:Models",
     "readers": "readers:Readers",
+    "scales": "scales:Scales",
     "shared": "shared:SharedFile",
     "signals": "signals:Signals",
 }
