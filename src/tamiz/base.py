@@ -19,10 +19,11 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamiz.display import html_table, plot_selection
-from tamiz.validation import checked, integer_from, refused
+from tamiz.validation import checked, in_our_words, integer_from, refused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,7 +296,8 @@ class Selector(SelectorMixin, BaseEstimator):
             frame = nw.from_native(X, eager_only=True)
             # by position: pandas columns may be numbered instead of named
             return nw.to_native(frame[:, np.flatnonzero(self.support_).tolist()])
-        return super().transform(X)
+        with in_our_words(X, allow_nan=get_tags(self).input_tags.allow_nan):
+            return super().transform(X)
 
 
 @lru_cache(maxsize=8)

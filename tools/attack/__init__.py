@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 CAMPAIGNS: dict[str, str] = {
     "checkpoints": "checkpoints:Checkpoints",
     "clocks": "clocks:Clocks",
+    "concurrency": "concurrency:Concurrency",
     "disk": "disk:FullDisk",
     "estimators": "estimators:Estimators",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",
+    "memory": "memory:Memory",
+    "metamorphic": "metamorphic:Metamorphic",
     "models": "models:Models",
     "readers": "readers:Readers",
     "scales": "scales:Scales",

@@ -45,7 +45,8 @@ def check_classes(
         from sklearn.utils.multiclass import check_classification_targets
 
         try:
-            check_classification_targets(y)
+            with np.errstate(invalid="ignore"):  # it turns all numbers into integers
+                check_classification_targets(y)
         except ValueError as error:
             raise ValueError(
                 f"{error} Here y[0] is {y[:1].tolist()[0]!r}: {quantity}, or turn y into classes "
