@@ -18,7 +18,7 @@ from tamiz.neighbors import KNNClassifier
 from tamiz.runtime import memory
 from tamiz.search import BestFirst, BranchAndBound, ForwardSelection
 from tamiz.search.fast import judge_for
-from tamiz.svm import SVC, SVDD, LinearMachine, OneClassSVM
+from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM
 from tamiz.tree import CARTClassifier
 from tamiz.validation import NotEnoughMemoryError
 from tests.calls import failing, watched
@@ -172,3 +172,20 @@ def test_a_search_that_cuts_few_branches_says_so():
     with pytest.warns(UserWarning, match=r"10,000 of 1.55e\+08 subsets"):
         search.fit(np.random.default_rng(4).normal(size=(6, 30)), Y[:6])
     assert search.status_ == "interrupted"
+
+
+def test_weights_whose_products_overflow_are_refused():
+    heavy, weights = {0: 1e300, 1: 1.0}, np.full(12, 1e170)
+    refused("beyond what float64 holds", CARTClassifier(class_weight=heavy).fit, X, Y, weights)
+    refused("beyond what float64 holds", L1SVM(class_weight=heavy).fit, X, Y, weights)
+    refused("too extreme", SVC(C=1e300, class_weight=heavy).fit, X, Y)
+    refused("too extreme", SVR(C=1e200).fit, X, X[:, 0])
+
+
+def test_distances_beyond_float64_are_refused():
+    ball = SVDD(kernel="precomputed").fit([[1.0]])
+    refused("very large values", ball.decision_function, [[1.7e308]])
+
+
+def test_tolerances_may_be_large_integers():
+    assert len(SVC(tol=10**30).fit(X, Y).classes_) == 2

@@ -370,4 +370,8 @@ class SVDD(NoveltyMachine):
                 'precomputed matrix does not hold. Use kernel="precomputed" with a kernel whose '
                 "diagonal is constant, or pass the kernel itself."
             )
-        return -(own - 2.0 * values + self._center_norm)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = -(own - 2.0 * values + self._center_norm)
+        if not np.isfinite(scores).all():
+            raise ValueError(TOO_LARGE)
+        return np.asarray(scores)

@@ -125,8 +125,9 @@ class ScalingSelector(LastMachineClassifier):
         wanted = None if own else number_to_select(self.n_features_to_select, p, None)
         by_class = check_class_weight(self.class_weight, labels, weight)
         useful = _useful(X)
-        sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
-        check_penalties(sample.penalty * weight)
+        with np.errstate(over="ignore"):
+            sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
+            check_penalties(sample.penalty * weight)
         kernel = self._kernel().resolve(X, weight)
         if isinstance(self.gamma, Real):
             check_penalties(self.gamma, "gamma")
