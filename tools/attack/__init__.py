@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 CAMPAIGNS: dict[str, str] = {
     "checkpoints": "checkpoints:Checkpoints",
     "clocks": "clocks:Clocks",
-    "concurrency": "concurrency:Concurrency",
     "disk": "disk:FullDisk",
     "estimators": "estimators:Estimators",
+    "forks": "concurrency:Forks",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",
     "memory": "memory:Memory",
@@ -37,6 +37,7 @@ CAMPAIGNS: dict[str, str] = {
     "scales": "scales:Scales",
     "shared": "shared:SharedFile",
     "signals": "signals:Signals",
+    "threads": "concurrency:Threads",
 }
 
 

@@ -60,11 +60,10 @@ def in_child(connection: Any, name: str, seed: int, fitted: bytes | Any) -> None
     connection.close()
 
 
-class Concurrency(Campaign):
-    """Threads, a forked child, and every tenth round of all estimators a child started anew."""
+class _Together(Campaign):
+    """Every estimator in turn."""
 
-    count = 3_000
-    short = 82
+    count = 1_500
     seconds = 3 * PATIENCE
 
     def __init__(self, folder: Path) -> None:
@@ -72,16 +71,20 @@ class Concurrency(Campaign):
         self.subjects = subjects()
         self.names = list(self.subjects)
 
+
+class Threads(_Together):
+    """Four threads, each with an estimator of the same kind and data of its own."""
+
+    short = 82
+
     def attempt(self, seed: int) -> str:
-        name = self.names[seed % len(self.names)]
-        turn = seed // len(self.names)
+        subject = self.subjects[self.names[seed % len(self.names)]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if turn % 2 == 0:
-                return self._threads(self.subjects[name], seed)
-            return self._child(name, seed, "spawn" if turn % 10 == 9 else "fork")
+            self._threads(subject, seed)
+        return "the same"
 
-    def _threads(self, subject: Subject, seed: int) -> str:
+    def _threads(self, subject: Subject, seed: int) -> None:
         seeds = range(seed, seed + THREADS)
         found: dict[int, Any] = {}
         ready = threading.Barrier(THREADS)
@@ -103,7 +106,19 @@ class Concurrency(Campaign):
             if isinstance(found[k], Exception):
                 raise found[k]
             assert found[k] == answers(subject, k), "another answer than one after the other"
-        return "threads"
+
+
+class Forks(_Together):
+    """A forked child; in every fifth round of all estimators, one that is started anew."""
+
+    short = 41
+    apart = True
+
+    def attempt(self, seed: int) -> str:
+        method = "spawn" if seed // len(self.names) % 5 == 4 else "fork"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._child(self.names[seed % len(self.names)], seed, method)
 
     def _child(self, name: str, seed: int, method: str) -> str:
         subject = self.subjects[name]

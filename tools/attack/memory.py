@@ -137,6 +137,7 @@ class Memory(Campaign):
 
     count = 10 * 22
     short = 12
+    apart = True
     seconds = 2 * PATIENCE
     memory = 1 << 40  # the limits are those of the children
 

@@ -48,14 +48,9 @@ from tamiz.information.encoding import BINNING
 from tamiz.qp import simplex_problem
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
-<<<<<<< HEAD
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.subspace import solve_in_subspace
-from tamiz.validation import N_JOBS, as_vector, guess_task
-=======
-from tamiz.solvers import solve
 from tamiz.validation import N_JOBS, as_vector, guess_task, unchanged_on_error
->>>>>>> 50e71b7 (Hostile inputs end in an answer or a sentence: campaigns of inputs, relations, threads and memory)
 
 #: The least number of features that ``nystroem="auto"`` samples.
 _LEAST_SAMPLE = 20

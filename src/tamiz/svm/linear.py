@@ -33,11 +33,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-<<<<<<< HEAD
 from tamiz.pictures import ClassifierPlot
-=======
 from tamiz.runtime.memory import dense_copy, require_gram
->>>>>>> 50e71b7 (Hostile inputs end in an answer or a sentence: campaigns of inputs, relations, threads and memory)
 from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
 from tamiz.validation import (
     TOO_LARGE,
