@@ -179,7 +179,7 @@ def test_weights_whose_products_overflow_are_refused():
     refused("beyond what float64 holds", CARTClassifier(class_weight=heavy).fit, X, Y, weights)
     refused("beyond what float64 holds", L1SVM(class_weight=heavy).fit, X, Y, weights)
     refused("too extreme", SVC(C=1e300, class_weight=heavy).fit, X, Y)
-    refused("too extreme", SVR(C=1e200).fit, X, X[:, 0])
+    refused("too extreme", SVR(C=1e200).fit, X, X[:, 0], weights)
 
 
 def test_distances_beyond_float64_are_refused():

@@ -418,5 +418,6 @@ class SVC(KernelClassifier):
         labels = Labels(self.classes_, codes)
         by_class = check_class_weight(self.class_weight, labels, weight)
         largest = float(self.C) * float(weight.max()) * float(by_class.max())
-        check_penalties(max(largest, 1.0))
+        if np.isinf(largest):
+            check_penalties(largest)
         return self.C * weight * by_class[codes]
