@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from tamiz.display import html_table, plot_selection
-from tamiz.validation import checked, integer_from, refused
+from tamiz.validation import checked, in_our_words, integer_from, refused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,15 +300,17 @@ class Selector(TransformerMixin, BaseEstimator):
         """
         chosen = self.get_support(indices=True)
         is_frame = nw.dependencies.is_into_dataframe(X)
-        X = validate_data(
-            self,
-            X,
-            dtype=None,
-            accept_sparse="csr",
-            ensure_all_finite=not get_tags(self).input_tags.allow_nan,
-            skip_check_array=is_frame,
-            reset=False,
-        )
+        allow_nan = get_tags(self).input_tags.allow_nan
+        with in_our_words(X, allow_nan=allow_nan):
+            X = validate_data(
+                self,
+                X,
+                dtype=None,
+                accept_sparse="csr",
+                ensure_all_finite=not allow_nan,
+                skip_check_array=is_frame,
+                reset=False,
+            )
         if not len(chosen):
             warnings.warn(
                 "No features were selected: the table that transform returns has no columns.",

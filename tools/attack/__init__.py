@@ -26,12 +26,18 @@ CAMPAIGNS: dict[str, str] = {
     "checkpoints": "checkpoints:Checkpoints",
     "clocks": "clocks:Clocks",
     "disk": "disk:FullDisk",
+    "estimators": "estimators:Estimators",
+    "forks": "concurrency:Forks",
     "kills": "kills:Kills",
     "lost": "lost:LostWorkers",
+    "memory": "memory:Memory",
+    "metamorphic": "metamorphic:Metamorphic",
     "models": "models:Models",
     "readers": "readers:Readers",
+    "scales": "scales:Scales",
     "shared": "shared:SharedFile",
     "signals": "signals:Signals",
+    "threads": "concurrency:Threads",
 }
 
 

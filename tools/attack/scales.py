@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -36,6 +36,7 @@ from tamiz.svm import (
     PerceptronClassifier,
     SubgradientClassifier,
 )
+from tools.attack.runner import Campaign
 
 OFFSETS = [0.0, *(10.0**k for k in range(16))]
 SCALES = [1.0, *(10.0**k for k in (*range(-150, 0, 15), *range(15, 151, 15)))]
@@ -482,18 +483,15 @@ def outcomes(numbers: Iterable[int]) -> Iterator[tuple[str, str]]:
             yield description, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
-class Scales:
-    """The campaign: one attempt for each machine, problem, offset and scale."""
+class Scales(Campaign):
+    """One attempt for each machine, problem, offset and scale."""
 
-    count: ClassVar[int] = len(cases())
-    short: ClassVar[int] = 60
-    seconds: ClassVar[float] = 60.0
-    memory: ClassVar[int] = 2 << 30
+    count = len(cases())
+    short = 60
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.every = cases()
 
     def attempt(self, seed: int) -> str:
-        """One attempt by number."""
         return attempt(*self.every[seed % len(self.every)])

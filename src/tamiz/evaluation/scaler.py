@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.validation import check_X
+from tamiz.information.columns import safe_units
+from tamiz.validation import TOO_LARGE, check_X
 
 if TYPE_CHECKING:
     from tamiz.data import Dataset
@@ -58,7 +59,9 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self : AutoScaler
         """
-        X = check_X(self, X, reset=True)
+        table = check_X(self, X, reset=True)
+        units = safe_units(np.abs(table).max(axis=0))
+        X = table / units
         mean, spread = X.mean(axis=0), X.std(axis=0)
         Z = (X - mean) / np.where(spread > 0, spread, 1.0)
         square = Z**2
@@ -70,10 +73,12 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.drawn_in_ = np.zeros(X.shape[1], dtype=bool)
         self.drawn_in_[places[many]] = True
         self.center_, self.spread_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        self.center_[places] = middle
+        self.center_[places] = middle * units[places]
         self.spread_[places] = np.where(high > low, (high - low) / 1.349, spread[places])
-        Z = self._draw_in(X)
-        self.mean_, self.scale_ = Z.mean(axis=0), Z.std(axis=0)
+        self.spread_[places] *= units[places]
+        units[self.drawn_in_] = 1.0
+        Z = self._draw_in(table) / units
+        self.mean_, self.scale_ = Z.mean(axis=0) * units, Z.std(axis=0) * units
         self.scale_[~(self.scale_ > 1e-12 * np.abs(self.mean_))] = 1.0
         return self
 
@@ -91,7 +96,11 @@ class AutoScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_X(self, X, reset=False)
-        return (self._draw_in(X) - self.mean_) / self.scale_
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = (self._draw_in(X) - self.mean_) / self.scale_
+        if not np.isfinite(Z).all():
+            raise ValueError(TOO_LARGE)
+        return np.asarray(Z)
 
     def _draw_in(self, X: np.ndarray) -> np.ndarray:
         those = self.drawn_in_

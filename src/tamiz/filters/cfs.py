@@ -45,7 +45,13 @@ from tamiz.filters.streaming import Needs, Stream
 from tamiz.information.encoding import BINNING
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads
-from tamiz.validation import N_JOBS, as_vector, guess_task, symmetric_matrix
+from tamiz.validation import (
+    N_JOBS,
+    as_vector,
+    guess_task,
+    symmetric_matrix,
+    unchanged_on_error,
+)
 
 #: Up to this many features, all correlations take no longer than the calls for single rows.
 _AT_ONCE = 64
@@ -211,7 +217,7 @@ class CFS(Filter):
         self : CFS
         """
         self._validate_params()
-        with limit_threads(self.n_jobs):
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
             return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> CFS:

@@ -50,7 +50,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.subspace import solve_in_subspace
-from tamiz.validation import N_JOBS, as_vector, guess_task
+from tamiz.validation import N_JOBS, as_vector, guess_task, unchanged_on_error
 
 #: The least number of features that ``nystroem="auto"`` samples.
 _LEAST_SAMPLE = 20
@@ -292,7 +292,7 @@ class QPFS(Filter):
         self : QPFS
         """
         self._validate_params()
-        with limit_threads(self.n_jobs):
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
             return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> QPFS:

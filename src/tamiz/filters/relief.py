@@ -68,6 +68,7 @@ from tamiz.validation import (
     check_regression_target,
     check_X,
     refuse_duplicate_names,
+    unchanged_on_error,
     warn_of_quantity,
 )
 
@@ -407,9 +408,10 @@ class ReliefF(ReliefBase):
         self
         """
         watch = Stopwatch()
-        table = self._start(X)
-        codes = self._check_hits(check_classes(y, len(table.X), quantity=REMEDY))
-        return self._conclude(self._score(table.X, table.categorical, codes, None), watch)
+        with unchanged_on_error(self):
+            table = self._start(X)
+            codes = self._check_hits(check_classes(y, len(table.X), quantity=REMEDY))
+            return self._conclude(self._score(table.X, table.categorical, codes, None), watch)
 
     def _groups(self, counts: np.ndarray) -> np.ndarray:
         stops = np.cumsum(counts)
@@ -625,10 +627,11 @@ class RReliefF(ReliefBase):
         self
         """
         watch = Stopwatch()
-        table = self._start(X)
-        y = check_regression_target(y, len(table.X), labels="Use ReliefF for labels.")
-        codes, y = self._sampled_target(y, None)
-        return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
+        with unchanged_on_error(self):
+            table = self._start(X)
+            y = check_regression_target(y, len(table.X), labels="Use ReliefF for labels.")
+            codes, y = self._sampled_target(y, None)
+            return self._conclude(self._score(table.X, table.categorical, codes, y), watch)
 
     def _sampled_target(
         self, y: np.ndarray, classes: np.ndarray | None

@@ -70,7 +70,8 @@ def _around_mean(X: np.ndarray) -> np.ndarray:
     units = safe_units(size)
     scaled = np.flatnonzero(units != 1.0)
     if len(scaled):  # squares were beyond the range of float64
-        cuts[scaled] = _around_mean(X[:, scaled] / units[scaled]) * units[scaled, None]
+        with np.errstate(over="ignore"):  # no value is beyond a cut that is infinite
+            cuts[scaled] = _around_mean(X[:, scaled] / units[scaled]) * units[scaled, None]
     return cuts
 
 

@@ -271,7 +271,8 @@ class FunctionKernel(Kernel):
         return np.concatenate(pieces) if pieces else np.empty(0)
 
     def _checked(self, X: Matrix, Z: Matrix) -> Array:
-        values = np.array(self.function(X, Z), dtype=np.float64)  # a copy: it may be reused
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at below
+            values = np.array(self.function(X, Z), dtype=np.float64)  # a copy: it may be reused
         wanted = (X.shape[0], Z.shape[0])
         if values.shape != wanted:
             raise ValueError(

@@ -55,8 +55,9 @@ class PreparedRBF(Prepared):
         super().__init__(kernel, X.shape[0], dtype)
         self.factor = np.sqrt(2.0 * kernel.rate)
         self.is_sparse = bool(sparse.issparse(X))
-        self.centre = None if self.is_sparse or not len(X) else X.mean(axis=0)
-        samples, half = self._spread(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.centre = None if self.is_sparse or not len(X) else X.mean(axis=0)
+            samples, half = self._spread(X)
         if not np.isfinite(half).all():
             raise ValueError(
                 "X holds values so large that squared distances overflow; rescale the features "

@@ -46,6 +46,8 @@ from tamiz.validation import symmetric_matrix
 
 #: Gradients must stay far below what stands for "out of reach" in the solvers.
 _LARGEST = 1e30
+#: A variable this close to its bound, beside the largest one, is at it.
+RESIDUE = 1e-13
 
 
 class InfeasibleError(ValueError):
@@ -319,14 +321,15 @@ def equality_multiplier(
 
     Without free variables the multiplier is not unique; variables at their upper bound give the
     lower end of the interval, variables at their lower bound the upper end. Variables whose
-    bounds coincide say nothing.
+    bounds coincide say nothing. Variables that rounding alone keeps off their bound are at it.
     """
     free = (b > lower) & (b < upper)
-    if free.any():
+    residue = RESIDUE * float(np.abs(b).max(initial=0.0))
+    if (free & (b > lower + residue) & (b < upper - residue)).any():
         return float(g[free].mean())
     movable = lower < upper
-    at_upper = g[movable & (b >= upper)]
-    at_lower = g[movable & (b <= lower)]
+    at_upper = g[movable & (b >= upper - residue)]
+    at_lower = g[movable & (b <= lower + residue)]
     ends = [side for side in (at_upper.max(initial=-np.inf), at_lower.min(initial=np.inf))]
     finite = [float(end) for end in ends if np.isfinite(end)]
     return sum(finite) / len(finite) if finite else 0.0
@@ -343,5 +346,6 @@ def duality_gap(
     r = g - multiplier
     down, up = r > 0, r < 0
     with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond float64 is infinite
         gap = float(r[down] @ (b - lower)[down] - r[up] @ (upper - b)[up])
     return gap if np.isfinite(gap) else None

@@ -277,7 +277,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
                 f"sample_weight was given, but {type(last_step(estimator)).__name__} does not take "
                 "it; leave it out, or judge by another estimator."
             )
-        own = callable(self.criterion) and type_of_target(y).startswith("continuous")
+        with np.errstate(invalid="ignore"):  # it turns all numbers into integers
+            own = callable(self.criterion) and type_of_target(y).startswith("continuous")
         if own or (not plain and is_regressor(estimator)):
             return X, check_regression_target(y, X.shape[0]), weight
         labels = check_classes(y, X.shape[0])

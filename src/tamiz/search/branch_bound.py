@@ -12,6 +12,7 @@ Pudil and Kittler (2004).
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from math import comb
 from typing import Any
 
@@ -22,7 +23,10 @@ from tamiz.filters.base import HOW_MANY
 from tamiz.search._records import Record, cut, exceeds, rescued
 from tamiz.search.base import SEARCH_CONSTRAINTS, Outcome, SearchSelector
 from tamiz.search.evaluator import Evaluator, TimeUp
-from tamiz.validation import Units
+from tamiz.validation import Units, depth_of_caller
+
+#: After so many subsets a search says that it may take long.
+_MANY = 10_000
 
 
 class BranchAndBound(SearchSelector):
@@ -31,7 +35,8 @@ class BranchAndBound(SearchSelector):
     The answer is that of :class:`ExhaustiveSearch`, usually after a small part of the work; in the
     worst case the work still grows exponentially with the number of features. Cross-validated
     scores are not monotone, so estimators are refused as judges unless ``monotone=True`` says that
-    this one is.
+    this one is. With fewer samples than features hardly any branch can be cut: after 10,000
+    subsets a warning says so, unless ``time_budget`` bounds the time.
 
     Parameters
     ----------
@@ -218,7 +223,7 @@ class BranchAndBound(SearchSelector):
         single = units.sizes.max() == 1
         n_units = len(units.members)
         self.n_subsets_ = comb(n_units, size - len(units.fixed)) if single else None
-        tree = SearchTree(evaluator, size)
+        tree = SearchTree(evaluator, size, self._warn_of_time)
         try:
             tree.search()
         except (KeyboardInterrupt, TimeUp):  # what was reached is kept
@@ -238,13 +243,30 @@ class BranchAndBound(SearchSelector):
                 stacklevel=5,
             )
 
+    def _warn_of_time(self) -> None:
+        """Say once that the criterion cuts few branches: nobody knows beforehand."""
+        if self.time_budget is None:
+            every = "all" if self.n_subsets_ is None else f"{self.n_subsets_:.3g}"
+            warnings.warn(
+                f"BranchAndBound has judged {_MANY:,} of {every} subsets and goes on: the "
+                "criterion cuts few branches, and the time may grow exponentially with the "
+                "features. Set time_budget, or leave features out first; Ctrl-C returns the best "
+                "so far.",
+                UserWarning,
+                stacklevel=depth_of_caller(),
+            )
+
 
 class SearchTree:
-    """The search tree: a node is a subset, and the units that may still be removed from it."""
+    """The search tree: a node is a subset, and the units that may still be removed from it.
 
-    def __init__(self, evaluator: Evaluator, size: int):
+    ``many`` is called once, when many subsets have been judged.
+    """
+
+    def __init__(self, evaluator: Evaluator, size: int, many: Callable[[], None]):
         self.evaluator = evaluator
         self.size = size
+        self.many: Callable[[], None] | None = many
         self.sizes = evaluator.units.sizes
         self.best: Record | None = None
         self.n_cut = 0
@@ -265,6 +287,9 @@ class SearchTree:
         self._reach(cut(self.evaluator, everything, self.size))
         open_nodes = [(everything, value, units)]
         while open_nodes:
+            if self.many is not None and self.evaluator.n_evaluations >= _MANY:
+                self.many()
+                self.many = None
             subset, value, removable = open_nodes.pop()
             if self._hopeless(subset, value, removable):
                 self.n_cut += 1

@@ -187,6 +187,11 @@ def make_scorer(estimator: Any, scoring: Any) -> tuple[Any, tuple[str, ...]]:
     several = isinstance(scoring, (list, tuple, set, dict))
     if several and not scoring:
         raise ValueError("scoring names no metric; leave it out to use the estimator's own.")
+    if isinstance(scoring, dict) and not all(isinstance(name, str) for name in scoring):
+        raise ValueError(
+            f"scoring={scoring!r} has keys that are no text; use the names of the metrics, as in "
+            '{"accuracy": "accuracy"}.'
+        )
     scorer = check_scoring(estimator, scoring)
     if several:
         return scorer, tuple(scoring)

@@ -41,6 +41,7 @@ from scipy import linalg
 
 from tamiz.filters.cfs import merit as cfs_merit
 from tamiz.information import encode
+from tamiz.information.columns import safe_units
 from tamiz.search.judges import Judge, Merit
 from tamiz.validation import word_or_function
 
@@ -124,6 +125,7 @@ class _Normals:
                 f"class {classes.tolist()[few[0]]!r} has one sample only; the covariance of a "
                 "class needs at least two. Leave the class out, or use another criterion."
             )
+        X = X / safe_units(np.abs(X).max(axis=0))
         scale = X.std(axis=0)
         self.Z = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
         self.rows = [np.flatnonzero(codes == k) for k in range(len(classes))]

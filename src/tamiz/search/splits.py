@@ -54,7 +54,8 @@ class HoldOut(BaseCrossValidator):
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
         """Yield the one split, indices of the samples to learn from and of those held out."""
-        discrete = y is not None and not type_of_target(y).startswith("continuous")
+        with np.errstate(invalid="ignore"):  # it turns all numbers into integers
+            discrete = y is not None and not type_of_target(y).startswith("continuous")
         kind = StratifiedShuffleSplit if self.stratify and discrete else ShuffleSplit
         splitter = kind(1, test_size=self.test_size, random_state=self.random_state)
         yield from splitter.split(X, y)

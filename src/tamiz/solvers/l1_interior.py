@@ -164,7 +164,9 @@ class _Path:
                 if gap <= self.aim:
                     status = "converged"
                     break
-                if not self._step():
+                with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                    moved = self._step()  # whatever it comes to, the gap says how good it is
+                if not moved:
                     status = "stalled"
                     break
             else:

@@ -32,6 +32,8 @@ Strategy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 #: Rows that are not kept are computed in batches of this many bytes.
 _BATCH_BYTES = 32 * 2**20
+#: After so many rounds without gain, a violation this small beside the gradient is rounding.
+_FRUITLESS, _ROUNDING = 100, 1e-9
 
 
 class _Room:
@@ -182,13 +184,17 @@ def solve_by_working_sets(
     n = base.n
     current = WorkingBlock(base, cache.batch)
     working = np.empty(0, dtype=np.intp)
-    idle = 0
+    idle, best, rounds = 0, np.inf, 0
     while True:
         b, g = state.point
         grow, shrink = b < free.upper, b > free.lower
         violation = g[shrink].max(initial=-np.inf) - g[grow].min(initial=np.inf)
         if not violation > tol:
             state.status = Status.CONVERGED
+            return
+        best, rounds = (violation, 0) if violation < best else (best, rounds + 1)
+        if rounds > _FRUITLESS and violation <= _ROUNDING * max(1.0, float(np.abs(g).max())):
+            state.status = Status.STALLED  # rounding moves the point to and fro
             return
         if state.iterations >= limit:
             state.status = Status.MAX_ITER

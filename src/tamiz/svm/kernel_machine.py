@@ -27,7 +27,7 @@ from tamiz.kernels import (
 from tamiz.kernels.strings.kernel import showing_progress
 from tamiz.pictures import BOUNDED, FREE, SUPPORT, MachinePlot
 from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.runtime.memory import fits
+from tamiz.runtime.memory import dense_copy, fits
 from tamiz.solvers import SOLVERS, Status
 from tamiz.validation import (
     TOO_LARGE,
@@ -180,7 +180,7 @@ class KernelMachine(MachinePlot, BaseEstimator):
         """Samples as the kernel gets them."""
         if self._centre is None:
             return X
-        return (X.toarray() if sparse.issparse(X) else X) - self._centre
+        return dense_copy(X, "Pass fewer rows at a time.", tables=2) - self._centre
 
     def _gram_matrix(self, X: Any, largest: float) -> QMatrix:
         """The quadratic term of the training samples, in a type that suits the tolerance.
@@ -229,7 +229,7 @@ class KernelMachine(MachinePlot, BaseEstimator):
     def _solver_options(self) -> dict[str, Any]:
         return {
             "solver": self.solver,
-            "tol": self.tol,
+            "tol": float(self.tol),
             "max_iter": self.max_iter,
             "cache_mb": self.cache_mb,
             "verbose": self.verbose,

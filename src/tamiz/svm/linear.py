@@ -34,6 +34,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.pictures import ClassifierPlot
+from tamiz.runtime.memory import dense_copy, require_gram
 from tamiz.solvers.squared_hinge import SquaredHinge, minimise_dual, minimise_primal
 from tamiz.validation import (
     TOO_LARGE,
@@ -47,6 +48,8 @@ from tamiz.validation import (
     far_point,
     unchanged_on_error,
 )
+
+_FEWER_ROWS = "Pass fewer rows at a time."
 
 
 def lambda_of(lambda_: float, C: float | None, n_samples: float) -> float:
@@ -95,9 +98,9 @@ class LinearDecision(ClassifierMixin, ClassifierPlot, BaseEstimator):
             if self._centre is None:
                 values = X @ self.coef_.T + self.intercept_
             else:
-                near = (X.toarray() if sparse.issparse(X) else X) - self._centre
+                near = dense_copy(X, _FEWER_ROWS, tables=2) - self._centre
                 values = near @ self.coef_.T + self._intercept_there
-        if np.isnan(values).any():
+        if not np.isfinite(values).all():
             raise ValueError(TOO_LARGE)
         return values.ravel() if values.shape[1] == 1 else values
 
@@ -270,7 +273,7 @@ class LinearMachine(LinearDecision):
             labels = labels._replace(codes=labels.codes[kept])
             by_class = check_class_weight(self.class_weight, labels, weight[kept])
             factor = weight[kept] * by_class[labels.codes]
-            check_penalties(self.C * factor)
+            check_penalties(float(self.C) * float(factor.max()))
             used = factor > 0
             table = X.tocsr() if sparse.issparse(X) else X
             if not used.all() or len(kept) < len(weight):
@@ -301,12 +304,13 @@ def fit_machines(
     n, p = X.shape
     found, rows = [], []
     if p <= n:
-        dense = X.toarray() if sparse.issparse(X) else X
+        dense = dense_copy(X, "Select features first, or use PegasosClassifier.", tables=2)
         for y in signs:
             one = minimise_primal(dense, y, cost, tol=tol)
             found.append(one)
             rows.append(np.append(one.weights, one.intercept))
         return found, np.array(rows)
+    require_gram(n, n)
     K = np.asarray((X @ X.T).todense() if sparse.issparse(X) else X @ X.T)
     for y in signs:
         one = minimise_dual(K, y, cost, tol=tol)

@@ -19,6 +19,7 @@ from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
 from tamiz.solvers import QPResult, solve
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
 from tamiz.validation import (
+    TOO_LARGE,
     by_keyword,
     check_penalties,
     check_sample_weight,
@@ -44,6 +45,8 @@ def squared_spread(K: QMatrix) -> float:
     return max(float((diag[0] - 2.0 * row + diag).max()), 1e-300)
 
 
+#: Kernel values beyond this leave no room for the squares of their sums.
+_LARGEST = 1e140
 #: Samples this close to the boundary, relative to its level, count as inside: free support vectors
 #: lie on it exactly, and rounding must not decide what they are.
 ON_BOUNDARY = 1e-9
@@ -100,6 +103,8 @@ class NoveltyMachine(OutlierMixin, NoveltyPlot, KernelMachine):
         self.kernel_ = self._resolve_kernel(part, weight[active])
         self._choose_centre(part)
         K = self._gram_matrix(part, 1.0)
+        if np.abs(K.diag()).max(initial=0.0) > _LARGEST:
+            raise ValueError(TOO_LARGE)
         problem = self._problem(K, weight[active])
         options = self._solver_options()
         options["tol"] *= self._scale(K)
@@ -353,8 +358,10 @@ class SVDD(NoveltyMachine):
         X = self._check_table(X, reset=False)
         values = self._expansion(X)[:, 0]
         if not self._is_precomputed():
-            with np.errstate(over="ignore"):  # an infinite distance is outside, as it should be
+            with np.errstate(over="ignore"):
                 own: Any = self.kernel_.diag(self._measured(X))
+            if not np.isfinite(own).all():
+                raise ValueError(TOO_LARGE)
         elif self._constant_diag is not None:
             own = self._constant_diag
         else:
@@ -363,4 +370,8 @@ class SVDD(NoveltyMachine):
                 'precomputed matrix does not hold. Use kernel="precomputed" with a kernel whose '
                 "diagonal is constant, or pass the kernel itself."
             )
-        return -(own - 2.0 * values + self._center_norm)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = -(own - 2.0 * values + self._center_norm)
+        if not np.isfinite(scores).all():
+            raise ValueError(TOO_LARGE)
+        return np.asarray(scores)

@@ -22,6 +22,7 @@ from tamiz.validation import (
     by_keyword,
     check_class_weight,
     check_classes,
+    check_penalties,
     check_sample_weight,
     unchanged_on_error,
 )
@@ -416,4 +417,7 @@ class SVC(KernelClassifier):
     def _upper_bounds(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
         labels = Labels(self.classes_, codes)
         by_class = check_class_weight(self.class_weight, labels, weight)
+        largest = float(self.C) * float(weight.max()) * float(by_class.max())
+        if np.isinf(largest):
+            check_penalties(largest)
         return self.C * weight * by_class[codes]

@@ -17,6 +17,7 @@ from tamiz.svm.multiclass import at_stake
 from tamiz.validation import (
     TOO_LARGE,
     by_keyword,
+    check_penalties,
     check_regression_target,
     check_sample_weight,
     unchanged_on_error,
@@ -156,6 +157,9 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         part = self._take(X, active) if len(active) < n else X
         self.kernel_ = self._resolve_kernel(part, weight[active])
         self._choose_centre(part)
+        largest = float(self.C) * float(weight.max())
+        if np.isinf(largest):
+            check_penalties(largest, "C times sample_weight")
         C = self.C * weight[active]
         K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")

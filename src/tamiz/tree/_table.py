@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,6 +124,15 @@ def _orders_of_frame(X: Any) -> dict[int, list[Any]]:
     return found
 
 
+def _order_given(feature: Any, order: Any) -> list[Any]:
+    if not isinstance(order, (Sequence, np.ndarray)) or isinstance(order, str):
+        raise ValueError(
+            f"ordinal_features[{feature!r}] is {order!r}; list the categories of the feature, from "
+            "least to greatest."
+        )
+    return list(order)
+
+
 def _given_orders(
     ordinal_features: Any, names: list[Any] | None, p: int | None, X: Any, known: dict[int, Any]
 ) -> dict[int, list[Any] | None]:
@@ -135,7 +144,9 @@ def _given_orders(
         p = shape[1] if len(shape) == 2 else 0
     pairs: list[tuple[Any, list[Any] | None]]
     if isinstance(ordinal_features, Mapping):
-        pairs = [(feature, list(order)) for feature, order in ordinal_features.items()]
+        pairs = [
+            (feature, _order_given(feature, order)) for feature, order in ordinal_features.items()
+        ]
     else:
         pairs = [(feature, None) for feature in _listed(ordinal_features)]
     given: dict[int, list[Any] | None] = {}

@@ -207,8 +207,9 @@ class ObliqueSplit(Split):
 
     def sends_left(self, X: np.ndarray) -> np.ndarray:
         total = np.zeros(len(X))
-        for j, a in zip(self.columns, self.coefficients, strict=True):
-            total += a * X[:, j]  # term by term, as the compiled code adds
+        with np.errstate(over="ignore", invalid="ignore"):
+            for j, a in zip(self.columns, self.coefficients, strict=True):
+                total += a * X[:, j]  # term by term, as the compiled code adds
         sent = (total <= self.threshold).astype(np.int8)
         sent[np.isnan(total)] = UNDECIDED
         return sent

@@ -7,6 +7,7 @@ ours here and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from scipy import sparse
 from tamiz.validation.errors import (
     MissingValuesError,
     NoFeaturesError,
+    NotEnoughMemoryError,
     ParameterError,
     SparseInputError,
 )
@@ -42,6 +44,8 @@ TOO_LARGE = (
     "X has very large values, whose squares or products are beyond what float64 holds. Scale the "
     "features first, for instance with sklearn.preprocessing.StandardScaler."
 )
+_SHOWN_ARRAY = re.compile(r":\narray=.*\.\n(?=Reshape)", re.DOTALL)
+_LESS = "Use fewer samples or features at a time, or a machine with more memory."
 _ONE_COLUMN = "Pass X with at least one column."
 #: A feature this many times farther from zero than it is wide loses digits in inner products.
 _FAR = 1e4
@@ -65,10 +69,20 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     before = vars(estimator).copy()
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if isinstance(error, MemoryError) and not isinstance(error, NotEnoughMemoryError):
+            raise out_of_memory(type(estimator).__name__, error) from None
         raise
+
+
+def out_of_memory(who: str, error: MemoryError) -> NotEnoughMemoryError:
+    """A sentence in the place of an allocation that failed."""
+    what = " ".join(str(error).split()).rstrip(".")
+    return NotEnoughMemoryError(
+        f"{who} ran out of memory{f' ({what})' if what else ''}. {_LESS}", remedy=_LESS
+    )
 
 
 def check_X(
@@ -96,8 +110,8 @@ def check_X(
         refuse_sparse_columns(X)
     from sklearn.utils.validation import validate_data  # not at start, for the sake of commands
 
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):  # it sums, to see whether all are finite
+    with in_our_words(X, min_samples=min_samples, allow_nan=allow_nan):
+        try:
             X = validate_data(
                 estimator,
                 X,
@@ -108,24 +122,10 @@ def check_X(
                 ensure_min_samples=min_samples,
                 ensure_all_finite="allow-nan" if allow_nan else True,
             )
-    except TypeError as error:
-        if sparse.issparse(X) and not accept_sparse:
-            raise SparseInputError(str(error)) from None
-        raise
-    except ValueError as error:
-        if _speaks_of_non_finite(error):
-            _refuse_non_finite(X, allow_nan)
-        text = str(error).rstrip()
-        if "0 sample(s)" in text:
-            rows = "one row" if min_samples < 2 else f"{min_samples} rows"
-            raise type(error)(f"{text} Pass X with at least {rows}.") from None
-        if "0 feature(s)" in text:
-            raise NoFeaturesError(f"{text} {_ONE_COLUMN}") from None
-        for complaint, advice in _ADVICE.items():
-            if complaint in text:
-                separator = "\n" if "\n" in text else " "
-                raise type(error)(text + separator + advice) from None
-        raise
+        except TypeError as error:
+            if sparse.issparse(X) and not accept_sparse:
+                raise SparseInputError(str(error)) from None
+            raise
     if sparse.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -135,6 +135,33 @@ def check_X(
             indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             X = type(X)((X.data, indices, indptr), shape=X.shape)
     return X
+
+
+@contextmanager
+def in_our_words(X: Any, *, min_samples: int = 1, allow_nan: bool = False) -> Iterator[None]:
+    """Let scikit-learn check ``X``, and say in our sentences what it complains of."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # it sums, to see whether all are finite
+            yield
+    except ValueError as error:
+        if _speaks_of_non_finite(error):
+            _refuse_non_finite(X, allow_nan)
+        text = _without_values(str(error).rstrip())
+        if "0 sample(s)" in text:
+            rows = "one row" if min_samples < 2 else f"{min_samples} rows"
+            raise type(error)(f"{text} Pass X with at least {rows}.") from None
+        if "0 feature(s)" in text:
+            raise NoFeaturesError(f"{text} {_ONE_COLUMN}") from None
+        for complaint, advice in _ADVICE.items():
+            if complaint in text:
+                separator = "\n" if "\n" in text else " "
+                raise type(error)(text + separator + advice) from None
+        raise type(error)(text) from None
+
+
+def _without_values(text: str) -> str:
+    """A complaint of scikit-learn's without the array that it shows, up to a thousand numbers."""
+    return _SHOWN_ARRAY.sub(".\n", text)
 
 
 def check_frame(estimator: Any, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
@@ -237,7 +264,7 @@ def far_point(X: Any) -> np.ndarray | None:
     widest = float(width.max())
     if not widest > 0:  # every feature is constant
         return None
-    far = np.abs(middle) > _FAR * np.where(width > 0, width, widest)
+    far = np.abs(middle) / _FAR > np.where(width > 0, width, widest)
     return np.where(far, middle, 0.0) if far.any() else None
 
 

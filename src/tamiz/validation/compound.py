@@ -37,7 +37,7 @@ def folds(*words: str) -> Check:
             return int(value)
         known = isinstance(value, str) and value in words
         splits = hasattr(value, "split") or isinstance(value, Iterable)
-        splits = splits and not isinstance(value, type)
+        splits = splits and not isinstance(value, type) and getattr(value, "ndim", 1) > 0
         if known or (splits and not isinstance(value, (str, bytes))):
             return value
         raise refused(name, value, f"is not understood; use {forms}.")

@@ -110,7 +110,7 @@ class DamagedFileError(ValueError):
 
 
 class NotEnoughMemoryError(MemoryError):
-    """Something would take more memory than is free; nothing was allocated.
+    """Something would take more memory than is free, or an allocation has failed.
 
     Attributes
     ----------

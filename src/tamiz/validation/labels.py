@@ -45,7 +45,8 @@ def check_classes(
         from sklearn.utils.multiclass import check_classification_targets
 
         try:
-            check_classification_targets(y)
+            with np.errstate(invalid="ignore"):  # it turns all numbers into integers
+                check_classification_targets(y)
         except ValueError as error:
             raise ValueError(
                 f"{error} Here y[0] is {y[:1].tolist()[0]!r}: {quantity}, or turn y into classes "
@@ -195,6 +196,11 @@ def check_class_weight(
                 "negative."
             )
         weight[known[label]] = float(value)
+    if sample_weight is not None and np.isinf(float(weight.max()) * float(sample_weight.max())):
+        raise ValueError(
+            f"class_weight has {weight.max():.3g} and sample_weight {sample_weight.max():.3g}, "
+            "whose product is beyond what float64 holds; use smaller weights."
+        )
     if not weight.any():
         raise ValueError(
             f"class_weight is zero for every class ({_listed(labels.classes)}); at least one "

@@ -590,7 +590,7 @@ def _suspects(X: np.ndarray) -> np.ndarray:
         ranges = rows.max(axis=0) - rows.min(axis=0)
     varying = np.flatnonzero(ranges > 0)
     ranges = ranges[varying]
-    if len(ranges) and ranges.max() <= _FACTOR / 10 * ranges.min():
+    if len(ranges) and ranges.max() / (_FACTOR / 10) <= ranges.min():
         return varying[:0]
     if X.shape[1] <= 2 * _EXTREMES or len(varying) <= 2 * _EXTREMES:
         return np.arange(X.shape[1])

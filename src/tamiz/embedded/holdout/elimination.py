@@ -199,7 +199,8 @@ def _note(
 ) -> None:
     kept = without if len(without) <= DETAILED else without[:0]
     record.present.append(present)
-    record.without.append(kept.astype(np.float32))
+    with np.errstate(over="ignore"):  # costs may be larger than what is shown
+        record.without.append(kept.astype(np.float32))
     record.tied.append(tied)
     record.removed.append(gone)  # last: the length of this list is the number of steps done
 

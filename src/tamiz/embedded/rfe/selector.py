@@ -42,6 +42,7 @@ from tamiz.validation import (
     Units,
     check_classes,
     check_level,
+    check_penalties,
     check_sample_weight,
     check_squares,
     check_X,
@@ -364,6 +365,7 @@ class SVMRFE(LastMachineClassifier):
             _warn_of_constants(" of X")
         warn_if_unscaled(self, X)
         weight = check_sample_weight(sample_weight, X.shape[0])
+        check_penalties(float(self.C) * float(weight.max()))
         labels = check_classes(y, X.shape[0], weight=weight)
         names = getattr(self, "feature_names_in_", None)
         units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)

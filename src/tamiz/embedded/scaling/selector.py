@@ -22,6 +22,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.svm.last_machine import LastMachineClassifier
 from tamiz.svm.svc import SVC
 from tamiz.validation import (
+    TOO_LARGE,
     check_class_weight,
     check_classes,
     check_penalties,
@@ -124,8 +125,9 @@ class ScalingSelector(LastMachineClassifier):
         wanted = None if own else number_to_select(self.n_features_to_select, p, None)
         by_class = check_class_weight(self.class_weight, labels, weight)
         useful = _useful(X)
-        sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
-        check_penalties(sample.penalty * weight)
+        with np.errstate(over="ignore"):
+            sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
+            check_penalties(sample.penalty * weight)
         kernel = self._kernel().resolve(X, weight)
         if isinstance(self.gamma, Real):
             check_penalties(self.gamma, "gamma")
@@ -227,7 +229,11 @@ class ScalingSelector(LastMachineClassifier):
         warnings.warn(f"{name}: {text}", ConvergenceWarning, stacklevel=5)
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(X[:, self._columns] * self.scale_[self._columns])
+        with np.errstate(over="ignore"):
+            scaled = np.ascontiguousarray(X[:, self._columns] * self.scale_[self._columns])
+        if not np.isfinite(scaled).all():
+            raise ValueError(TOO_LARGE)
+        return scaled
 
     def _reduced(self, X: Any) -> Any:
         check_is_fitted(self, "support_")

@@ -160,7 +160,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             sides = one_against_rest(self.class_weight, labels, weight)
             C = self._penalty(float(weight.sum()))
             for _, w in sides:
-                check_penalties(C * w)
+                check_penalties(float(C) * float(w.max()))
             for name in ("a", "nu"):
                 if getattr(self, name, 0) != 0:
                     check_penalties(getattr(self, name), name)

@@ -302,7 +302,7 @@ class GreedyFilter(InformationFilter):
         """
         self._validate_params()
         watch = Stopwatch()
-        with limit_threads(self.n_jobs):
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
             return self._search(self._read(X, y), watch)
 
     fit_stream = streaming.fit_stream

@@ -35,6 +35,7 @@ from tamiz.filters.information.base import (
 )
 from tamiz.information import Codes, joint_codes
 from tamiz.runtime.threads import limit_threads
+from tamiz.validation import unchanged_on_error
 
 
 class MaxDep(InformationFilter):
@@ -147,7 +148,7 @@ class MaxDep(InformationFilter):
         self
         """
         self._validate_params()
-        with limit_threads(self.n_jobs):
+        with unchanged_on_error(self), limit_threads(self.n_jobs):
             return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any) -> MaxDep:

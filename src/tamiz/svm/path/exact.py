@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.kernels.compiled import fill_row, fill_rows
+from tamiz.qp.problem import RESIDUE
 from tamiz.runtime.compiling import njit
 from tamiz.solvers.pairs import UNBOUNDED, BoxPoint, run_pairs
 from tamiz.svm.path.gram import LazyGram
@@ -35,6 +36,8 @@ _MOST_TURNS = 300
 _RIDGE = 1e-11
 #: A variable is clearly free if it is this fraction of its range away from both bounds.
 _CLEARLY = 1e-7
+#: Without free variables the ends of the multiplier's interval are this far apart, or equal.
+_APART = 1e-6
 #: Machines with fewer samples than this fraction of all get a matrix of their own.
 SMALL_PART = 0.75
 
@@ -395,9 +398,24 @@ def _judge(b: Any, g: Any, lower: Any, upper: Any) -> Any:
             narrow = _CLEARLY * (upper[v] - lower[v])
             clear = clear or (b[v] > lower[v] + narrow and b[v] < upper[v] - narrow)
     violation = max(0.0, high - low)
+    if count and not clear:  # rounding alone may keep them off their bounds
+        residue = 0.0
+        for v in range(len(b)):
+            residue = max(residue, RESIDUE * abs(b[v]))
+        low, high, kept = np.inf, -np.inf, 0
+        for v in range(len(b)):
+            if lower[v] < upper[v]:
+                grows, shrinks = b[v] < upper[v] - residue, b[v] > lower[v] + residue
+                kept += grows and shrinks
+                if grows:
+                    low = min(low, g[v])
+                if shrinks:
+                    high = max(high, g[v])
+        count = kept
     if count:
         return violation, total / count, size, clear, count
     if low < np.inf and high > -np.inf:
-        # a multiplier that may be any of an interval is decided by rounding elsewhere
-        return violation, 0.5 * (low + high), size, low - high <= 1e-9 * size, 0
+        # the middle of an interval, unless rounding decides whether there is one
+        apart = low - high
+        return violation, 0.5 * (low + high), size, not 1e-9 * size < apart < _APART * size, 0
     return violation, 0.0, size, False, 0

@@ -203,6 +203,7 @@ def keeps_digits(kernel: Kernel, X: np.ndarray) -> bool:
 
 def has_usual_sizes(X: np.ndarray) -> bool:
     """Whether squares of all numbers and of their differences are far from under- and overflow."""
-    size, spread = np.abs(X).max(axis=0), np.ptp(X, axis=0)
+    with np.errstate(over="ignore"):
+        size, spread = np.abs(X).max(axis=0), np.ptp(X, axis=0)
     usual = ((size == 0) | (size > _TINY)) & (size < _HUGE) & ((spread == 0) | (spread > _TINY))
     return bool(usual.all())

@@ -1,0 +1,191 @@
+"""What the campaigns of hostile inputs found, one small case for each."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tamiz.embedded import L1SVM, SVMRFE, AdaptiveScaling
+from tamiz.evaluation import AutoScaler
+from tamiz.filters import MRMR, FisherScore
+from tamiz.information import Discretiser
+from tamiz.kernels import RBF, Linear
+from tamiz.neighbors import KNNClassifier
+from tamiz.runtime import memory
+from tamiz.search import BestFirst, BranchAndBound, ForwardSelection
+from tamiz.search.fast import judge_for
+from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM
+from tamiz.tree import CARTClassifier
+from tamiz.validation import NotEnoughMemoryError
+from tests.calls import failing, watched
+
+Y = np.arange(12) % 2
+X = np.random.default_rng(0).normal(size=(12, 3)) + Y[:, None]
+HUGE = np.where(np.random.default_rng(1).random((12, 3)) < 0.5, 1.7e308, -1.7e308)
+
+
+@pytest.fixture(autouse=True)
+def no_warning_of_numpy():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        yield
+
+
+def refused(what, call, *args, error=ValueError, **options):
+    with pytest.raises(error, match=what) as caught:
+        call(*args, **options)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("machine", [LinearMachine(), SVDD(kernel="linear")])
+def test_decisions_beyond_float64_are_refused(machine):
+    machine.fit(X, Y)
+    refused("very large values", machine.decision_function, np.full((1, 3), 1.7e308))
+
+
+def test_selectors_say_where_a_value_is_missing():
+    chosen = FisherScore().fit(X, Y)
+    refused("row 1, column 2", chosen.transform, np.array([[1, 2, 3], [4, 5, np.nan]]))
+    chosen.transform(HUGE)  # its sum is not finite, its values are
+
+
+def test_a_long_vector_is_refused_in_few_words():
+    with pytest.raises(ValueError, match="Expected 2D array") as caught:
+        FisherScore().fit(np.arange(900.0), Y)
+    assert len(str(caught.value)) < 300
+
+
+def test_huge_targets_are_no_classes():
+    refused("Unknown label type", SVC().fit, X, 1e150 * X[:, 0])
+
+
+@pytest.mark.parametrize("bins", ["mean_std", "width", "frequency"])
+def test_discretiser_takes_the_largest_numbers(bins):
+    codes = Discretiser(bins=bins).fit(HUGE).transform(HUGE)
+    assert codes.min() >= 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ForwardSelection(CARTClassifier(max_depth=2), cv=2),
+        BranchAndBound(),
+        SVC(kernel=RBF(0.2) + 0.5 * Linear()),
+        SVC(kernel="linear"),
+        SVC(kernel=lambda A, B: A @ B.T),
+        CARTClassifier(splits="oblique", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_largest_numbers_are_used_or_refused(model):
+    with contextlib.suppress(ValueError):
+        model.fit(HUGE, Y)
+
+
+def test_branch_and_bound_does_not_depend_on_huge_units():
+    plain = BranchAndBound(n_features_to_select=1).fit(X, Y)
+    moved = BranchAndBound(n_features_to_select=1).fit(X * 2.0**1000, Y)
+    assert plain.best_score_ == pytest.approx(moved.best_score_, rel=1e-12)
+
+
+def test_auto_scaler_does_not_depend_on_huge_units():
+    Z = np.vstack([X, [[40.0, 0.0, 0.0]]])  # a heavy tail
+    there = AutoScaler().fit(Z * 2.0**1000)
+    np.testing.assert_allclose(there.transform(Z * 2.0**1000), AutoScaler().fit_transform(Z))
+    refused("very large values", AutoScaler().fit(Z).transform, HUGE)
+
+
+def test_scaled_machine_refuses_rows_beyond_float64():
+    scaling = AdaptiveScaling(max_iter=5, sigma0=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scaling.fit(X, Y)
+    refused("very large values|infinity", scaling.predict, np.full((1, 3), 1.7e308))
+
+
+def test_a_tolerance_below_rounding_ends():
+    points = sparse.csr_matrix(np.array([[0.3], [1.1], [0.0], [2.2], [0.7], [1.9], [3.1]]))
+    with pytest.warns(UserWarning, match="tol"):
+        OneClassSVM(solver="decomposition", tol=1e-300, cache_mb=1e-300).fit(points)
+
+
+def test_novelty_of_huge_units_is_refused():
+    refused("very large values", OneClassSVM(kernel="linear").fit, 1e149 * X)
+
+
+def test_penalties_beyond_float64_are_refused():
+    refused("too extreme", L1SVM(C=1e9).fit, X, Y, np.full(12, 1e300))
+    refused("too extreme", SVMRFE(C=1e300, kernel="rbf").fit, X, Y)
+
+
+def test_odd_parameters_are_refused_in_a_sentence():
+    refused("keys that are no text", BestFirst(KNNClassifier(1), scoring={0: 1}).fit, X, Y)
+    refused("cv=array", BestFirst(KNNClassifier(1), cv=np.array(3)).fit, X, Y)
+    refused("from least to greatest", CARTClassifier(ordinal_features={0: 1e9}).fit, X, Y)
+
+
+def test_failed_allocations_become_a_sentence():
+    model = MRMR(bins="mean_std")
+    with failing(np, "unique", MemoryError), pytest.raises(NotEnoughMemoryError) as caught:
+        model.fit(X, Y)
+    assert str(caught.value).startswith("MRMR ran out of memory. Use fewer")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_dense_copies_of_sparse_rows_are_asked_for(monkeypatch):
+    far = np.array([[1e9], [1e9 + 1], [1e9 + 3], [1e9 + 4]])
+    machines = [LinearMachine().fit(far, [0, 0, 1, 1]), SVC(kernel="linear").fit(far, [0, 0, 1, 1])]
+    monkeypatch.setenv("TAMIZ_FREE_MEMORY", "16")
+    assert memory.free_bytes() == 16
+    for machine in machines:
+        refused("fewer rows", machine.predict, sparse.csr_matrix(far), error=NotEnoughMemoryError)
+    table = sparse.csr_matrix(X)
+    refused("dense copy", LinearMachine().fit, table, Y, error=NotEnoughMemoryError)
+
+
+def test_machines_with_all_variables_at_their_bounds_are_judged_fast():
+    """The middle of the interval of intercepts is what the estimator takes too."""
+    draw = np.random.default_rng(3)
+    points, labels = draw.normal(size=(8, 30)), np.arange(8) % 2
+    splits = [(np.delete(np.arange(8), [k, k + 1]), np.array([k, k + 1])) for k in (0, 2, 4, 6)]
+    judge = judge_for(SVC(), points, labels, splits, None, None)
+    with watched(judge.plain, "_one") as asked:
+        for size in (5, 17, 30):
+            features = np.arange(size)
+            np.testing.assert_array_equal(judge.score(features), judge.plain.score(features))
+    assert len(asked) == 3 * len(splits)  # by the test only
+
+
+def test_a_search_that_cuts_few_branches_says_so():
+    calls = iter(range(10_050))
+
+    def number_of_features(table, _):
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return table.shape[1]
+
+    search = BranchAndBound(criterion=number_of_features, monotone=True)
+    with pytest.warns(UserWarning, match=r"10,000 of 1.55e\+08 subsets"):
+        search.fit(np.random.default_rng(4).normal(size=(6, 30)), Y[:6])
+    assert search.status_ == "interrupted"
+
+
+def test_weights_whose_products_overflow_are_refused():
+    heavy, weights = {0: 1e300, 1: 1.0}, np.full(12, 1e170)
+    refused("beyond what float64 holds", CARTClassifier(class_weight=heavy).fit, X, Y, weights)
+    refused("beyond what float64 holds", L1SVM(class_weight=heavy).fit, X, Y, weights)
+    refused("too extreme", SVC(C=1e300, class_weight=heavy).fit, X, Y)
+    refused("too extreme", SVR(C=1e200).fit, X, X[:, 0], weights)
+
+
+def test_distances_beyond_float64_are_refused():
+    ball = SVDD(kernel="precomputed").fit([[1.0]])
+    refused("very large values", ball.decision_function, [[1.7e308]])
+
+
+def test_tolerances_may_be_large_integers():
+    assert len(SVC(tol=10**30).fit(X, Y).classes_) == 2
