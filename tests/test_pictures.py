@@ -46,9 +46,9 @@ def contours(ax):
     """Points of the contour lines, by level."""
     found = {}
     for drawn in ax.collections:
-        if hasattr(drawn, "allsegs"):
-            for level, segments in zip(drawn.levels, drawn.allsegs, strict=True):
-                found[float(level)] = np.concatenate([np.empty((0, 2)), *segments])
+        if hasattr(drawn, "levels"):
+            for level, path in zip(drawn.levels, drawn.get_paths(), strict=True):
+                found[float(level)] = path.vertices
     return found
 
 

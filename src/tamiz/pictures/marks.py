@@ -74,11 +74,22 @@ def draw_boundary(
             first, second, values, [level], colors=INK, linewidths=1.6 if level == 0 else 1.0,
             linestyles="solid" if level == 0 else "dashed", zorder=1,
         )  # fmt: skip
-        drawn[level] = [segment for segment in lines.allsegs[0] if len(segment) > 1]
+        drawn[level] = _pieces(lines.get_paths())
     ax.plot([], [], color=INK, lw=1.6, label="boundary")
     if margins:
         ax.plot([], [], color=INK, lw=1.0, ls="--", label="margins")
     return drawn
+
+
+def _pieces(paths: Sequence[Any]) -> list[np.ndarray]:
+    """The connected lines of some paths, each with its points."""
+    pieces = [
+        piece
+        for path in paths
+        if len(path.vertices)
+        for piece in np.split(path.vertices, np.flatnonzero(path.codes == path.MOVETO)[1:])
+    ]
+    return [piece for piece in pieces if len(piece) > 1]
 
 
 def draw_regions(ax: Any, plane: Plane, codes: np.ndarray, palette: Sequence[str]) -> None:
