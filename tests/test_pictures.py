@@ -7,6 +7,7 @@ import warnings
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.collections import QuadMesh
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
@@ -86,7 +87,7 @@ def test_contours_lie_where_the_decision_function_has_their_level(machine):
 def test_shading_equals_scikit_learns_display():
     machine = SVC(gamma=1.0).fit(X, y)
     ax = machine.plot(X, y, resolution=30)
-    mesh = next(c for c in ax.collections if isinstance(c, mpl.collections.QuadMesh))
+    mesh = next(c for c in ax.collections if isinstance(c, QuadMesh))
     values = np.asarray(mesh.get_array()).reshape(30, 30)
     plane = Plane((0, 1), np.zeros(2), ("x0", "x1"), (ax.get_xlim(), ax.get_ylim()), 30)
     corners = np.array([[low, high] for low, high in plane.limits]).T
@@ -189,7 +190,7 @@ def test_regions_of_several_classes_agree_with_predict(machine):
     A, b = make_blobs(45, centers=3, cluster_std=1.5, random_state=2)
     names = np.array(["p", "q", "r"])[b]
     ax = machine.fit(A, names).plot(A, names, resolution=25)
-    mesh = next(c for c in ax.collections if isinstance(c, mpl.collections.QuadMesh))
+    mesh = next(c for c in ax.collections if isinstance(c, QuadMesh))
     first, second = np.linspace(*ax.get_xlim(), 25), np.linspace(*ax.get_ylim(), 25)
     grid = np.stack([g.ravel() for g in np.meshgrid(first, second)], axis=1)
     said = machine.classes_[np.asarray(mesh.get_array()).ravel().astype(int)]
@@ -199,7 +200,7 @@ def test_regions_of_several_classes_agree_with_predict(machine):
 def test_undecided_neighbours_stay_white():
     machine = KNNClassifier(2, ties="abstain").fit(X, y)
     ax = machine.plot(X, y, resolution=25)
-    mesh = next(c for c in ax.collections if isinstance(c, mpl.collections.QuadMesh))
+    mesh = next(c for c in ax.collections if isinstance(c, QuadMesh))
     codes = np.asarray(mesh.get_array())
     assert set(np.unique(codes)) == {-1, 0, 1}
     assert tuple(mesh.cmap(mesh.norm(-1))) == (1.0, 1.0, 1.0, 1.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from tamiz.reproduce import draw_figure, p3, p4, p6, source_figures
 from tamiz.reproduce.base import unit
@@ -33,7 +34,7 @@ def close_figures():
 
 
 def draw(shown: SourceFigure):
-    canvas = mpl.figure.Figure(shown.size, layout="constrained")
+    canvas = Figure(shown.size, layout="constrained")
     assert shown.draw is not None
     shown.draw(canvas, Effort(1))
     return canvas
@@ -77,7 +78,7 @@ def test_error_curves_are_drawn_from_the_repeats():
             errors = {name: [10.0 + seed, 5.0 * k] for k, name in enumerate(p4.methods(()))}
             return {"sizes": [2, 5], **errors}
 
-    canvas = mpl.figure.Figure()
+    canvas = Figure()
     recipes.QpfsErrors(Small("ARR", (), 1), ("QPFS 0.1 MI", "QPFS 0.5 MI")).draw(canvas, Effort(2))
     (ax,) = canvas.get_axes()
     names = list(p4.methods(()))
@@ -103,7 +104,7 @@ def test_rankings_are_drawn_over_their_sizes():
 
     part = Small("WBC", (), lambda: {"Fisher": p3.RECIPE.parts[0].methods()["Fisher"]})
     made = replace(recipes.SizeCurves(), parts=(part,), sizes={"WBC": (1, 12)}, methods=("Fisher",))
-    canvas = mpl.figure.Figure()
+    canvas = Figure()
     made.draw(canvas, Effort(2))
     (line,) = canvas.get_axes()[0].lines
     errors = made.errors(part, Effort(2))
@@ -120,7 +121,7 @@ def test_map_of_errors_marks_the_least():
             return None
 
     part = Small(p6.Cells((1.0, 10.0), (1e-3, 1e-2)))
-    canvas = mpl.figure.Figure()
+    canvas = Figure()
     recipes.ErrorMap(part).draw(canvas, Effort())
     assert canvas.get_axes()[0].get_title() == "least error 0.1000: γ = 0.001, C = 10"
 
@@ -135,7 +136,7 @@ def test_times_are_drawn_over_both_sizes(axis):
             times = {f"{name} by {a}": [1, 4] for name in ("mRMR", "Nyström") for a in "NM"}
             return {"N": [20, 40], "M": [30, 60], **times}
 
-    canvas = mpl.figure.Figure()
+    canvas = Figure()
     recipes.QpfsTimes(axis, Small()).draw(canvas, Effort(1))
     (ax,) = canvas.get_axes()
     assert [line.get_label()[-9:] for line in ax.lines] == ["power 2.0"] * 2

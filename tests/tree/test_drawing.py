@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.path import Path
 
 from tamiz.tree import CARTClassifier, CARTRegressor, drawing
 from tamiz.tree.drawing import FONT_SIZE, INK, PALETTE, colours, lay_out, tint, width_of
@@ -271,7 +272,7 @@ def test_the_partition_is_made_of_the_thresholds_and_agrees_with_the_leaves(spli
     inside = rng.uniform([ax.get_xlim()[0], ax.get_ylim()[0]],
                          [ax.get_xlim()[1], ax.get_ylim()[1]], (200, 2))  # fmt: skip
     for point, leaf in zip(inside, model.apply(inside), strict=True):
-        assert mpl.path.Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
+        assert Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
     sizes = [0.5 * abs(np.dot(p[:, 0], np.roll(p[:, 1], 1)) - np.dot(p[:, 1], np.roll(p[:, 0], 1)))
              for p in polygons.values()]  # fmt: skip
     whole = np.ptp(ax.get_xlim()) * np.ptp(ax.get_ylim())
@@ -291,7 +292,7 @@ def test_the_partition_answers_other_questions_by_the_row_held():
         rows = np.column_stack([points, np.full(50, held[2])])
         polygons = _polygons(ax)
         for point, leaf in zip(points, model.apply(rows), strict=True):
-            assert mpl.path.Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
+            assert Path(polygons[int(leaf)]).contains_point(point, radius=1e-9)
     ax = CARTRegressor(max_depth=2).fit(X, X[:, 0]).plot_partition(X, X[:, 0], 0)
     assert len(ax.patches) == 4 and ax.get_xlabel() == "x0"
 
