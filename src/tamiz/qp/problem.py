@@ -345,7 +345,6 @@ def duality_gap(
     """
     r = g - multiplier
     down, up = r > 0, r < 0
-    with np.errstate(invalid="ignore"):
-        with np.errstate(over="ignore", invalid="ignore"):  # a gap beyond float64 is infinite
+    with np.errstate(over="ignore", invalid="ignore"):
         gap = float(r[down] @ (b - lower)[down] - r[up] @ (upper - b)[up])
     return gap if np.isfinite(gap) else None
