@@ -304,7 +304,7 @@ def test_a_file_holds_no_cell_that_a_spreadsheet_would_run(capsys):
 def test_labels_of_classes_are_cells_like_others(capsys):
     """Those that a spreadsheet would run get an apostrophe in a file, and in a file only."""
     labels = ("=1+1", "-1", "+")
-    write("odd.csv", [["a", "y"], *([9 * (k % 3) + k % 5, labels[k % 3]] for k in range(60))])
+    write("odd.csv", [["a", "y"], *([5 * (k % 3) + k % 7, labels[k % 3]] for k in range(60))])
     assert exit_code("fit", "odd.csv", "-t", "y", "--save", "odd.tamiz", "--cv", 0, "-q") == 0
     code, out, _ = run(capsys, "predict", "odd.tamiz", "odd.csv")
     assert code == 0 and {row[0] for row in table(out)[1:]} == set(labels)

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from tamiz.display import blank_figure
+from tamiz.validation import grid_of_panels
 
 
 def plot_panels(
@@ -53,11 +54,7 @@ def plot_panels(
     ...     SVC(), X, y, {"C": [0.1, 10], "gamma": [0.1, 1, 10]}, resolution=20
     ... )  # doctest: +SKIP
     """
-    if not 1 <= len(grid) <= 2 or not all(len(values) for values in grid.values()):
-        raise ValueError(
-            "grid must hold the values of one or two parameters, such as "
-            '{"C": [0.1, 10], "gamma": [0.1, 1]}.'
-        )
+    grid = grid_of_panels("grid", grid)
     cases = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     widths = [len(values) for values in grid.values()]
     n_columns = widths[-1] if len(widths) == 2 else min(4, len(cases))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from tamiz.validation import integer_from
 
 _PADDING = 0.08  # of the range of the samples, at each side
 _BLOCK = 2_000_000  # cells of a table that are evaluated at once
@@ -76,8 +77,7 @@ def plane_of(
 ) -> Plane:
     """The plane of a picture: features chosen by position or name, ranges of the samples."""
     columns, names = _columns(machine, X.shape[1], features)
-    if isinstance(resolution, bool) or not isinstance(resolution, Integral) or resolution < 2:
-        raise ValueError(f"resolution={resolution!r} must be an integer of at least 2.")
+    resolution = integer_from(2)("resolution", resolution)
     if at is None:
         held = np.nanmedian(X, axis=0)
     else:

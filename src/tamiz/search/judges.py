@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.utils.metaestimators import available_if
 
 from tamiz.search.splits import Split
-from tamiz.validation import inner_fit, refuse_interrupted
+from tamiz.validation import inner_fit, named_metrics, refuse_interrupted
 
 #: A fit holds the rows it is given, a copy that it checked, and one in the form it computes with.
 _COPIES = 3
@@ -184,15 +184,8 @@ class Merit(Judge):
 
 def make_scorer(estimator: Any, scoring: Any) -> tuple[Any, tuple[str, ...]]:
     """The scorer of scikit-learn for one metric or several, and the names of the metrics."""
+    scorer = check_scoring(estimator, named_metrics("scoring", scoring))
     several = isinstance(scoring, (list, tuple, set, dict))
-    if several and not scoring:
-        raise ValueError("scoring names no metric; leave it out to use the estimator's own.")
-    if isinstance(scoring, dict) and not all(isinstance(name, str) for name in scoring):
-        raise ValueError(
-            f"scoring={scoring!r} has keys that are no text; use the names of the metrics, as in "
-            '{"accuracy": "accuracy"}.'
-        )
-    scorer = check_scoring(estimator, scoring)
     if several:
         return scorer, tuple(scoring)
     return scorer, (scoring if isinstance(scoring, str) else "score",)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.runtime.memory import dense_copy
+from tamiz.validation import ordered_categories
 
 #: What to do about a sparse table whose dense copy is too large.
 _FEWER = "Select features first (the filters of tamiz.filters take a sparse X), or use fewer rows."
@@ -124,15 +125,6 @@ def _orders_of_frame(X: Any) -> dict[int, list[Any]]:
     return found
 
 
-def _order_given(feature: Any, order: Any) -> list[Any]:
-    if not isinstance(order, (Sequence, np.ndarray)) or isinstance(order, str):
-        raise ValueError(
-            f"ordinal_features[{feature!r}] is {order!r}; list the categories of the feature, from "
-            "least to greatest."
-        )
-    return list(order)
-
-
 def _given_orders(
     ordinal_features: Any, names: list[Any] | None, p: int | None, X: Any, known: dict[int, Any]
 ) -> dict[int, list[Any] | None]:
@@ -145,7 +137,8 @@ def _given_orders(
     pairs: list[tuple[Any, list[Any] | None]]
     if isinstance(ordinal_features, Mapping):
         pairs = [
-            (feature, _order_given(feature, order)) for feature, order in ordinal_features.items()
+            (feature, ordered_categories(f"ordinal_features[{feature!r}]", order))
+            for feature, order in ordinal_features.items()
         ]
     else:
         pairs = [(feature, None) for feature in _listed(ordinal_features)]

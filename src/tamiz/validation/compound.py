@@ -154,6 +154,27 @@ def one_metric(why: str) -> Check:
     return check_metric
 
 
+def named_metrics(name: str, value: Any) -> Any:
+    """The check for metrics: one of any form, a list, or a dict by names; none is too few."""
+    several = isinstance(value, (list, tuple, set, dict))
+    if several and not value:
+        raise refused(name, value, "names no metric; leave it out to use the estimator's own.")
+    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        raise refused(
+            name,
+            value,
+            'has keys that are no text; use the names of the metrics, as in {"error": "accuracy"}.',
+        )
+    return value
+
+
+def ordered_categories(name: str, value: Any) -> list[Any]:
+    """The check for categories from least to greatest."""
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+        raise refused(name, value, "is not understood; list the categories, least first.")
+    return list(value)
+
+
 def class_weights(name: str, value: Any) -> Any:
     """The check for weights by class: a dict, "balanced" or None."""
     if value is None or isinstance(value, Mapping):
@@ -257,6 +278,16 @@ def parameter_grids(name: str, value: Any) -> list[dict[str, Any]] | None:
     if not parts:
         raise refused(name, parts, "is an empty list: there is nothing to choose from.")
     return [_one_grid(name, part) for part in parts]
+
+
+def grid_of_panels(name: str, value: Any) -> dict[str, list[Any]]:
+    """The check for the values of one or two parameters."""
+    grid = _one_grid(name, value)
+    if len(grid) > 2:
+        raise refused(
+            name, value, 'must name one or two parameters, such as {"C": [0.1, 10], "gamma": [1]}.'
+        )
+    return grid
 
 
 def _one_grid(name: str, part: Any) -> dict[str, Any]:
