@@ -99,7 +99,7 @@ def test_a_metric_that_is_not_a_number_is_reported():
 
 
 def test_no_metric_at_all_is_reported():
-    with pytest.raises(ValueError, match="scoring=.* names no metric"):
+    with pytest.raises(ValueError, match=r"scoring=.* names no metric"):
         make_scorer(SVC(), [])
 
 
