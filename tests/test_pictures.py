@@ -313,5 +313,7 @@ def test_mistakes_are_explained():
         SVC().plot(X, y)
     with pytest.raises(ValueError, match="kernel values, which have no features"):
         SVC(kernel="precomputed").fit(X @ X.T, y).plot(X, y)
-    with pytest.raises(ValueError, match="one or two parameters"):
+    with pytest.raises(ValueError, match="nothing to choose from"):
         plot_panels(SVC(), X, y, {})
+    with pytest.raises(ValueError, match="one or two parameters"):
+        plot_panels(SVC(), X, y, {"C": [1], "gamma": [1], "tol": [1]})
