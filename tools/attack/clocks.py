@@ -37,7 +37,7 @@ class Clocks(Campaign):
     """
 
     count = 200
-    short = 2
+    short = 1
     seconds = 240.0
     memory = 16 << 30
     apart = True

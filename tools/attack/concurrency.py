@@ -75,7 +75,7 @@ class _Together(Campaign):
 class Threads(_Together):
     """Four threads, each with an estimator of the same kind and data of its own."""
 
-    short = 82
+    short = 20
 
     def attempt(self, seed: int) -> str:
         subject = self.subjects[self.names[seed % len(self.names)]]
@@ -111,7 +111,7 @@ class Threads(_Together):
 class Forks(_Together):
     """A forked child; in every fifth round of all estimators, one that is started anew."""
 
-    short = 41
+    short = 10
     apart = True
 
     def attempt(self, seed: int) -> str:

@@ -33,7 +33,7 @@ class FullDisk(Campaign):
     """
 
     count = 600
-    short = 3
+    short = 1
     seconds = 240.0
     memory = 16 << 30
     apart = True

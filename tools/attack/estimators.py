@@ -447,7 +447,7 @@ class Estimators(Campaign):
     """One table, target, weights and parameters for one estimator."""
 
     count = 50_000
-    short = 230
+    short = 115
     seconds = 20.0
 
     def __init__(self, folder: Path) -> None:

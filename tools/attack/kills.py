@@ -41,7 +41,7 @@ class Kills(Campaign):
     """
 
     count = 231
-    short = 2
+    short = 1
     seconds = 240.0
     memory = 16 << 30
     apart = True

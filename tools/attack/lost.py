@@ -27,7 +27,7 @@ class LostWorkers(Campaign):
     """
 
     count = 96
-    short = 1
+    short = 0
     seconds = 300.0
     memory = 16 << 30
     apart = True

@@ -136,7 +136,7 @@ class Memory(Campaign):
     """One job at one of ten levels."""
 
     count = 10 * 22
-    short = 12
+    short = 4
     apart = True
     seconds = 2 * PATIENCE
     memory = 1 << 40  # the limits are those of the children

@@ -294,7 +294,7 @@ class Metamorphic(Campaign):
     """One relation of one estimator on one random problem."""
 
     count = 20_000
-    short = 280
+    short = 140
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -487,7 +487,7 @@ class Scales(Campaign):
     """One attempt for each machine, problem, offset and scale."""
 
     count = len(cases())
-    short = 60
+    short = 30
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

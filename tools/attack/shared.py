@@ -31,7 +31,7 @@ class SharedFile(Campaign):
     """
 
     count = 300
-    short = 2
+    short = 1
     seconds = 240.0
     memory = 16 << 30
     apart = True

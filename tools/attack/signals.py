@@ -62,7 +62,7 @@ class Signals(Campaign):
     """
 
     count = 112
-    short = 3
+    short = 1
     seconds = 240.0
     memory = 16 << 30
     apart = True

@@ -122,7 +122,7 @@ def run(arguments: list[str] | None) -> int:
     finally:
         listen_to_compiling(None)
     # whoever was stopped may have shown what there was, and come to an end as usual
-    if caught and code in (0, 130):
+    if caught and code in (0, 1, 130):  # 1: what was cut short may have failed for that
         return 130 if caught[0] == signal.SIGINT else 143
     return code
 

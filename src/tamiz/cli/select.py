@@ -242,10 +242,11 @@ def _refuse_nothing(study: Study, time_budget: float | None) -> None:
     found = study.comparison
     if found is None or study.answers is not None:
         return
-    if found.status == "interrupted":
-        raise KeyboardInterrupt
+    stopped = study.status == "cut short" and not found.failures
     if found.status == "time budget":
         raise Problem(_too_short(study, time_budget))
+    if found.status == "interrupted" or stopped:
+        raise KeyboardInterrupt
     raise Problem("no method could be judged: " + "; ".join(found.failures[:2]))
 
 
