@@ -17,7 +17,7 @@ def attempted():
             yield pytest.param(name, marks=[pytest.mark.ours] if campaign(name).apart else [])
 
 
-@pytest.mark.parametrize("name", attempted())
+@pytest.mark.parametrize("name", list(attempted()))
 def test_nothing_fails(name, tmp_path):
     kind = campaign(name)
     if kind.apart and not hasattr(os, "fork"):

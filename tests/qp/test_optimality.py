@@ -43,6 +43,14 @@ def test_multiplier_with_one_end_only(b, expected):
     assert equality_multiplier(b, g, lower, upper) == expected
 
 
+def test_a_variable_with_a_small_range_is_at_one_bound_at_most():
+    # the last has all of its range, which is below the rounding of the others
+    b, g, lower, upper = arrays([1, 1, 1e-14], [-3, 1, 9], [0, 0, 0], [1, 2, 1e-14])
+    assert equality_multiplier(b, g, lower, upper) == 1.0
+    b, g, lower, upper = arrays([1, 0, 1e-14], [-3, 1, -1], [0, 0, 0], [1, 2, 1e-14])
+    assert equality_multiplier(b, g, lower, upper) == 0.0  # -1 from below, 1 from above
+
+
 def test_fixed_variables_say_nothing():
     b, g, lower, upper = arrays([2, 1, 0], [-100, 2, 5], [2, 0, 0], [2, 1, 1])
     assert equality_multiplier(b, g, lower, upper) == 3.5

@@ -87,3 +87,20 @@ def test_a_subspace_without_weights_is_reported():
     assert solve_in_subspace(opposed, np.zeros(3)).status is Status.INFEASIBLE
     balanced = Span(np.array([[1.0, -1.0]]), np.eye(1))
     assert solve_in_subspace(balanced, np.zeros(2)).status is Status.INFEASIBLE
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("tol", [1e-8, 1e-4])
+def test_it_ends_where_small_eigenvalues_are_kept(tol):
+    """Rows of the matrix are long beside the weights: both tests of a constraint must agree."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 60))
+    X[:, 30:] = X[:, :30] + 1e-5 * rng.normal(size=(30, 30))
+    Q = np.abs(np.corrcoef(X, rowvar=False))
+    values, vectors = np.linalg.eigh(Q)
+    kept = values > 1e-12
+    found = solve_in_subspace(
+        span(values[kept], vectors[:, kept]), -rng.uniform(size=60), tol=tol, max_iter=5000
+    )
+    assert found.status in (Status.CONVERGED, Status.STALLED)
+    assert found.a.min() >= 0.0

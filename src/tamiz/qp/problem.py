@@ -324,7 +324,8 @@ def equality_multiplier(
     bounds coincide say nothing. Variables that rounding alone keeps off their bound are at it.
     """
     free = (b > lower) & (b < upper)
-    residue = RESIDUE * float(np.abs(b).max(initial=0.0))
+    # of a variable with a small range, a part of that range
+    residue = np.minimum(RESIDUE * np.abs(b).max(initial=0.0), 0.25 * (upper - lower))
     if (free & (b > lower + residue) & (b < upper - residue)).any():
         return float(g[free].mean())
     movable = lower < upper

@@ -125,10 +125,10 @@ class _Pairs:
         size = len(point.b)
         most = min(n_threads(), int((size / _SHARE_COST) ** 0.5))
         if size < _TEAM_VARIABLES or most < _TEAM_THREADS:
-            found: tuple[int, int, float, float] = run_pairs(*self.of, point, tol, max_steps)
-            return found
+            return self._steps(1, point, tol, max_steps)
         if most not in self.seconds:
-            run_pairs_in_team(most, *self.of, point, tol, 0)  # compiles, if need be
+            for shares in (1, most):  # compiles or loads, if need be
+                self._steps(shares, point, tol, 0)
             self.seconds = {1: 0.0, most: 0.0}
         total = 0
         while True:
@@ -139,15 +139,20 @@ class _Pairs:
             else:
                 shares = min(self.seconds, key=self.seconds.__getitem__)
             start = perf_counter()
-            if shares == 1:
-                code, done, low, high = run_pairs(*self.of, point, tol, steps)
-            else:
-                code, done, low, high = run_pairs_in_team(shares, *self.of, point, tol, steps)
+            code, done, low, high = self._steps(shares, point, tol, steps)
             self.seconds[shares] = (perf_counter() - start) / max(1, done)
             self.runs += 1
             total += done
             if code != RUNNING or total >= max_steps:
                 return code, total, low, high
+
+    def _steps(
+        self, shares: int, point: BoxPoint, tol: float, steps: int
+    ) -> tuple[int, int, float, float]:
+        if shares > 1:
+            return run_pairs_in_team(shares, *self.of, point, tol, steps)
+        found: tuple[int, int, float, float] = run_pairs(*self.of, point, tol, steps)
+        return found
 
 
 def diagonal(K: np.ndarray) -> np.ndarray:

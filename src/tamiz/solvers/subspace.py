@@ -41,7 +41,14 @@ _DEPENDENT = 1e-10
 #: Constraints looked at in one round: at least so many, or a quarter of the unknowns.
 _ROUND = 32
 
-_SOLVED, _LIMIT, _INFEASIBLE = 0, 1, 2
+_SOLVED, _LIMIT, _INFEASIBLE, _STALLED = 0, 1, 2, 3
+
+
+_STATUS = {
+    _SOLVED: Status.CONVERGED,
+    _LIMIT: Status.MAX_ITER,
+    _STALLED: Status.STALLED,
+}
 
 
 class Span(NamedTuple):
@@ -148,8 +155,11 @@ def solve_in_subspace(
             progress.update(f"{steps:,} steps, {len(violated)} weights below zero")
             if not len(violated):
                 break
-            code, done = _round(span, state, violated, tol, limit - steps)
+            least = 0.1 * tol * float(np.abs(x).max())
+            code, done = _round(span, state, violated, least, limit - steps)
             steps += done
+            if code == _SOLVED and not done:
+                code = _STALLED  # what is left is rounding
     if code == _INFEASIBLE:
         return QPResult(np.zeros(len(p)), None, None, None, None, None, steps, Status.INFEASIBLE)
     return _result(span, state, centre, total, steps, code)
@@ -167,13 +177,14 @@ def _worst(x: np.ndarray, state: _ActiveSet, tol: float) -> np.ndarray:
 
 
 def _round(
-    span: Span, state: _ActiveSet, violated: np.ndarray, tol: float, limit: int
+    span: Span, state: _ActiveSet, violated: np.ndarray, least: float, limit: int
 ) -> tuple[int, int]:
     """Satisfy these constraints; returns why it ended, and the number of steps."""
     normals = span.normals(violated)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)[:, None]
+    lengths = np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)
+    normals /= lengths[:, None]
     code, state.size, steps = _walk(
-        normals, violated, state.point, state.factors, state.size, limit, 0.1 * tol
+        normals, violated, state.point, state.factors, state.size, limit, least / lengths
     )
     return code, steps
 
@@ -200,7 +211,7 @@ def _result(
         violation=gap,
         multiplier=sums,
         iterations=steps,
-        status=Status.CONVERGED if code == _SOLVED else Status.MAX_ITER,
+        status=_STATUS[code],
     )
 
 
@@ -216,9 +227,10 @@ def _walk(N: Any, names: Any, z: Any, factors: Any, q: Any, limit: Any, tol: Any
     inside = np.zeros(len(N), dtype=np.bool_)
     step = 0
     while step < limit:
-        new, low = -1, -tol * np.sqrt(z @ z)
+        new, low = -1, 0.0
+        noise = 1e-15 * np.sqrt(z @ z)
         for i in range(len(N)):
-            if not inside[i] and values[i] < low:
+            if not inside[i] and values[i] < -max(tol[i], noise) and values[i] < low:
                 new, low = i, values[i]
         if new < 0:
             return 0, q, step

@@ -193,7 +193,7 @@ def solve_by_working_sets(
             state.status = Status.CONVERGED
             return
         best, rounds = (violation, 0) if violation < best else (best, rounds + 1)
-        if rounds > _FRUITLESS and violation <= _ROUNDING * max(1.0, float(np.abs(g).max())):
+        if rounds > _FRUITLESS and violation <= _ROUNDING * float(np.abs(g).max()):
             state.status = Status.STALLED  # rounding moves the point to and fro
             return
         if state.iterations >= limit:

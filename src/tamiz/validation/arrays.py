@@ -156,7 +156,9 @@ def in_our_words(X: Any, *, min_samples: int = 1, allow_nan: bool = False) -> It
             if complaint in text:
                 separator = "\n" if "\n" in text else " "
                 raise type(error)(text + separator + advice) from None
-        raise type(error)(text) from None
+        if text == str(error).rstrip():
+            raise
+        raise ValueError(text) from None
 
 
 def _without_values(text: str) -> str:

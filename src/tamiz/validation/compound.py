@@ -159,19 +159,25 @@ def named_metrics(name: str, value: Any) -> Any:
     several = isinstance(value, (list, tuple, set, dict))
     if several and not value:
         raise refused(name, value, "names no metric; leave it out to use the estimator's own.")
-    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+    names = list(value) if several else []
+    if not all(isinstance(one, str) for one in names):
+        held = "keys" if isinstance(value, dict) else "parts"
         raise refused(
             name,
             value,
-            'has keys that are no text; use the names of the metrics, as in {"error": "accuracy"}.',
+            f'has {held} that are no text; use names of metrics, such as "accuracy".',
         )
+    if len(set(names)) < len(names):
+        raise refused(name, value, "names a metric twice.")
     return value
 
 
 def ordered_categories(name: str, value: Any) -> list[Any]:
     """The check for categories from least to greatest."""
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
-        raise refused(name, value, "is not understood; list the categories, least first.")
+        raise refused(
+            name, value, "is not understood; list the categories, from least to greatest."
+        )
     return list(value)
 
 

@@ -528,7 +528,8 @@ def refuse_interrupted(fitted: Any) -> None:
     """
     for step in [fitted, *(step for _, step in getattr(fitted, "steps", []))]:
         status = getattr(step, "status_", None)  # a list, of machines for several classes
-        if "interrupted" in ([status] if isinstance(status, str) else status or ()):
+        several = status if isinstance(status, (list, tuple)) else [status]
+        if any(isinstance(one, str) and one == "interrupted" for one in several):
             raise KeyboardInterrupt
 
 

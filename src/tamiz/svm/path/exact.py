@@ -402,16 +402,18 @@ def _judge(b: Any, g: Any, lower: Any, upper: Any) -> Any:
         residue = 0.0
         for v in range(len(b)):
             residue = max(residue, RESIDUE * abs(b[v]))
-        low, high, kept = np.inf, -np.inf, 0
+        low, high, total, count = np.inf, -np.inf, 0.0, 0
         for v in range(len(b)):
             if lower[v] < upper[v]:
-                grows, shrinks = b[v] < upper[v] - residue, b[v] > lower[v] + residue
-                kept += grows and shrinks
+                off = min(residue, 0.25 * (upper[v] - lower[v]))
+                grows, shrinks = b[v] < upper[v] - off, b[v] > lower[v] + off
+                if grows and shrinks:
+                    total += g[v]
+                    count += 1
                 if grows:
                     low = min(low, g[v])
                 if shrinks:
                     high = max(high, g[v])
-        count = kept
     if count:
         return violation, total / count, size, clear, count
     if low < np.inf and high > -np.inf:
