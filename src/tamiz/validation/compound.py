@@ -175,9 +175,7 @@ def named_metrics(name: str, value: Any) -> Any:
 def ordered_categories(name: str, value: Any) -> list[Any]:
     """The check for categories from least to greatest."""
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
-        raise refused(
-            name, value, "is not understood; list the categories, from least to greatest."
-        )
+        raise refused(name, value, "must list categories, from least to greatest.")
     return list(value)
 
 
