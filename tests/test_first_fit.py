@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -112,8 +113,12 @@ needs_a_home = pytest.mark.skipif(
 
 @pytest.mark.ours
 @needs_a_home
-def test_without_a_home_they_are_kept_among_temporary_files(tmp_path):
-    nowhere = {"NUMBA_CACHE_DIR": None, "TMPDIR": str(tmp_path)}
+def test_without_a_home_they_are_kept_among_temporary_files(tmp_path, tmp_path_factory):
+    source = tmp_path_factory.mktemp("source")  # where nothing was compiled yet
+    shutil.copytree(
+        ROOT / "src/tamiz", source / "tamiz", ignore=shutil.ignore_patterns("__pycache__", "sets")
+    )
+    nowhere = {"NUMBA_CACHE_DIR": None, "TMPDIR": str(tmp_path), "PYTHONPATH": str(source)}
     folder, first = run(NO_HOME + ONE_FIT, tmp_path, **nowhere)
     assert Path(folder).parent == tmp_path
     assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700
