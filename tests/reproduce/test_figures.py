@@ -150,6 +150,9 @@ def test_worked_examples_have_the_printed_numbers():
     assert "3 support vectors" in draw(FIGURES["S2-2.2"]).get_axes()[0].get_title()
     titles = [ax.get_title() for ax in draw(FIGURES["S4-1"]).get_axes()]
     assert titles == ["k = 1: blue", "k = 2: tied", "k = 3: orange"]
+    tree, regions = draw(FIGURES["S4-4"]).get_axes()
+    named = {word for text in tree.texts for word in re.findall(r"\bx\d", text.get_text())}
+    assert named == {regions.get_xlabel(), regions.get_ylabel()} == {"x1", "x2"}
     X, y = margins.two_groups(0)
     assert np.ptp(unit(X)) == 1 and set(y) == {-1, 1} and len(examples.PEOPLE) == 8
 
