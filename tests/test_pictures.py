@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
@@ -27,6 +28,7 @@ from tamiz.svm import (
     plot_kernels,
     plot_panels,
 )
+from tamiz.tree import CARTClassifier
 
 mpl.use("agg")
 X, y = make_moons(40, noise=0.25, random_state=0)
@@ -177,12 +179,51 @@ def test_other_features_are_held_at_their_medians_or_at_a_row():
             warnings.simplefilter("error")  # a grid without names is no reason to warn
             ax = machine.plot(frame, y, ("a", "c"), at=at, resolution=60)
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("a", "c")
+        where = "the medians" if at is None else "a given row"
+        assert ax.get_title().endswith(f" wrong\ncut at {where} of 2 other features")
         points = contours(ax)[0.0]
         table = np.tile(held, (len(points), 1))
         table[:, [0, 2]] = points
         values = machine.decision_function(pandas.DataFrame(table, columns=frame.columns))
         np.testing.assert_allclose(values, 0, atol=0.02)
         assert "slack" not in [c.get_label() for c in ax.collections]  # samples lie beside it
+
+
+def test_a_row_with_names_is_taken_by_them():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.column_stack([X, X + 1]), columns=["a", "b", "c", "d"])
+    row, mixed = frame.iloc[3], ["d", "a", "c", "b"]
+    machine, tree = SVC(gamma=0.5).fit(frame, y), CARTClassifier().fit(frame, y)
+
+    def shading(at):
+        ax = machine.plot(frame, y, ("a", "b"), at=at, resolution=10)
+        return next(c for c in ax.collections if isinstance(c, QuadMesh)).get_array()
+
+    def leaves(at):
+        ax = tree.plot_partition(frame, y, ("a", "b"), at=at)
+        return [np.round(patch.get_xy(), 9).tolist() for patch in ax.patches]
+
+    for at in (
+        row[mixed],
+        row[mixed].to_dict(),
+        frame[mixed].iloc[[3]],
+        row.reset_index(drop=True),
+    ):
+        np.testing.assert_array_equal(shading(at), shading(row.to_numpy()))
+        if np.ndim(at) < 2:  # data frames are read like X
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                assert leaves(at) == leaves(row.to_numpy())
+    for draw in (shading, leaves):
+        with pytest.raises(ValueError, match="it has none called: 'e'"):
+            draw(row.rename({"d": "e"}))
+        with pytest.raises(ValueError, match="missing are: 'c', 'd'"):
+            draw({"a": 0.0, "b": 0.0})
+    with pytest.raises(ValueError, match="at holds nan for the feature d"):
+        shading({**row.to_dict(), "a": np.nan, "d": np.nan})
+    shading({**row.to_dict(), "a": np.nan})  # on an axis
+    with pytest.raises(ValueError, match="at is a dict, but the machine was fitted without names"):
+        SVC().fit(X, y).plot(X, y, at={"a": 1, "b": 2})
 
 
 @pytest.mark.parametrize("machine", [SVC(), KNNClassifier(3)], ids=["SVC", "KNN"])
@@ -204,6 +245,13 @@ def test_undecided_neighbours_stay_white():
     codes = np.asarray(mesh.get_array())
     assert set(np.unique(codes)) == {-1, 0, 1}
     assert tuple(mesh.cmap(mesh.norm(-1))) == (1.0, 1.0, 1.0, 1.0)
+    said = machine.predict(X)
+    undecided = said == machine.reject_label_
+    wrong = (said != y) & ~undecided
+    assert undecided.any()
+    assert ax.get_title() == (
+        f"KNNClassifier: {wrong.sum()} of {len(X)} wrong, {undecided.sum()} undecided"
+    )
 
 
 def test_sparse_samples_are_drawn_as_dense_ones():
@@ -215,7 +263,15 @@ def test_sparse_samples_are_drawn_as_dense_ones():
 # ------------------------------------------------------------------------- regression and novelty
 
 
-@pytest.mark.parametrize("machine", [OneClassSVM(nu=0.2, gamma=1.0), SVDD(nu=0.2, gamma=1.0)])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        OneClassSVM(nu=0.2, gamma=1.0),
+        SVDD(nu=0.2, gamma=1.0),
+        SVDD(nu=0.2, kernel="linear"),
+    ],
+    ids=["OneClassSVM", "SVDD", "linear SVDD"],
+)
 def test_boundary_of_novelty_machines_and_their_slack(machine):
     ax = machine.fit(X).plot(X, resolution=120)
     drawn = contours(ax)
@@ -229,6 +285,13 @@ def test_boundary_of_novelty_machines_and_their_slack(machine):
     ends = np.array([line[1] for line in labelled(ax, "slack").get_segments()])
     np.testing.assert_allclose(machine.decision_function(ends), 0, atol=0.01 * np.abs(values).max())
     assert len(ends) == int((values < -1e-6).sum())
+
+
+def test_without_samples_the_title_counts_none():
+    for machine in (SVC().fit(X, y), SVR().fit(X, y), SVDD().fit(X)):
+        n = len(machine.support_)
+        title = machine.plot(resolution=10).get_title()
+        assert title == f"{type(machine).__name__}: {n} support vectors"
 
 
 def test_tube_of_a_regression_and_its_slack():
@@ -313,6 +376,10 @@ def test_mistakes_are_explained():
         SVC().plot(X, y)
     with pytest.raises(ValueError, match="kernel values, which have no features"):
         SVC(kernel="precomputed").fit(X @ X.T, y).plot(X, y)
+    with pytest.raises(ValueError, match="must be axes of matplotlib"):
+        flat.plot(X, y, ax=Figure())
+    with pytest.raises(ValueError, match="kernels='rbf' must be a list"):
+        plot_kernels(SVC(), X, y, kernels="rbf")
     with pytest.raises(ValueError, match="nothing to choose from"):
         plot_panels(SVC(), X, y, {})
     with pytest.raises(ValueError, match="one or two parameters"):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamiz.validation import refused
+
 if TYPE_CHECKING:
     from tamiz.base import PathStep, Selection
 
@@ -230,6 +232,8 @@ def _draw_bars(selection: Selection, n_bars: int, ax: Any) -> None:
 def axes(ax: Any = None, height: float = 4.5) -> Any:
     """The axes given, or those of a new figure."""
     if ax is not None:
+        if not hasattr(ax, "set_xlabel"):
+            raise refused("ax", ax, "must be axes of matplotlib, such as plt.subplots()[1].")
         return ax
     try:
         import matplotlib.pyplot as plt

@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from tamiz.cli.examples import full_name
+from tamiz.reproduce import available, source_figures
 from tests.cli.programs import PROGRAM, is_one_line, run, run_apart, valid
 
 
@@ -187,6 +189,12 @@ def test_a_figure_of_the_sources_is_written_to_a_file(tmp_path):
     done = run("reproduce", "s2-3.2", "--out", "losses.png", "--json", cwd=tmp_path)
     assert valid("reproduce", done.stdout) == {"figure": "S2-3.2", "file": "losses.png"}
     assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG")
+    assert [file.name for file in tmp_path.iterdir()] == ["losses.png"]
+
+
+def test_reproduce_finds_every_name_in_any_case():
+    for name in (*available(), *source_figures()):
+        assert {full_name(text) for text in (name, name.lower(), name.upper())} == {name}
 
 
 @pytest.mark.parametrize(
@@ -205,6 +213,10 @@ def test_a_figure_of_the_sources_is_written_to_a_file(tmp_path):
         (["tune", "iris.csv", "--C", "1,x"], "x"),
         (["predict", "iris.csv", "iris.csv"], "iris.csv"),
         (["reproduce", "P99"], "P99"),
+        (["reproduce", "p2B", "--out", "x.png"], "P2b prints a table"),
+        (["reproduce", "S2-3.2", "--full"], "--full is for recipes"),
+        (["reproduce", "S2-3.2", "--jobs", "2"], "--jobs is for recipes"),
+        (["reproduce", "S2-3.2", "--out", "x.xyz"], ".png, .svg or .pdf"),
         (["reproduce", "S3-4.11"], "RAT data"),
         (["methods", "--family", "magic"], "wrapper"),
     ],

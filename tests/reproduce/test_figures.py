@@ -52,8 +52,10 @@ def test_the_page_has_every_figure_and_its_picture():
     assert markdown() in page
     for picture in re.findall(r"\]\((figures/sources/[^)]*)\)", page):
         assert (DOCS / picture).read_bytes().startswith(b"\x89PNG")
-    written = {file.stem for file in (DOCS / "figures" / "sources").iterdir()}
-    assert written == {name for name, shown in FIGURES.items() if shown.draw is not None}
+    files = {file.stem: file.read_bytes() for file in (DOCS / "figures" / "sources").iterdir()}
+    assert set(files) == {one.picture for one in FIGURES.values() if one.draw is not None}
+    assert len(set(files.values())) == len(files)  # no copies
+    assert FIGURES["S4-12"].picture == FIGURES["S2-4.1"].picture == "S0-1.4"
 
 
 @pytest.mark.parametrize("name", sorted(set(FIGURES) - LONG - NEEDS_DATA))
@@ -150,6 +152,9 @@ def test_worked_examples_have_the_printed_numbers():
     assert "3 support vectors" in draw(FIGURES["S2-2.2"]).get_axes()[0].get_title()
     titles = [ax.get_title() for ax in draw(FIGURES["S4-1"]).get_axes()]
     assert titles == ["k = 1: blue", "k = 2: tied", "k = 3: orange"]
+    tree, regions = draw(FIGURES["S4-4"]).get_axes()
+    named = {word for text in tree.texts for word in re.findall(r"\bx\d", text.get_text())}
+    assert named == {regions.get_xlabel(), regions.get_ylabel()} == {"x1", "x2"}
     X, y = margins.two_groups(0)
     assert np.ptp(unit(X)) == 1 and set(y) == {-1, 1} and len(examples.PEOPLE) == 8
 

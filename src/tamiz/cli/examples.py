@@ -88,19 +88,23 @@ def reproduce(
             names = {**available(), **figures}
             table(["name", "what"], [[name, what] for name, what in names.items()])
         return
-    if recipe.upper() in source_figures():
-        _draw(recipe.upper(), out, repeats, seed, json)
+    with usage():
+        name = full_name(recipe)
+    if name in source_figures():
+        with usage():
+            for option, given in (("--full", full), ("--jobs", jobs != -1)):
+                if given:
+                    raise ValueError(
+                        f"{option} is for recipes; the figure {name} is drawn by one process, and "
+                        "--repeats says how many splits it averages."
+                    )
+        _draw(name, out, repeats, seed, json)
         return
     with usage():
-        if recipe.upper() not in available():
-            raise ValueError(
-                f"no recipe and no figure is called {recipe!r}; there are the recipes "
-                f"{', '.join(available())}, and tamiz reproduce lists the figures."
-            )
         if out is not None:
-            raise ValueError(f"--out is for figures; {recipe.upper()} prints a table.")
+            raise ValueError(f"--out is for figures; {name} prints a table.")
     found = run(
-        recipe.upper(),
+        name,
         quick=not full,
         repeats=repeats,
         random_state=seed,
@@ -113,15 +117,41 @@ def reproduce(
         say(str(found))
 
 
+def full_name(text: str) -> str:
+    """The recipe or figure of a name, in whatever case it is typed."""
+    from tamiz.reproduce import available, source_figures
+
+    for name in (*available(), *source_figures()):
+        if name.lower() == text.strip().lower():
+            return name
+    raise ValueError(
+        f"no recipe and no figure is called {text!r}; there are the recipes "
+        f"{', '.join(available())}, and tamiz reproduce lists the figures."
+    )
+
+
 def _draw(name: str, out: str | None, repeats: int | None, seed: int, json: bool) -> None:
     """Write the picture of a figure."""
-    from tamiz.cli.console import say, say_json, usage
+    from pathlib import Path
+
+    from tamiz.cli.console import Problem, say, say_json, usage
     from tamiz.reproduce import draw_figure
+    from tamiz.runtime.checkpoint import write_whole
 
     file = f"{name}.png" if out is None else out
     opt.check_writable(file, "--out")
+    kind = Path(file).suffix.lower().removeprefix(".")
     with usage():
-        draw_figure(name, repeats=repeats, random_state=seed).savefig(file, dpi=110)
+        if kind not in ("png", "svg", "pdf"):
+            raise ValueError(f"--out {file!r} must end in .png, .svg or .pdf.")
+        drawn = draw_figure(name, repeats=repeats, random_state=seed)
+    try:
+        write_whole(file, lambda place: drawn.savefig(place, format=kind, dpi=110))
+    except OSError as error:
+        raise Problem(
+            f"{file!r} cannot be written ({error.strerror or error}); what was there before is "
+            "unchanged."
+        ) from None
     if json:
         say_json({"figure": name, "file": file})
     else:

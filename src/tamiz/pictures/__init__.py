@@ -22,10 +22,11 @@ from tamiz.pictures.machines import (
     MachinePlot,
     NoveltyPlot,
     RegressorPlot,
+    without_name_warnings,
 )
 from tamiz.pictures.marks import MARKS, codes_of, outer_legend, scatter_classes
 from tamiz.pictures.panels import plot_kernels, plot_panels
-from tamiz.pictures.plane import Plane, plane_of
+from tamiz.pictures.plane import Plane, plane_of, row_of
 
 __all__ = [
     "BOUNDED",
@@ -42,5 +43,7 @@ __all__ = [
     "plane_of",
     "plot_kernels",
     "plot_panels",
+    "row_of",
     "scatter_classes",
+    "without_name_warnings",
 ]

@@ -31,7 +31,8 @@ _RINGS = {FREE: ("o", 95), BOUNDED: ("D", 75), SUPPORT: ("o", 95)}
 class MachinePlot:
     """Base of the mixins: the samples to draw, the plane, and the axes.
 
-    A machine with support vectors offers them by :meth:`_support_marks`.
+    A machine with support vectors offers them by :meth:`_support_marks`, one whose decision values
+    are linear in the features its normal by :meth:`_normal`.
     """
 
     def plot(
@@ -59,9 +60,9 @@ class MachinePlot:
             The features on the axes, by position or name. With one or two features all are taken.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
-        at : array-like of shape (n_features,), optional
+        at : array-like of shape (n_features,), dict, or data frame of one row, optional
             A row with the values at which the other features are held; by default their medians
-            in ``X``.
+            in ``X``. Named values are taken by the names of the features, if the machine has any.
         slack : bool, default=True
             Whether to draw a line from each sample that violates its margin (or tube) to it. Only
             where all features are on the axes: elsewhere a sample lies beside the plane.
@@ -79,9 +80,13 @@ class MachinePlot:
         table, y = self._drawn_samples(X, y)
         plane = plane_of(self, table, features, at, resolution)
         ax = axes(ax)
-        with _without_name_warnings():
+        with without_name_warnings():
             self._draw(plane, table, y, ax, slack and plane.whole)
-        marks = self._support_marks()
+            marks = self._support_marks()
+            support = [f"{sum(map(len, marks.values()))} support vectors"] if marks else []
+            facts = ", ".join(support + ([] if X is None else self._counts(table, y)))
+        title = f"{type(self).__name__}: {facts}" if facts else type(self).__name__
+        ax.set_title("\n".join(filter(None, (title, plane.cut))), size="medium")
         for label, vectors in marks.items():
             if len(vectors):
                 self._ring(ax, plane, label, vectors, table, y)
@@ -95,7 +100,7 @@ class MachinePlot:
         if X is None:
             return self._kept_samples()
         tags = get_tags(self).input_tags
-        with _without_name_warnings():
+        with without_name_warnings():
             X = check_X(self, X, reset=False, accept_sparse=tags.sparse, allow_nan=tags.allow_nan)
         X = _dense(X)
         if y is not None:
@@ -113,6 +118,15 @@ class MachinePlot:
     def _support_marks(self) -> dict[str, np.ndarray]:
         """Support vectors by what they are called; none by default."""
         return {}
+
+    def _normal(self) -> np.ndarray | None:
+        """The gradient of decision values that are linear in the features; None of others."""
+        weights = getattr(self, "coef_", None)
+        return None if weights is None else np.asarray(weights)[0]
+
+    def _counts(self, X: np.ndarray, y: Any) -> list[str]:
+        """What the title says of the samples."""
+        raise NotImplementedError
 
     def _draw(self, plane: Plane, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
         raise NotImplementedError
@@ -156,7 +170,9 @@ class ClassifierPlot(MachinePlot):
             lines = draw_boundary(ax, plane, signed, self._margins, (palette[0], palette[1]))
             if slack and codes is not None and self._margins:
                 level = np.where(codes > 0, self._margins[-1], self._margins[0])
-                draw_slack(ax, plane, self, X, self._heights(X, y), decide(X), level, lines)
+                draw_slack(
+                    ax, plane, self._normal(), X, self._heights(X, y), decide(X), level, lines
+                )
         else:
             said = plane.evaluate(lambda rows: codes_of(self, self.predict(rows), known=False))
             draw_regions(ax, plane, said, palette)
@@ -165,7 +181,6 @@ class ClassifierPlot(MachinePlot):
             ax.scatter(*points.T, s=18, color=LINE, label="samples", zorder=3)
         else:
             scatter_classes(ax, points, codes, names)
-        ax.set_title(self._title(X, y), size="medium")
         if len(plane.columns) == 2:
             ax.set(ylabel=plane.names[1], ylim=plane.limits[1])
         elif codes is not None:
@@ -181,16 +196,13 @@ class ClassifierPlot(MachinePlot):
             return spread
         return (codes_of(self, y) + spread) / len(self.classes_)
 
-    def _title(self, X: np.ndarray, y: Any) -> str:
-        parts = []
-        support = sum(map(len, self._support_marks().values()))
-        if support:
-            parts.append(f"{support} support vectors")
-        if y is not None:
-            wrong = int((np.asarray(self.predict(X)) != y).sum())
-            parts.append(f"{wrong} of {len(X)} wrong")
-        name = type(self).__name__
-        return f"{name}: {', '.join(parts)}" if parts else name
+    def _counts(self, X: np.ndarray, y: Any) -> list[str]:
+        if y is None:
+            return []
+        said = codes_of(self, self.predict(X), known=False)
+        undecided = int((said < 0).sum())
+        wrong = int((said != codes_of(self, y)).sum()) - undecided
+        return [f"{wrong} of {len(X)} wrong"] + [f"{undecided} undecided"] * (undecided > 0)
 
 
 class NoveltyPlot(MachinePlot):
@@ -206,7 +218,8 @@ class NoveltyPlot(MachinePlot):
         )
         values, heights = self.decision_function(X), self._heights(X, y)
         if slack:
-            draw_slack(ax, plane, self, X, heights, values, np.zeros(len(X)), lines, above=True)
+            level = np.zeros(len(X))
+            draw_slack(ax, plane, self._normal(), X, heights, values, level, lines, above=True)
         points, out = with_heights(plane, X, heights), np.asarray(self.predict(X)) < 0
         for mask, mark, colour, label in (
             (~out, "o", inside, "inside"), (out, "s", outside, "outside")
@@ -215,15 +228,13 @@ class NoveltyPlot(MachinePlot):
                 *points[mask].T, s=22, marker=mark, color=colour, edgecolors="white",
                 linewidths=0.5, label=label, zorder=3,
             )  # fmt: skip
-        support = sum(map(len, self._support_marks().values()))
-        ax.set_title(
-            f"{type(self).__name__}: {support} support vectors, {int(out.sum())} of {len(X)} "
-            "outside", size="medium",
-        )  # fmt: skip
         if len(plane.columns) == 2:
             ax.set(ylabel=plane.names[1], ylim=plane.limits[1])
         else:
             ax.set(yticks=[], ylim=(0, 1))
+
+    def _counts(self, X: np.ndarray, y: Any) -> list[str]:
+        return [f"{int((np.asarray(self.predict(X)) < 0).sum())} of {len(X)} outside"]
 
     def _heights(self, X: np.ndarray, y: Any) -> np.ndarray:
         return np.random.default_rng(0).uniform(0.15, 0.85, len(X))
@@ -237,7 +248,6 @@ class RegressorPlot(MachinePlot):
 
     def _draw(self, plane: Plane, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
         target = None if y is None else np.asarray(y, dtype=np.float64)
-        ax.set_title(self._title(len(X), target, X), size="medium")
         if len(plane.columns) == 2:
             self._draw_surface(plane, X, target, ax)
             return
@@ -286,13 +296,11 @@ class RegressorPlot(MachinePlot):
     def _heights(self, X: np.ndarray, y: Any) -> np.ndarray:
         return np.full(len(X), np.nan) if y is None else np.asarray(y, dtype=np.float64)
 
-    def _title(self, n: int, target: Any, X: np.ndarray) -> str:
-        support = sum(map(len, self._support_marks().values()))
-        title = f"{type(self).__name__}: {support} support vectors"
-        if target is not None:
-            out = int((np.abs(target - self.predict(X)) > self.epsilon * (1 + 1e-9)).sum())
-            title += f", {out} of {n} outside the tube"
-        return title
+    def _counts(self, X: np.ndarray, y: Any) -> list[str]:
+        if y is None:
+            return []
+        off = np.abs(np.asarray(y, dtype=np.float64) - self.predict(X))
+        return [f"{int((off > self.epsilon * (1 + 1e-9)).sum())} of {len(X)} outside the tube"]
 
 
 def _looked_up(vectors: np.ndarray, X: np.ndarray, heights: np.ndarray) -> np.ndarray:
@@ -306,7 +314,7 @@ def _dense(X: Any) -> np.ndarray:
 
 
 @contextmanager
-def _without_name_warnings() -> Iterator[None]:
+def without_name_warnings() -> Iterator[None]:
     """Grids have no column names, whatever the machine was fitted to."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")

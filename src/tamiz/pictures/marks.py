@@ -110,7 +110,7 @@ def draw_regions(ax: Any, plane: Plane, codes: np.ndarray, palette: Sequence[str
 def draw_slack(
     ax: Any,
     plane: Plane,
-    machine: Any,
+    normal: np.ndarray | None,
     X: np.ndarray,
     heights: np.ndarray,
     values: np.ndarray,
@@ -120,15 +120,14 @@ def draw_slack(
 ) -> None:
     """Lines from the samples on the wrong side of their level to it.
 
-    The level is reached along the normal of a linear machine; of others, at its nearest point in
-    the picture.
+    The level is reached along ``normal``, the gradient of decision values that are linear; of
+    others, at its nearest point in the picture.
     """
     side = np.where(above, 1.0, np.sign(level))
     violated = side * (level - values) > 1e-6 * max(1.0, float(np.abs(level).max()))
     starts = with_heights(plane, X, heights)[violated]
-    weights = getattr(machine, "coef_", None)
-    if weights is not None:
-        w = np.asarray(weights)[0][list(plane.columns)]
+    if normal is not None:
+        w = normal[list(plane.columns)]
         step = np.outer((level - values)[violated] / float(w @ w), w) if w.any() else None
         if step is None:
             return

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from tamiz.display import blank_figure
-from tamiz.validation import grid_of_panels
+from tamiz.validation import candidate_list, grid_of_panels
 
 
 def plot_panels(
@@ -109,7 +109,7 @@ def plot_kernels(
         from tamiz.kernels import KERNEL_NAMES
 
         kernels = [name for name in KERNEL_NAMES if name != "precomputed"]
-    return plot_panels(machine, X, y, {"kernel": list(kernels)}, **options)
+    return plot_panels(machine, X, y, {"kernel": candidate_list("kernels", kernels)}, **options)
 
 
 def _shown(value: Any) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from tamiz.validation import integer_from
 
@@ -31,6 +32,8 @@ class Plane:
         Ranges drawn, always two; with one feature the second is 0 to 1.
     resolution : int
         Points of the grid along each axis.
+    chosen : bool
+        Whether ``at`` is a row that was passed, and not medians.
     """
 
     columns: tuple[int, ...]
@@ -38,11 +41,22 @@ class Plane:
     names: tuple[str, ...]
     limits: tuple[tuple[float, float], tuple[float, float]]
     resolution: int
+    chosen: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether no feature is left out, so that samples lie in the plane."""
         return len(self.columns) == len(self.at)
+
+    @property
+    def cut(self) -> str:
+        """Where the picture cuts through the features that are not drawn; empty without any."""
+        others = len(self.at) - len(self.columns)
+        if not others:
+            return ""
+        plural = "s" * (others > 1)
+        where = "a given row" if self.chosen else f"the median{plural}"
+        return f"cut at {where} of {others} other feature{plural}"
 
     def grid(self) -> tuple[np.ndarray, np.ndarray]:
         """The coordinates along both axes."""
@@ -82,19 +96,60 @@ def plane_of(
     if at is None:
         held = np.nanmedian(X, axis=0)
     else:
-        held = np.asarray(at, dtype=np.float64).ravel()
+        held = np.asarray(row_of(machine, at), dtype=np.float64).ravel()
         if len(held) != X.shape[1]:
             raise ValueError(
                 f"at holds {len(held)} values, but the machine has {X.shape[1]} features: pass a "
                 "whole row, such as at=X[0]; those on the axes are ignored."
             )
+        bad = np.isinf(held) if get_tags(machine).input_tags.allow_nan else ~np.isfinite(held)
+        bad[list(columns)] = False
+        if bad.any():
+            j = int(bad.argmax())
+            raise ValueError(
+                f"at holds {held[j]} for the feature {_label(machine, j)}; pass finite numbers."
+            )
     ranges = [_range(X[:, j]) for j in columns]
-    return Plane(columns, held, names, (ranges[0], [*ranges, (0.0, 1.0)][1]), int(resolution))
+    return Plane(columns, held, names, (ranges[0], [*ranges, (0.0, 1.0)][1]), int(resolution),
+                 chosen=at is not None)  # fmt: skip
+
+
+def row_of(machine: Any, at: Any) -> Any:
+    """The values of a row in the order of the machine's features, by their names if it has any."""
+    if isinstance(at, Mapping):
+        names, values = list(at), list(at.values())
+    elif hasattr(at, "columns") and len(at) == 1:
+        names, values = list(at.columns), list(np.asarray(at, dtype=object)[0])
+    elif hasattr(at, "iloc") and np.ndim(at) == 1:
+        names, values = list(at.index), list(at)
+    else:
+        return at
+    known = _names(machine)
+    if known is None and isinstance(at, Mapping):
+        raise ValueError(
+            "at is a dict, but the machine was fitted without names: pass the values of a whole "
+            "row, such as at=X[0]."
+        )
+    if known is None or not (isinstance(at, Mapping) or all(isinstance(n, str) for n in names)):
+        return values
+    given = dict(zip(names, values, strict=True))
+    for wrong, why in (
+        ([name for name in names if name not in known], "it has none called"),
+        ([name for name in known if name not in given], "missing are"),
+    ):
+        if wrong:
+            shown = ", ".join(map(repr, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
+            raise ValueError(f"at must name the features of the machine; {why}: {shown}.")
+    return [given[name] for name in known]
+
+
+def _names(machine: Any) -> list[str] | None:
+    known = getattr(machine, "feature_names_in_", None)
+    return None if known is None else [str(name) for name in known]
 
 
 def _columns(machine: Any, p: int, features: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    known = getattr(machine, "feature_names_in_", None)
-    known = None if known is None else [str(name) for name in known]
+    known = _names(machine)
     if features is None:
         if p > 2:
             example = (0, 1) if known is None else tuple(known[:2])
@@ -119,8 +174,12 @@ def _columns(machine: Any, p: int, features: Any) -> tuple[tuple[int, ...], tupl
             raise ValueError(f"features: {feature!r} is no position among {p} features.")
     if not 1 <= len(set(chosen)) == len(chosen) <= 2:
         raise ValueError(f"features={features!r} must be one feature or two different ones.")
-    labels = [f"x{j}" if known is None else known[j] for j in chosen]
-    return tuple(chosen), tuple(labels)
+    return tuple(chosen), tuple(_label(machine, j) for j in chosen)
+
+
+def _label(machine: Any, j: int) -> str:
+    known = _names(machine)
+    return f"x{j}" if known is None else known[j]
 
 
 def _range(x: np.ndarray) -> tuple[float, float]:

@@ -353,6 +353,9 @@ class SVDD(NoveltyMachine):
         constant = float(np.ptp(diag)) <= 1e-9 * max(1.0, float(np.abs(diag).max()))
         self._constant_diag = float(diag[0]) if constant else None
 
+    def _normal(self) -> None:
+        """None: distances from a centre are not linear, whatever the kernel."""
+
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus the squared distance of the rows of ``X`` from the centre."""
         X = self._check_table(X, reset=False)

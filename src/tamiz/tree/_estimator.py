@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from tamiz.pictures import codes_of, outer_legend, plane_of
+from tamiz.pictures import codes_of, outer_legend, plane_of, row_of, without_name_warnings
 from tamiz.runtime.threads import limit_threads
 from tamiz.tree import drawing
 from tamiz.tree._fast import grow_fast
@@ -562,7 +562,7 @@ class TreeEstimator(BaseEstimator):
             The features on the axes, by position or name. With one or two features all are taken.
         ax : matplotlib axes, optional
             Where to draw; a new figure if not given.
-        at : array-like of shape (n_features,), or data frame of one row, optional
+        at : array-like of shape (n_features,), dict, or data frame of one row, optional
             Values at which the other features are held; by default medians, and of categories the
             most frequent one.
         legend : bool, default=True
@@ -575,7 +575,8 @@ class TreeEstimator(BaseEstimator):
         """
         tree, table = self._tree(), self._read(X)
         if at is not None:
-            at = self._read(at if np.ndim(at) == 2 else [at])[0]
+            with without_name_warnings():
+                at = self._read(at if np.ndim(at) == 2 else [row_of(self, at)])[0]
         else:
             at = np.nanmedian(table, axis=0)
             for j in np.flatnonzero(self.nominal_):

@@ -64,6 +64,12 @@ class SourceFigure:
     draw: Draw | None
 
     @property
+    def picture(self) -> str:
+        """The figure in whose file ours lies: the first of those that share a drawing."""
+        same = (self.draw, self.size)
+        return next(one.name for one in listed() if (one.draw, one.size) == same)
+
+    @property
     def place(self) -> tuple[str, tuple[int, ...]]:
         """What figures are sorted by."""
         source, number = self.name.split("-")
@@ -159,7 +165,9 @@ def markdown() -> str:
         lines += ["| figure | ours | on what |", "|---|---|---|"]
         for one in listed():
             if one.place[0] == source:
-                ours = "–" if one.draw is None else f"![{one.name}](figures/sources/{one.name}.png)"
+                ours = (
+                    "–" if one.draw is None else f"![{one.name}](figures/sources/{one.picture}.png)"
+                )
                 remark = f"{one.basis}; {one.remark}" if one.remark else one.basis
                 said = one.remark if one.draw is None else remark
                 lines.append(f"| **{one.name}** {one.title} | {ours} | {said} |")

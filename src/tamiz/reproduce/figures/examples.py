@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.data import load
-from tamiz.display import INK, LINE, PALETTE
+from tamiz.display import INK, LINE, PALETTE, frames
 from tamiz.filters import FisherScore
 from tamiz.neighbors import KNNClassifier
 from tamiz.pictures import scatter_classes
@@ -203,8 +203,8 @@ def titanic(canvas: Any, effort: Effort) -> None:
 def tree_and_regions(canvas: Any, effort: Effort) -> None:
     """Tree and partition side by side."""
     rng = np.random.default_rng([effort.seed, 19])
-    X = rng.uniform(0, 10, (60, 2))
-    y = np.where((X[:, 0] > 4) & (X[:, 1] > 5), "dark", "light")
+    X = frames().DataFrame(rng.uniform(0, 10, (60, 2)), columns=["x1", "x2"])
+    y = np.where((X["x1"] > 4) & (X["x2"] > 5), "dark", "light")
     model = CARTClassifier().fit(X, y)
     left, right = canvas.subplots(1, 2, width_ratios=(1.2, 1))
     model.plot(left)
@@ -212,7 +212,6 @@ def tree_and_regions(canvas: Any, effort: Effort) -> None:
     for k, patch in enumerate(right.patches, start=1):
         right.annotate(f"R{k}", patch.get_xy()[:-1].mean(axis=0), ha="center", va="center",
                        size="large", weight="bold", alpha=0.7)  # fmt: skip
-    right.set(xlabel="x1", ylabel="x2")
 
 
 @figure("S4-5", "One oblique line does what several axis-parallel ones approximate", MADE,
