@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import tamiz
-from tamiz.filters import MRMR, QPFS, GrammarFeatures
+from tamiz.filters import MRMR, QPFS, FisherScore, GrammarFeatures
 from tamiz.svm import LinearMachine
 from tamiz.validation import ParameterError
 from tests.checks import assert_every_check_passes
@@ -26,7 +29,8 @@ def product_problem(seed=0, n=200, p=20):
 @pytest.mark.parametrize("selector", ["qpfs", "mrmr", MRMR(2, measure="f_pearson")])
 def test_the_product_of_two_of_twenty_columns_is_found(selector):
     for seed in range(3):
-        grown = GrammarFeatures(3, selector=selector).fit(*product_problem(seed))
+        wanted = 3 if isinstance(selector, str) else 20
+        grown = GrammarFeatures(wanted, selector=selector).fit(*product_problem(seed))
         assert grown.get_feature_names_out()[0] == "x1*x2"
 
 
@@ -126,7 +130,7 @@ def test_extreme_values_stay_finite():
     X[:, 1] *= 1e-200
     X[::2, 2] = 0.0
     with np.errstate(all="raise", under="ignore", over="ignore"):
-        grown = GrammarFeatures(1.0, operators=ALL, depth=2, selector=QPFS(0.9, bins="frequency"))
+        grown = GrammarFeatures(operators=ALL, depth=2, selector=QPFS(0.9, bins="frequency"))
         Z = grown.fit(X, y).transform(np.vstack([X, np.zeros((1, 4)), np.full((1, 4), 1e300)]))
     is_grown = grown.outputs_ >= 4
     assert np.isfinite(Z).all() and np.abs(Z[:, is_grown]).max() <= 1e100
@@ -168,9 +172,42 @@ def test_choice_is_recorded():
 
 def test_unknown_operators_are_refused():
     X, y = product_problem(n=20, p=3)
-    for operators in (["product", "tan"], []):
+    for operators in (["product", "tan"], [], [["product"]]):
         with pytest.raises(ParameterError, match=r"must name some of: product, ratio"):
             GrammarFeatures(operators=operators).fit(X, y)
+
+
+def test_names_differ_and_can_be_read_whatever_the_columns_are_called():
+    X, y = product_problem(n=60, p=5)
+    frame = pd.DataFrame(X, columns=["x", "y", "x/y", "size (cm)", "0.5"])
+    operators = ["ratio", "product", "greater", "above"]
+    grown = GrammarFeatures(1.0, operators=operators, depth=2, max_candidates=200, random_state=0)
+    grown.fit(frame, y)
+    names = grown.get_feature_names_out().tolist()
+    assert len(set(names)) == len(names) and grown.selection_.selected == names
+    level = GrammarFeatures(1.0, operators=operators).fit(frame, y)
+    assert set(level.get_feature_names_out()) >= {
+        *frame.columns,
+        "(x/y)",  # the column of this name keeps it
+        "`x/y`*`size (cm)`",
+        "[x>`0.5`]",
+    }
+
+
+def test_a_number_that_the_selector_ignores_is_warned_of():
+    X, y = product_problem(n=30, p=3)
+    with pytest.warns(UserWarning, match=r"=4 is ignored, .* give the number to FisherScore") as w:
+        GrammarFeatures(4, selector=FisherScore()).fit(X, y)
+    assert w[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GrammarFeatures(selector=FisherScore(4)).fit(X, y)
+
+
+def test_mrmr_refuses_a_numeric_target():
+    X, _ = product_problem(n=30, p=3)
+    with pytest.raises(ParameterError, match=r'needs classes, but y is numeric; .*"qpfs"'):
+        GrammarFeatures(selector="mrmr").fit(X, X[:, 0])
 
 
 def test_saved_and_loaded(tmp_path):

@@ -397,10 +397,24 @@ def test_the_sample_grows_until_the_error_is_small(colon):
     strict = QPFS(max_error=0.15, **params).fit(X, y)
     assert strict.approximation_error_ <= 0.15
     assert set(found.sampled_features_) < set(strict.sampled_features_)
-    with pytest.warns(UserWarning, match=r"estimated error .* above max_error=0, and more hardly"):
-        QPFS(max_error=0.0, **params).fit(X[:, :100], y)
+    for diagonal, hint in {
+        "nystroem": 'None) or diagonal="exact" may',
+        "exact": "None) may",
+    }.items():
+        worst = QPFS(max_error=0.0, diagonal=diagonal, **params)
+        with pytest.warns(UserWarning, match=r"estimated error .* above max_error=0, and") as said:
+            worst.fit(X[:, :100], y)
+        text = str(said[0].message)
+        assert f"is {worst.approximation_error_:.3g}, above" in text and hint in text
+        assert said[0].filename == __file__
     few = X[:, :15]  # so few need no sample
     assert QPFS(**params).fit(few, y).approximation_error_ == 0.0
+
+
+def test_a_truth_value_is_no_fraction():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match=r"nystroem=True must be a fraction .* or None"):
+        QPFS(nystroem=True).fit(X, np.arange(20) % 2)
 
 
 def test_nystroem_with_the_exact_diagonal():

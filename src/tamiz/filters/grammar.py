@@ -17,6 +17,8 @@ learnt from the rows of ``fit`` (the median for "above", the least divisor for "
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
@@ -26,14 +28,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from tamiz.base import Selector, Stopwatch
 from tamiz.filters.information.mrmr import MRMR
 from tamiz.filters.qpfs import QPFS
-from tamiz.validation import as_vector, check_X, refused, unchanged_on_error
+from tamiz.validation import as_vector, check_X, depth_of_caller, refused, unchanged_on_error
 
+_DEFAULT_NUMBER = 20
+_AMBIGUOUS = re.compile(r"[-\s*/+^<>|()\[\]`]|^\d[\d.e]*$|^$")  # names of columns to be quoted
 _LARGEST = 1e100  # the square of a grown value is finite
 _LEAST_DIVISOR = 1e-3  # of the mean size
 
@@ -101,7 +106,8 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
     n_features_to_select : int, float or "auto", default=20
         How many of the candidates are kept, of the columns and of those grown: a number (all, if
         there are fewer), a fraction of the candidates of the last level, or as many as ``selector``
-        gives weight.
+        gives weight. A ``selector`` that is no word says itself how many; a number is then ignored
+        with a warning.
     operators : sequence of str, default=("product", "ratio", "square", "cube", "above")
         Rules of the grammar. Of two: "product", "ratio", "sum", "difference", "greater" (1 if the
         first exceeds the second). Of one: "square", "cube", "sqrt" (of the absolute value), "log"
@@ -109,11 +115,11 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
     depth : int, default=1
         Levels of growth. At 2, expressions of expressions are tried, such as ``x0*x1/x2``.
     max_candidates : int, default=2000
-        Most expressions of a level; a random sample is taken of more.
+        Most expressions of a level; a random sample is taken of more, so that ``random_state``
+        decides which expressions are tried at all.
     selector : {"qpfs", "mrmr"} or selector, default="qpfs"
         What chooses: ``QPFS(similarity="pearson")``, ``MRMR(measure="f_pearson",
-        scheme="quotient")`` (classes only), or any selector of this library, which then says
-        itself how many.
+        scheme="quotient")`` (classes only), or any selector of this library.
     keep_columns : bool, default=False
         Whether all columns come first in what ``transform`` returns, chosen or not.
     random_state : int, RandomState or None, default=None
@@ -146,6 +152,9 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
     or more (with its sign; zero counts as positive), roots and logarithms are of absolute values,
     and every grown value is kept within ±1e100. Expressions that are constant in ``fit``, or equal
     to an earlier one in every row, are left out.
+
+    In the names of expressions, those of columns that hold operators, spaces or brackets stand
+    between backticks; an expression that reads like the name of a column stands in parentheses.
 
     References
     ----------
@@ -190,7 +199,7 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_features_to_select: int | float | str = 20,
+        n_features_to_select: int | float | str = _DEFAULT_NUMBER,
         *,
         operators: Any = ("product", "ratio", "square", "cube", "above"),
         depth: int = 1,
@@ -224,10 +233,12 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         with unchanged_on_error(self):
             watch = Stopwatch()
             self._validate_params()
-            if not self.operators or not set(self.operators) <= set(OPERATORS):
+            words = all(isinstance(name, str) for name in self.operators)
+            if not self.operators or not words or not set(self.operators) <= set(OPERATORS):
                 known = f"must name some of: {', '.join(OPERATORS)}."
                 raise refused("operators", self.operators, known)
             X, y = check_X(self, X, reset=True, min_samples=2), as_vector(y)
+            self._check_selector(y)
             rng = check_random_state(self.random_state)
             operators = tuple(dict.fromkeys(self.operators))
             growth = _GrownColumns(X)
@@ -284,6 +295,20 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+    def _check_selector(self, y: np.ndarray) -> None:
+        if isinstance(self.selector, Selector):
+            if self.n_features_to_select != _DEFAULT_NUMBER:
+                name, wanted = type(self.selector).__name__, self.n_features_to_select
+                warnings.warn(
+                    f"n_features_to_select={wanted!r} is ignored, since the selector says itself "
+                    f"how many: give the number to {name}.",
+                    UserWarning,
+                    stacklevel=depth_of_caller(),
+                )
+        elif self.selector == "mrmr" and type_of_target(y).startswith("continuous"):
+            advice = 'needs classes, but y is numeric; use selector="qpfs".'
+            raise refused("selector", self.selector, advice)
 
     def _choose(self, candidates: np.ndarray, y: np.ndarray) -> Any:
         if isinstance(self.selector, Selector):
@@ -389,12 +414,16 @@ def _sampled(
 
 
 def _names_of(nodes: list[Expression], which: Any, columns: Any) -> list[str]:
-    """Texts of columns and expressions; operands that are expressions stand in brackets."""
+    """Texts of columns and expressions, all different; operands stand in brackets or backticks."""
     texts = [str(name) for name in columns]
-    operands = list(texts)
+    operands = [f"`{t.replace('`', '``')}`" if _AMBIGUOUS.search(t) else t for t in texts]
+    taken = set(texts)
     for node in nodes:
         rule = OPERATORS[node.operator]
         second = f"{node.constant:.4g}" if rule.n_operands == 1 else operands[node.second]
-        texts.append(rule.text.format(operands[node.first], second))
-        operands.append(texts[-1] if rule.text[-1] in ")]" else f"({texts[-1]})")
+        text = rule.text.format(operands[node.first], second)
+        operands.append(text if rule.text[-1] in ")]" else f"({text})")
+        while text in taken:
+            text = f"({text})"
+        texts.append(text)
     return [texts[int(k)] for k in which]

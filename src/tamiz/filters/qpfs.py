@@ -50,7 +50,14 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.subspace import solve_in_subspace
-from tamiz.validation import N_JOBS, as_vector, guess_task, unchanged_on_error
+from tamiz.validation import (
+    N_JOBS,
+    as_vector,
+    depth_of_caller,
+    guess_task,
+    refused,
+    unchanged_on_error,
+)
 
 #: The least number of features that ``nystroem="auto"`` samples.
 _LEAST_SAMPLE = 20
@@ -90,9 +97,9 @@ class QPFS(Filter):
     nystroem : float in (0, 1] or "auto", optional
         Fraction of the features whose rows of ``Q`` are computed; the eigenvectors follow from
         them by Nyström's method, and the weights are a combination of these (see ``diagonal``). By
-        default, and with 1.0, ``Q`` is exact. ``"auto"`` starts with a hundredth of the features
-        and doubles the sample until the estimated error is ``max_error`` at most, or falls by less
-        than a tenth, or half of the features are sampled.
+        default, and with 1.0, ``Q`` is exact. ``"auto"`` starts with a hundredth of the features,
+        20 at least, and doubles the sample until the estimated error is ``max_error`` at most, or
+        falls by less than a tenth, or half of the features are sampled.
     sampling : {"uniform", "kmeans", "leverage"}, default="uniform"
         How these features are chosen: at random; those nearest to the centres of as many clusters
         of features; at random in proportion to their leverage.
@@ -162,8 +169,8 @@ class QPFS(Filter):
         objective of the exact matrix: :math:`g'x - \min_j g_j` with its gradient ``g``; where the
         matrix is indefinite, :math:`(1-\alpha)|\lambda_{min}|` more. Else ``None``. The published
         bound :math:`l(M-k)\delta/2`, with ``l`` weights above zero and ``k`` eigenvalues kept, is
-        ``selection_.notes["published_bound"]``; it does not hold for weights in a subspace (see
-        the user guide).
+        ``selection_.notes["published_bound"]`` (absent with Nyström); it does not hold for weights
+        in a subspace (see the user guide).
     smallest_eigenvalue_ : float or None
         Of ``Q``, or of its sampled block, if it is negative; for more than 200 features an
         estimate from above. ``None`` if it was shown not to be negative, or not looked at.
@@ -274,6 +281,12 @@ class QPFS(Filter):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.sparse = self._uses_codes()
         return tags
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if isinstance(self.nystroem, (bool, np.bool_)):
+            advice = 'must be a fraction of the features, "auto" or None.'
+            raise refused("nystroem", self.nystroem, advice)
 
     def fit(self, X: Any, y: Any = None) -> QPFS:
         """Find the weights of the features.
@@ -492,12 +505,13 @@ class QPFS(Filter):
                 break
             k *= 2
         if best.error > self.max_error:
+            remedy = "" if restored else ' or diagonal="exact"'
             warnings.warn(
                 f"With {len(best.sample)} of {M} features sampled the estimated error of the "
-                f"similarities is {best.error:.2g}, above max_error={self.max_error:g}, and "
-                'more hardly help; the exact matrix (nystroem=None) or diagonal="exact" may.',
+                f"similarities is {best.error:.3g}, above max_error={self.max_error:g}, and "
+                f"more hardly help; the exact matrix (nystroem=None){remedy} may.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=depth_of_caller(),
             )
         return best
 

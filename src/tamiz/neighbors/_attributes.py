@@ -10,7 +10,13 @@ from scipy import sparse
 
 from tamiz.information.columns import CodedTable, read_columns
 from tamiz.runtime.memory import dense_copy, free_bytes
-from tamiz.validation import IMPUTE, MissingValuesError, check_frame, refuse_duplicate_names
+from tamiz.validation import (
+    IMPUTE,
+    MissingValuesError,
+    check_frame,
+    refuse_duplicate_names,
+    values_by_name,
+)
 
 #: Code of a category that was not there in ``fit``: it differs from all.
 UNSEEN = -1.0
@@ -165,10 +171,7 @@ def check_feature_weights(weights: Any, n_features: int, names: list[Any] | None
     """One finite, non-negative weight for each attribute; ones if None, a dict names columns."""
     if weights is None:
         return np.ones(n_features)
-    if hasattr(weights, "index") and hasattr(weights, "to_dict"):
-        weights = _by_label(weights)
-    if isinstance(weights, dict):
-        weights = _by_name(weights, n_features, names)
+    weights = values_by_name(weights, "feature_weights", n_features, names, otherwise=1.0)
     try:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -195,29 +198,4 @@ def check_feature_weights(weights: Any, n_features: int, names: list[Any] | None
             f"feature_weights reach from {given[given > 0].min():.3g} to {given.max():.3g}; keep "
             "those that are not zero between 1e-100 and 1e100."
         )
-    return given
-
-
-def _by_label(series: Any) -> Any:
-    """A pandas Series with names of columns as its index, as a dict; else as it is."""
-    labels = list(series.index)
-    if not all(isinstance(label, str) for label in labels):
-        return series
-    if len(set(labels)) < len(labels):
-        twice = next(label for label in labels if labels.count(label) > 1)
-        raise ValueError(f"feature_weights names {twice!r} more than once; give one weight each.")
-    return series.to_dict()
-
-
-def _by_name(weights: dict[Any, Any], n_features: int, names: list[Any] | None) -> list[Any]:
-    places = {name: j for j, name in enumerate(names or range(n_features))}
-    given: list[Any] = [1.0] * n_features
-    for name, weight in weights.items():
-        if name not in places:
-            known = ", ".join(map(repr, list(places)[:3]))
-            raise ValueError(
-                f"feature_weights names {name!r}, which X does not have; its columns are {known}"
-                f"{', ...' if n_features > 3 else ''}."
-            )
-        given[places[name]] = weight
     return given

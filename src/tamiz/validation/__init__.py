@@ -75,6 +75,7 @@ from tamiz.validation.groups import (
     check_features,
     check_units,
     number_to_drop,
+    values_by_name,
 )
 from tamiz.validation.labels import (
     ANNOUNCE,
@@ -280,6 +281,7 @@ __all__ = [
     "time_limit",
     "tuning",
     "unchanged_on_error",
+    "values_by_name",
     "verbosity",
     "warn_if_unscaled",
     "warn_of_quantity",

@@ -164,5 +164,42 @@ def check_features(
     return np.array(sorted(found), dtype=np.intp)
 
 
+def values_by_name(
+    values: Any,
+    argument: str,
+    n_features: int,
+    names: Sequence[Any] | None = None,
+    otherwise: float | None = None,
+) -> Any:
+    """Values in the order of the features if they come by name (a dict or a pandas Series).
+
+    Features that are not named get ``otherwise``, or are refused; other values stay as they are.
+    """
+    if hasattr(values, "index") and hasattr(values, "to_dict"):
+        labels = list(values.index)
+        if not all(isinstance(label, str) for label in labels):
+            return values
+        if len(set(labels)) < len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise ValueError(f"{argument} names {twice!r} more than once; give one value each.")
+        values = values.to_dict()
+    if not isinstance(values, dict):
+        return values
+    places = {name: j for j, name in enumerate(range(n_features) if names is None else names)}
+    for name in values:
+        if name not in places:
+            known = ", ".join(map(repr, list(places)[:3]))
+            raise ValueError(
+                f"{argument} names {name!r}, which X does not have; its columns are {known}"
+                f"{', ...' if n_features > 3 else ''}."
+            )
+    absent = next((name for name in places if name not in values), None)
+    if otherwise is None and absent is not None:
+        raise ValueError(
+            f"{argument} does not name {absent!r}; give a value for every column of X."
+        )
+    return [values.get(name, otherwise) for name in places]
+
+
 def _called(j: Any, names: Sequence[Any] | None) -> str:
     return str(int(j)) if names is None else repr(str(names[j]))

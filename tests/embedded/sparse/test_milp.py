@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -153,8 +154,10 @@ def test_time_is_up():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 30))
     y = (X[:, :6].sum(axis=1) + rng.normal(size=80) > 0).astype(int)
-    with pytest.warns(ConvergenceWarning, match=r"time was up after 0\.05 s; .* % above the least"):
+    with pytest.warns(ConvergenceWarning, match=r"time was up after 0\.05 s; ") as said:
         machine = MILPSVM(6, time_limit=0.05).fit(X, y)
+    above = 100 * (machine.objective_ / machine.bound_ - 1)
+    assert f"at most {above:.3g} % above the least one (bound_)" in str(said[0].message)
     assert machine.status_ == "time_limit" and machine.gap_ > 1e-4
     assert 0 < machine.bound_ < machine.objective_
     assert machine.gap_ == pytest.approx(1 - machine.bound_ / machine.objective_)
@@ -166,6 +169,31 @@ def test_preselection_narrows_the_choice():
     machine = MILPSVM(2, preselect=4).fit(X, y)
     assert machine.objective_ >= MILPSVM(2).fit(X, y).objective_ - 1e-9
     assert machine.coef_.shape == (1, 12) and machine.support_.sum() <= 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_preselection_leaves_out_is_out_of_play(seed):
+    X, y = problem(seed, p=12)
+    machine = MILPSVM(2, preselect=6).fit(X, y)
+    assert machine.status_ == "converged" and machine.support_.sum() <= 2
+    costs = np.r_[np.full(3, 9.0), np.ones(9)]  # the features that tell most are too dear
+    dear = MILPSVM(costs=costs, budget=2.0, preselect=2).fit(X, y)
+    assert 0 < dear.support_.sum() <= 2 and not dear.support_[:3].any()
+
+
+def test_costs_by_name():
+    X, y = problem(0)
+    frame = pd.DataFrame(X, columns=list("abcdefg"))
+    costs = pd.Series([1.0, 1.0, 5.0, 2.0, 2.0, 0.5, 0.0], index=list("abcdefg"))
+    plain = MILPSVM(costs=costs.to_numpy(), budget=3.0).fit(frame, y)
+    for named in (costs[::-1], dict(costs[::-1])):
+        found = MILPSVM(costs=named, budget=3.0).fit(frame, y)
+        np.testing.assert_array_equal(found.support_, plain.support_)
+    with pytest.raises(ValueError, match=r"costs names 'z', which X does not have; its columns"):
+        MILPSVM(costs={**costs, "z": 1.0}, budget=3.0).fit(frame, y)
+    with pytest.raises(ValueError, match=r"costs does not name 'c'; give a value for every"):
+        MILPSVM(costs=costs.drop("c"), budget=3.0).fit(frame, y)
 
 
 def test_sparse_equals_dense():
@@ -184,11 +212,11 @@ def test_sparse_equals_dense():
         ({"costs": [-1.0] + [1.0] * 6}, "finite and not negative"),
         (
             {"costs": [5.0] * 7, "budget": 4.0},
-            r"No feature can be selected: .* \(5 of 4\)\. Raise budget",
+            r"No feature can be selected: the cheapest feature costs 5, budget is 4\. Raise budget",
         ),
         (
             {"n_features_to_select": 1, "feature_groups": [[0, 1], [2, 3], [4, 5, 6]]},
-            r"No feature or group can be selected: .* \(2 of 1\)",
+            r"the smallest feature or group has 2, n_features_to_select is 1\. Raise",
         ),
         ({"costs": [1.0] * 7}, "costs are given, but no budget"),
         ({"n_features_to_select": -2, "costs": [1.0] * 7}, "positive budget"),

@@ -16,8 +16,11 @@ from tamiz.runtime.progress import Progress
 from tamiz.solvers.subset_program import SubsetProgram
 from tamiz.solvers.subset_search import SubsetResult, solve_subset_program
 from tamiz.svm.linear import LinearMachine
-from tamiz.validation import Units, check_units, number_to_drop, refused
+from tamiz.validation import Units, check_units, number_to_drop, refused, values_by_name
 
+# how a limit is described that not even the least unit keeps
+_COST = "the cheapest {} costs {:g}, budget is {:g}"
+_FEATURES = "the smallest {} has {:g}, n_features_to_select is {:g}"
 _WIDE = 60  # units beyond which the elimination drops a tenth at a time
 
 
@@ -43,8 +46,9 @@ class MILPSVM(SparseLinearMachine):
         (a float up to 1: a fraction of the total). Fewer are selected where more do not help.
     C : float, default=1.0
         Penalty on the hinge losses.
-    costs : array-like of shape (n_features,), default=None
-        Cost of each feature, not negative; a group costs what its features cost together.
+    costs : array-like of shape (n_features,) or dict, default=None
+        Cost of each feature, not negative; a group costs what its features cost together. A dict,
+        or a Series with names as its index, gives the cost of every feature by its name.
     budget : float, default=None
         Largest sum of the costs of the features selected. ``n_features_to_select``, if given,
         limits their number as well.
@@ -130,7 +134,7 @@ class MILPSVM(SparseLinearMachine):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
         "C": [Interval(Real, 0, None, closed="neither")],
-        "costs": ["array-like", None],
+        "costs": ["array-like", dict, None],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "feature_groups": [list, tuple, dict, None],
         "weight_bound": [Interval(Real, 0, None, closed="neither"), None],
@@ -197,18 +201,22 @@ class MILPSVM(SparseLinearMachine):
         if self.costs is None:
             if self.budget is not None:
                 raise ValueError("budget limits the sum of costs; give costs as well.")
-            return SubsetLimits.checked([units.sizes], [number_to_select(wanted, p, p)], units)
-        costs = np.asarray(self.costs, dtype=np.float64)
+            return SubsetLimits.checked(
+                [units.sizes], [number_to_select(wanted, p, p)], [_FEATURES], units
+            )
+        names = getattr(self, "feature_names_in_", None)
+        costs = np.asarray(values_by_name(self.costs, "costs", p, names), dtype=np.float64)
         if costs.shape != (p,):
             raise ValueError(f"costs has shape {costs.shape}; X has {p} features.")
         if not np.isfinite(costs).all() or (costs < 0.0).any():
             raise ValueError("costs must be finite and not negative.")
-        uses, limits = [units.totals(costs)], [self.budget]
+        uses, limits, kinds = [units.totals(costs)], [self.budget], [_COST]
         if self.budget is None:
             limits = [_part_of(costs.sum(), wanted)]
         elif wanted is not None and wanted != "auto":
-            uses, limits = [*uses, units.sizes], [self.budget, number_to_select(wanted, p, p)]
-        return SubsetLimits.checked(uses, limits, units)
+            uses, kinds = [*uses, units.sizes], [_COST, _FEATURES]
+            limits = [self.budget, number_to_select(wanted, p, p)]
+        return SubsetLimits.checked(uses, limits, kinds, units)
 
     def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
         raise NotImplementedError  # the machines share their features: _fit_machines fits them all
@@ -223,13 +231,15 @@ class MILPSVM(SparseLinearMachine):
                 order = np.arange(len(units.members))
                 if (limits.uses.sum(axis=1) > limits.most).any() or self.preselect is not None:
                     order = _order_by_elimination(problems, units, progress)
-                kept = self._kept(order, units)
+                order = self._kept(order, units, limits)
+                inside = np.sort(order)  # units among which the search is exact
+                kept = np.sort(np.concatenate([units.members[u] for u in inside]))
                 program = SubsetProgram(
                     X[:, kept],
                     [(problem.signs, problem.C) for problem in problems],
                     np.full(len(kept), 0.0 if self.weight_bound is not None else 1.0),
-                    units.of_feature()[kept],
-                    limits.uses,
+                    np.searchsorted(inside, units.of_feature()[kept]),
+                    limits.uses[:, inside],
                     limits.most,
                     None if self.weight_bound is None else np.full(len(kept), self.weight_bound),
                 )
@@ -237,7 +247,11 @@ class MILPSVM(SparseLinearMachine):
                 if self.time_limit is not None:
                     left = max(1e-3, self.time_limit - (time.monotonic() - begun))
                 found = solve_subset_program(
-                    program, starts=[order], tol=self.tol, time_limit=left, progress=progress
+                    program,
+                    starts=[np.searchsorted(inside, order)],
+                    tol=self.tol,
+                    time_limit=left,
+                    progress=progress,
                 )
         except KeyboardInterrupt:
             return [None] * len(problems)
@@ -258,13 +272,13 @@ class MILPSVM(SparseLinearMachine):
             for w, b, value, g in zip(W, found.fit.b, found.fit.values, near, strict=True)
         ]
 
-    def _kept(self, order: np.ndarray, units: Units) -> np.ndarray:
-        """The features among which the search is exact, ascending."""
+    def _kept(self, order: np.ndarray, units: Units, limits: SubsetLimits) -> np.ndarray:
+        """The units among which the search is exact, best first."""
         if self.preselect is None or self.preselect >= units.n_features:
-            return np.arange(units.n_features)
+            return order
+        order = order[(limits.uses[:, order] <= limits.most[:, None]).all(axis=0)]
         total = np.cumsum(units.sizes[order])
-        first = order[: max(1, int(np.searchsorted(total, self.preselect, side="right")))]
-        return np.sort(np.concatenate([units.members[u] for u in first]))
+        return order[: max(1, int(np.searchsorted(total, self.preselect, side="right")))]
 
     def _take(self, fits: list[LinearFit]) -> None:
         found: SubsetResult | None = self.__dict__.pop("_found", None)
@@ -285,9 +299,12 @@ class MILPSVM(SparseLinearMachine):
 
     def _why_unfinished(self) -> str:
         if self.gap_ is not None and self.status_ == "time_limit":
+            known = "no lower bound above zero is known (bound_)"
+            if self.bound_ > 0.0:
+                above = 100.0 * (self.objective_ - self.bound_) / self.bound_
+                known = f"the objective is at most {above:.3g} % above the least one (bound_)"
             return (
-                f"time was up after {self.time_limit:g} s; the objective is at most "
-                f"{100 * self.gap_:.3g} % above the least one (gap_). Raise time_limit or tol, "
+                f"time was up after {self.time_limit:g} s; {known}. Raise time_limit or tol, "
                 "lower C, or let preselect= narrow the choice."
             )
         return super()._why_unfinished()
@@ -300,17 +317,19 @@ class SubsetLimits(NamedTuple):
     most: np.ndarray
 
     @classmethod
-    def checked(cls, uses: list[np.ndarray], most: list[Any], units: Units) -> SubsetLimits:
+    def checked(
+        cls, uses: list[np.ndarray], most: list[Any], kinds: list[str], units: Units
+    ) -> SubsetLimits:
         """Refuse limits that no unit keeps."""
         found = cls(np.array(uses, dtype=np.float64), np.array(most, dtype=np.float64))
         if not (found.uses <= found.most[:, None]).all(axis=0).any():
-            least = ", ".join(
-                f"{use.min():g} of {most:g}" for use, most in zip(*found, strict=True)
-            )
             what = "feature" if units.single else "feature or group"
+            least = "; ".join(
+                kind.format(what, use.min(), limit)
+                for kind, use, limit in zip(kinds, *found, strict=True)
+            )
             raise ValueError(
-                f"No {what} can be selected: even the least one uses more than there is "
-                f"({least}). Raise budget or n_features_to_select."
+                f"No {what} can be selected: {least}. Raise budget or n_features_to_select."
             )
         return found
 
