@@ -400,9 +400,7 @@ class SVMRFE(LastMachineClassifier):
             n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
-        solved = None
-        if centre is None and n_units == run.n_kept:
-            solved = run.solution()
+        solved = run.solution() if centre is None and n_units == run.n_kept else None
         features = np.flatnonzero(support)
         kernel = self.kernel_.restrict(features, len(support))
         self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
