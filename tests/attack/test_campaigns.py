@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
 from tools.attack import CAMPAIGNS, campaign
-from tools.attack.runner import Tally, in_process, isolated
+from tools.attack.runner import Tally, in_process, isolated, patience
 
 
 def attempted():
@@ -22,10 +23,18 @@ def test_nothing_fails(name, tmp_path):
     kind = campaign(name)
     if kind.apart and not hasattr(os, "fork"):
         pytest.skip("this system cannot fork")
+    if kind.needs and not Path(kind.needs).exists():
+        pytest.skip(f"this system has no {kind.needs}")
     first = range(kind.short)
     tally = isolated(name, first) if kind.apart else in_process(name, first, tmp_path)
     assert not tally.failures, tally.report(name)
     assert tally.tried == kind.short <= kind.count
+
+
+def test_limits_of_time_are_wide_in_the_suite_only(monkeypatch):
+    assert patience(2.0) == 30.0 and patience(60.0) == 60.0
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    assert patience(2.0) == 2.0
 
 
 def test_a_report_counts_and_says_how_to_repeat():

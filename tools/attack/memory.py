@@ -138,6 +138,7 @@ class Memory(Campaign):
     count = 10 * 22
     short = 4
     apart = True
+    needs = "/proc/self/statm"
     seconds = 2 * PATIENCE
     memory = 1 << 40  # the limits are those of the children
 

@@ -48,6 +48,8 @@ class Campaign(ABC):
     apart : bool
         Whether attempts fork, and so need a process without other threads: the test suite, too,
         then runs them in one of their own.
+    needs : str
+        A file of the system without which nothing can be tried; none if empty.
     """
 
     count: ClassVar[int]
@@ -55,6 +57,7 @@ class Campaign(ABC):
     seconds: ClassVar[float] = 30.0
     memory: ClassVar[int] = 2 << 30
     apart: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,6 +68,21 @@ class Campaign(ABC):
 
         Whatever is raised is a failure, an AssertionError as well as one of the package.
         """
+
+
+def patience(seconds: float) -> float:
+    """How long something may take that takes ``seconds`` on an idle machine.
+
+    The test suite may share its machine with anything, and a short part is no measurement.
+    """
+    return max(seconds, 30.0) if "PYTEST_CURRENT_TEST" in os.environ else seconds
+
+
+def load_per_core() -> float:
+    """Processes that want to run, for each core that this one may use."""
+    asked = getattr(os, "sched_getaffinity", None)  # not on every system
+    cores = len(asked(0)) if asked else os.cpu_count() or 1
+    return os.getloadavg()[0] / cores
 
 
 @dataclass

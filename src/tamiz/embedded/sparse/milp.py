@@ -298,10 +298,11 @@ class MILPSVM(SparseLinearMachine):
         return (units.totals(scores) > 0.0)[units.of_feature()]
 
     def _why_unfinished(self) -> str:
-        if self.gap_ is not None and self.status_ == "time_limit":
+        objective, bound = self.objective_, self.bound_
+        if objective is not None and bound is not None and self.status_ == "time_limit":
             known = "no lower bound above zero is known (bound_)"
-            if self.bound_ > 0.0:
-                above = 100.0 * (self.objective_ - self.bound_) / self.bound_
+            if bound > 0.0:
+                above = 100.0 * (objective - bound) / bound
                 known = f"the objective is at most {above:.3g} % above the least one (bound_)"
             return (
                 f"time was up after {self.time_limit:g} s; {known}. Raise time_limit or tol, "
