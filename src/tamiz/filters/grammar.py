@@ -138,7 +138,7 @@ class GrammarFeatures(TransformerMixin, BaseEstimator):
         Number of candidates at each level.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if X had any.
 
     See Also
