@@ -179,7 +179,7 @@ COMPARED = ["-m", "fisher,welch", "--judge", "linear", "--repeats", "2", "-j", "
 @pytest.mark.parametrize(
     ("command", "at", "words"),
     [
-        (["tune", "iris", *GRID], 150, "CUT SHORT: of 12 cells, "),
+        (["tune", "iris", *GRID], 140, "CUT SHORT: of 12 cells, "),
         (["compare", "iris", *COMPARED], 60, "CUT SHORT"),
     ],
     ids=["tune", "compare"],

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from tamiz.evaluation import tune
+from tamiz.evaluation import compare, tune
 from tamiz.tree import CARTClassifier, CARTRegressor
 from tests.calls import interrupted
 from tests.naive.cart import Problem, descend, rows_of_nodes
@@ -317,6 +317,9 @@ def test_ctrl_c_inside_a_procedure_is_passed_on(limits):
     ):
         with interrupted(module, name, at=5), pytest.raises(KeyboardInterrupt):
             tune(X, y, CARTClassifier(**grower), {"min_samples_leaf": [1, 3]}, cv=2)
+    with interrupted(_fast, "grow_in_line", at=5):
+        found = compare(X, y, ["fisher"], "tree", sizes=[1, 2], cv=3, repeats=1, n_jobs=1)
+    assert found.status == "interrupted"
 
 
 def test_ctrl_c_stops_the_threads_that_grow_other_branches(monkeypatch, limits):

@@ -136,7 +136,7 @@ class Memory(Campaign):
     """One job at one of ten levels."""
 
     count = 10 * 22
-    short = 4
+    short = 0
     apart = True
     needs = "/proc/self/statm"
     seconds = 2 * PATIENCE

@@ -363,8 +363,6 @@ class SVDD(NoveltyMachine):
         if not self._is_precomputed():
             with np.errstate(over="ignore"):
                 own: Any = self.kernel_.diag(self._measured(X))
-            if not np.isfinite(own).all():
-                raise ValueError(TOO_LARGE)
         elif self._constant_diag is not None:
             own = self._constant_diag
         else:
@@ -375,6 +373,7 @@ class SVDD(NoveltyMachine):
             )
         with np.errstate(over="ignore", invalid="ignore"):
             scores = -(own - 2.0 * values + self._center_norm)
-        if not np.isfinite(scores).all():
+        if self._is_precomputed() and not np.isfinite(scores).all():
             raise ValueError(TOO_LARGE)
-        return np.asarray(scores)
+        # farther away than float64 can say is outside of any ball
+        return np.where(np.isfinite(scores), scores, -np.finfo(np.float64).max)

@@ -34,6 +34,7 @@ from tamiz.tree.forest import (
     grow_forest,
     leaf_sums,
 )
+from tamiz.validation import inner_fit
 
 #: From so many samples on, kernel values are kept in float32.
 _SINGLE_FROM = 600
@@ -314,7 +315,8 @@ def _trees(
         Z, Z_test = part.Z[:, features], part.Z_test[:, features]
         for c in wanted:
             tree = CARTClassifier(**{**params, **resolved(candidates[c], len(features))})
-            tree.fit(Z, part.codes, part.weight)
+            with inner_fit():  # half a tree is no judge
+                tree.fit(Z, part.codes, part.weight)
             found = tree.predict_proba(Z_test)
             decisions = found[:, 1] - 0.5 if len(part.classes) == 2 else found
             yield place, c, Predicted(part.classes, tree.predict(Z_test), decisions, found)
