@@ -178,7 +178,7 @@ $(BENCH_VENV)/.stamp: pyproject.toml | check-python
 # Tests and documentation share what is compiled, since both have the newest versions. Nothing has to
 # be removed after a change: what is out of date is compiled again (src/tamiz/runtime/compiling.py).
 $(COMPILED)/.all: $(TEST_VENV)/.stamp $(SOURCES) | $(COMPILED)
-	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" $(TEST_VENV)/bin/tamiz compile --quiet || true
+	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" $(TEST_VENV)/bin/tamiz compile --quiet
 	@touch $@
 
 $(COMPILED):

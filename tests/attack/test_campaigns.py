@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tools.attack import CAMPAIGNS, campaign
-from tools.attack.runner import Tally, in_process, isolated, patience
+from tools.attack.runner import ROOT, Tally, in_process, isolated, patience
 
 
 def attempted():
@@ -46,3 +51,31 @@ def test_a_report_counts_and_says_how_to_repeat():
     report = tally.report("models")
     assert "4 attempts" in report and "1 failed" in report and "7: IndexError" in report
     assert "python -m tools.attack models --case 7" in report
+    for seed in range(8, 40):
+        tally.take(seed, None, "IndexError")
+    assert "  and 32, 33, 34, 35, 36, 37, 38, 39\n" in tally.report("models")
+
+
+def test_a_report_says_how_many_attempts_were_not_made():
+    tally = Tally(seconds=2.0, asked=5)
+    tally.take(0, "refused", None)
+    assert tally.report("models") == "models: 1 of 5 attempts in 2 s: 1 refused; 0 failed."
+
+
+@pytest.mark.ours
+def test_no_attempt_begins_after_the_time():
+    tally = isolated("readers", range(10**6), seconds=0.5)
+    assert tally.tried < tally.asked == 10**6 and not tally.failures
+
+
+@pytest.mark.ours
+def test_an_interrupted_campaign_says_what_it_has_tried():
+    command = [sys.executable, "-m", "tools.attack", "readers", "models", "--count", "1000000"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as running:
+        assert running.stderr.readline() == "readers: 1,000,000 attempts to make\n"
+        time.sleep(1.5)
+        running.send_signal(signal.SIGTERM)
+        said, _ = running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert re.fullmatch(r"readers: [\d,]+ of 1,000,000 attempts in .* 0 failed\.\n", said)

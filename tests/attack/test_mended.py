@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import L1SVM, SVMRFE, AdaptiveScaling
+from tamiz.embedded import AROM, L1SVM, SVMRFE, AdaptiveScaling
 from tamiz.evaluation import AutoScaler
 from tamiz.filters import MRMR, FisherScore
 from tamiz.information import Discretiser
@@ -194,3 +195,20 @@ def test_distances_beyond_float64_are_refused():
 
 def test_tolerances_may_be_large_integers():
     assert len(SVC(tol=10**30).fit(X, Y).classes_) == 2
+
+
+def test_gamma_does_not_depend_on_the_unit_of_weights():
+    weight = np.arange(12) + 1.0
+    plain = RBF("scale").resolve(X * 2.0**490, weight)
+    moved = RBF("scale").resolve(X * 2.0**490, weight * 2.0**400)
+    assert plain.gamma == moved.gamma > 0
+
+
+def test_newton_steps_beyond_float64_end_the_interior_point_method():
+    rows = np.array([[-1.126468, 0.93147446, 0.58754761, 0.8255964],
+                     [-0.45800408, 1.21015969, -0.71283103, -0.3272442],
+                     [-0.32760909, 0.44984554, -0.66970951, -0.083203]])  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = AROM(C=1e-9).fit(rows, [0, 1, 0], [1.19353595e82, 6.905065e97, 7.0824905e-145])
+    assert np.isfinite(machine.coef_).all()

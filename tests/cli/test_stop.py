@@ -204,7 +204,8 @@ class Strike:
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Strike())
-main(["methods"])
+sys.argv = ["tamiz", "methods"]
+main()
 """
     done = subprocess.run(
         [PROGRAM[0], "-c", code], capture_output=True, text=True, check=False, preexec_fn=handled

@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz import Selection
 from tamiz.evaluation import Stability, stability, stability_of
-from tamiz.evaluation.resampling import Bootstrap, Folds, ResampledTable, Subsample
 from tamiz.filters import SignalToNoise
+from tamiz.search.resampling import Bootstrap, Folds, ResampledTable, Subsample
 from tests.naive import statistics as naive
 
 #: The ten random selections of four of ten features that the authors' demonstration prints.

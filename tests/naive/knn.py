@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from fractions import Fraction
 
@@ -20,8 +21,7 @@ def scales(rows, nominal, scaling):
         if not nominal[j] and known and scaling == "range":
             scale = max(known) - min(known)
         if not nominal[j] and known and scaling == "zscore":
-            mean = math.fsum(known) / len(known)
-            scale = math.sqrt(math.fsum((v - mean) ** 2 for v in known) / len(known))
+            scale = statistics.pstdev(known)  # exact: nothing but 0 for a constant column
         found.append(scale if scale > 0 else 1.0)
     return found
 

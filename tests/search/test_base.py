@@ -107,8 +107,10 @@ def test_a_failure_of_the_last_fit_does_not_cost_the_search():
     with pytest.warns(RuntimeWarning, match="could not be fitted"):
         search = ForwardSelection(Moody(), n_features_to_select=1).fit(X, Y)
     assert search.support_.sum() == 1
-    with pytest.raises(AttributeError, match="no estimator to predict with"):
+    assert not hasattr(search, "predict") and not hasattr(search, "decision_function")
+    with pytest.raises(AttributeError) as caught:
         search.predict(X)
+    assert "no estimator to predict with: it could not" in str(caught.value.__cause__)
 
 
 def test_failures_are_reported_again_after_a_resume(tmp_path):

@@ -136,7 +136,7 @@ class Memory(Campaign):
     """One job at one of ten levels."""
 
     count = 10 * 22
-    short = 0
+    short = 4
     apart = True
     needs = "/proc/self/statm"
     seconds = 2 * PATIENCE
@@ -151,10 +151,12 @@ class Memory(Campaign):
     def attempt(self, seed: int) -> str:
         name = self.names[seed % len(self.names)]
         job, room = self.jobs[name], LEVELS[seed // len(self.names) % len(LEVELS)]
-        if name not in self.warm:  # libraries are loaded, functions compiled
+        if name not in self.warm:
+            # Libraries are loaded, functions compiled; at the full size, since other code may be at
+            # work there, and the C library ends a process without memory for a library's own data.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                job.run(job.make(*job.small))
+                job.run(job.make(*job.shape))
             self.warm.add(name)
         start = multiprocessing.get_context("fork")
         here, there = start.Pipe()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 import contextlib
 import json
+import math
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar
 
 from tools.attack import campaign
 
@@ -97,11 +99,14 @@ class Tally:
         Number of the attempt -> what happened, in one line.
     seconds : float
         How long it took.
+    asked : int
+        Number of attempts that were to be made; fewer are made where time runs out.
     """
 
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: dict[int, str] = field(default_factory=dict)
     seconds: float = 0.0
+    asked: int = 0
 
     @property
     def tried(self) -> int:
@@ -118,11 +123,14 @@ class Tally:
     def report(self, name: str) -> str:
         """Counts, and how to repeat what failed."""
         counts = ", ".join(f"{n:,} {outcome}" for outcome, n in self.outcomes.most_common())
+        cut = f" of {self.asked:,}" if self.tried < self.asked else ""
         lines = [
-            f"{name}: {self.tried:,} attempts in {self.seconds:,.0f} s: {counts or 'none held'}; "
-            f"{len(self.failures):,} failed."
+            f"{name}: {self.tried:,}{cut} attempts in {self.seconds:,.0f} s: "
+            f"{counts or 'none held'}; {len(self.failures):,} failed."
         ]
         lines += [f"  {seed}: {what}" for seed, what in sorted(self.failures.items())[:SHOWN]]
+        if more := sorted(self.failures)[SHOWN:]:
+            lines.append(f"  and {', '.join(map(str, more))}")
         if self.failures:
             lines.append(
                 f"  To repeat one: python -m tools.attack {name} --case {min(self.failures)}"
@@ -141,67 +149,142 @@ def in_process(name: str, seeds: Iterable[int], folder: Path) -> Tally:
     return tally
 
 
-def isolated(name: str, seeds: range, jobs: int = 1) -> Tally:
-    """Run attempts in processes of their own, with limits; one that dies is replaced."""
-    tally = Tally()
+def isolated(
+    name: str, seeds: range, jobs: int = 1, seconds: float = math.inf, tally: Tally | None = None
+) -> Tally:
+    """Run attempts in processes of their own, with limits; one that dies is replaced.
+
+    No attempt begins after so many seconds. What is raised here by a signal ends all processes; a
+    ``tally`` that was passed then holds what came of the attempts until then.
+    """
+    tally = Tally() if tally is None else tally
+    tally.asked = len(seeds)
     began = time.monotonic()
-    parts = [seeds[k::jobs] for k in range(jobs)]
+    fleet = _Fleet(name, began + seconds)
+    results: queue.Queue[Result | None] = queue.Queue()
+
+    def run(part: range) -> None:
+        try:
+            for result in fleet.survive(part):
+                results.put(result)
+        finally:
+            results.put(None)
+
     with ThreadPoolExecutor(jobs) as pool:
-        for results in pool.map(lambda part: list(_survive(name, part)), parts):
-            for seed, outcome, failure in results:
-                tally.take(seed, outcome, failure)
-    tally.seconds = time.monotonic() - began
+        running = [pool.submit(run, seeds[k::jobs]) for k in range(jobs)]
+        try:
+            left = jobs
+            while left:
+                result = results.get()
+                if result is None:
+                    left -= 1
+                else:
+                    tally.take(*result)
+        finally:
+            tally.seconds = time.monotonic() - began
+            fleet.stop()
+    for worker in running:
+        worker.result()  # whatever went wrong in the runner itself
     return tally
 
 
 Result = tuple[int, str | None, str | None]
 
 
-def _survive(name: str, seeds: range) -> Iterator[Result]:
-    """Results of all attempts, whatever happens to the processes that make them."""
-    seconds = campaign(name).seconds
-    while len(seeds):
-        done = 0
-        died = "no process could be started"
-        for line in _watched(name, seeds, seconds):
-            if isinstance(line, str):
-                died = line
-                break
-            yield line
-            done += 1
-        seeds = seeds[done:]
-        if len(seeds):  # the next one killed it
-            yield seeds[0], None, died
-            seeds = seeds[1:]
+class _Fleet:
+    """The processes that make the attempts of a campaign.
+
+    Each has a session of its own: Ctrl-C reaches only this process, and what an attempt has started
+    ends together with it.
+    """
+
+    def __init__(self, name: str, until: float) -> None:
+        self._name = name
+        self._until = until
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """End what is running and start nothing more."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _end(process)
+
+    def survive(self, seeds: range) -> Iterator[Result]:
+        """Results of all attempts, whatever happens to the processes that make them."""
+        while len(seeds) and time.monotonic() < self._until:
+            done = 0
+            died: str | None = "no process could be started"
+            for line in self._watched(seeds):
+                if not isinstance(line, tuple):
+                    died = line
+                    break
+                yield line
+                done += 1
+            seeds = seeds[done:]
+            if died is None or self._stopped:
+                return
+            if len(seeds):  # the next one killed it
+                yield seeds[0], None, died
+                seeds = seeds[1:]
+
+    def _watched(self, seeds: range) -> Iterator[Result | str | None]:
+        """Results of one process as they come; last, why it ended: None if time is over."""
+        command = [sys.executable, "-m", "tools.attack.runner", self._name]
+        command += [str(part) for part in (seeds.start, seeds.stop, seeds.step)]
+        command += [str(self._until - time.monotonic())]
+        with (
+            tempfile.TemporaryFile() as errors,
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        ):
+            process = self._start([*command, folder], errors)
+            if process is None:
+                return
+            lines: queue.Queue[bytes] = queue.Queue()
+            assert process.stdout is not None
+            reader = threading.Thread(target=_forward, args=(process.stdout, lines), daemon=True)
+            reader.start()
+            patience = START
+            try:
+                while line := lines.get(timeout=patience):
+                    result = json.loads(line)
+                    yield None if result is None else tuple(result)
+                    patience = campaign(self._name).seconds
+            except queue.Empty:
+                yield f"took longer than {patience:g} s"
+            else:
+                code = process.wait()
+                errors.seek(0)
+                last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+                yield f"the process ended with {_ending(code)} {' '.join(last)}".strip()
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+                    _end(process)
+                process.wait()
+                process.stdout.close()
+
+    def _start(self, command: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes] | None:
+        """A process that :meth:`stop` ends; none after it."""
+        with self._lock:
+            if self._stopped:
+                return None
+            process = subprocess.Popen(
+                command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+            )
+            self._running.add(process)
+            return process
 
 
-def _watched(name: str, seeds: range, seconds: float) -> Iterator[Result | str]:
-    """Results of one process as they come; last, why there are no more."""
-    command = [sys.executable, "-m", "tools.attack.runner", name]
-    command += [str(part) for part in (seeds.start, seeds.stop, seeds.step)]
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors)
-        lines: queue.Queue[bytes] = queue.Queue()
-        assert process.stdout is not None
-        reader = threading.Thread(target=_forward, args=(process.stdout, lines), daemon=True)
-        reader.start()
-        patience = START
-        try:
-            while line := lines.get(timeout=patience):
-                seed, outcome, failure = json.loads(line)
-                yield seed, outcome, failure
-                patience = seconds
-        except queue.Empty:
-            yield f"took longer than {patience:g} s"
-        else:
-            code = process.wait()
-            errors.seek(0)
-            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
-            yield f"the process ended with {_ending(code)} {' '.join(last)}".strip()
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those of its group that it has left behind."""
+    if not hasattr(os, "killpg"):  # a system without groups
+        process.kill()
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _forward(source: Iterable[bytes], lines: queue.Queue[bytes]) -> None:
@@ -242,16 +325,22 @@ def _limit_memory(more: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """One process of a campaign: print the result of every attempt as a line of JSON."""
-    name, *numbers = arguments
+    """One process of a campaign: print the result of every attempt as a line of JSON.
+
+    A last line "null" says that time was over before all attempts were made.
+    """
+    name, start, stop, step, seconds, folder = arguments
+    until = time.monotonic() + float(seconds)
     results = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what the attempts print is no result
-    with tempfile.TemporaryDirectory() as folder:
-        attacker = campaign(name)(Path(folder))
-        for k, seed in enumerate(range(*map(int, numbers))):
-            results.write(json.dumps([seed, *_one(attacker, seed)]) + "\n")
-            if k == 0:  # libraries are loaded, functions compiled
-                _limit_memory(attacker.memory)
+    attacker = campaign(name)(Path(folder))
+    for k, seed in enumerate(range(int(start), int(stop), int(step))):
+        if time.monotonic() > until:
+            results.write("null\n")
+            return
+        results.write(json.dumps([seed, *_one(attacker, seed)]) + "\n")
+        if k == 0:  # libraries are loaded, functions compiled
+            _limit_memory(attacker.memory)
 
 
 if __name__ == "__main__":

@@ -26,16 +26,21 @@ from sklearn.utils import check_random_state
 from tamiz.base import Selection, json_ready
 from tamiz.display import axes, between, frames, number, pvalue_text
 from tamiz.evaluation.inference import UNKNOWN, Interval, quantile, wilson
-from tamiz.evaluation.resampling import SAMPLINGS, ResampledTable, fit_to_the_end, run_jobs
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
+from tamiz.search.resampling import (
+    SAMPLINGS,
+    ResampledTable,
+    fit_to_the_end,
+    mask_and_names,
+    run_jobs,
+)
 from tamiz.validation import (
     check_level,
     checked,
     fittable,
     instance_of,
     integer_from,
-    names_for,
     number_of_jobs,
     one_of,
     optional,
@@ -102,33 +107,6 @@ def _read_one(item: Any) -> tuple[np.ndarray, list[str]] | None:
     if isinstance(item, Selection) or hasattr(item, "get_support") or hasattr(item, "steps"):
         return mask_and_names(item)
     return None
-
-
-def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:
-    """The mask and the names of a Selection, a fitted selector, or a pipeline with one."""
-    if isinstance(fitted, Selection):
-        return fitted.support, list(fitted.names)
-    step = selecting_step(fitted)
-    mask = np.asarray(step.get_support(), dtype=bool)
-    if n_features is not None and len(mask) != n_features:
-        raise ValueError(
-            f"{type(step).__name__} chose among {len(mask)} features, but X has {n_features}: an "
-            "earlier step of the pipeline changes them. Apply that step to X first."
-        )
-    names = getattr(step, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
-    return mask, names_for(None if names is None else [str(n) for n in names], len(mask))
-
-
-def selecting_step(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline that selects features."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    for step in reversed(steps):
-        if hasattr(step, "get_support"):
-            return step
-    raise TypeError(
-        f"{type(estimator).__name__} has no get_support: it does not select features. Use a "
-        "selector of tamiz or of scikit-learn, or a pipeline that has one."
-    )
 
 
 @checked(

@@ -447,6 +447,8 @@ def gamma_from(word: str, X: Matrix, weight: Array | None = None) -> float:
     if word == "auto":
         return 1.0 / X.shape[1]
     if weight is not None and np.ptp(weight) > 0:
+        # in units of a power of two: exact, and products with squares of X stay within float64
+        weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
         total = float(weight.sum()) * X.shape[1]
         mean = float((weight @ X).sum()) / total
         if sparse.issparse(X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +29,7 @@ FREE, BOUNDED, SUPPORT = "free support vectors", "bounded support vectors", "sup
 _RINGS = {FREE: ("o", 95), BOUNDED: ("D", 75), SUPPORT: ("o", 95)}
 
 
-class MachinePlot:
+class MachinePlot(ABC):
     """Base of the mixins: the samples to draw, the plane, and the axes.
 
     A machine with support vectors offers them by :meth:`_support_marks`, one whose decision values
@@ -124,12 +125,13 @@ class MachinePlot:
         weights = getattr(self, "coef_", None)
         return None if weights is None else np.asarray(weights)[0]
 
+    @abstractmethod
     def _counts(self, X: np.ndarray, y: Any) -> list[str]:
         """What the title says of the samples."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _draw(self, plane: Plane, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
-        raise NotImplementedError
+        """Draw the machine and its samples; ``slack`` adds the lines to the margins."""
 
     def _ring(self, ax: Any, plane: Plane, label: str, vectors: Any, X: Any, y: Any) -> None:
         """Marks around support vectors."""
@@ -148,8 +150,9 @@ class MachinePlot:
         heights = self._heights(X, y)
         return np.column_stack([points, _looked_up(vectors, X, heights)])
 
+    @abstractmethod
     def _heights(self, X: np.ndarray, y: Any) -> np.ndarray:
-        raise NotImplementedError
+        """Second coordinate of the samples where only one feature is drawn."""
 
 
 class ClassifierPlot(MachinePlot):

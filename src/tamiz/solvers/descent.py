@@ -43,8 +43,8 @@ _RESCUES = 50
 _RIDGE = 1e-11
 _EPS = float(np.finfo(np.float64).eps)
 
-#: Steps over fewer variables, or with fewer threads, are taken by one thread. A share of a pass
-#: costs about what 150 variables cost: the best number of shares grows with the root of them.
+#: Steps over fewer variables, or with fewer threads, are taken by one thread. A part of a pass
+#: costs about what 150 variables cost: the best number of parts grows with the root of them.
 _TEAM_VARIABLES = 4096
 _TEAM_THREADS = 4
 _SHARE_COST = 150
@@ -117,7 +117,7 @@ class _Pairs:
     def __init__(self, K: np.ndarray, copies: int):
         self.of = K, diagonal(K), copies
         self.diag = self.of[1]
-        self.seconds = {1: 0.0}  # of a step, by the number of shares
+        self.seconds = {1: 0.0}  # of a step, by the number of parts
         self.runs = 0
 
     def run(self, point: BoxPoint, tol: float, max_steps: int) -> tuple[int, int, float, float]:
@@ -127,30 +127,30 @@ class _Pairs:
         if size < _TEAM_VARIABLES or most < _TEAM_THREADS:
             return self._steps(1, point, tol, max_steps)
         if most not in self.seconds:
-            for shares in (1, most):  # compiles or loads, if need be
-                self._steps(shares, point, tol, 0)
+            for parts in (1, most):  # compiles or loads, if need be
+                self._steps(parts, point, tol, 0)
             self.seconds = {1: 0.0, most: 0.0}
         total = 0
         while True:
             trial = self.runs % _TRIAL_EVERY
             steps = max_steps - total
             if trial < 2:
-                shares, steps = (1, most)[trial], min(steps, _TRIAL_STEPS)
+                parts, steps = (1, most)[trial], min(steps, _TRIAL_STEPS)
             else:
-                shares = min(self.seconds, key=self.seconds.__getitem__)
+                parts = min(self.seconds, key=self.seconds.__getitem__)
             start = perf_counter()
-            code, done, low, high = self._steps(shares, point, tol, steps)
-            self.seconds[shares] = (perf_counter() - start) / max(1, done)
+            code, done, low, high = self._steps(parts, point, tol, steps)
+            self.seconds[parts] = (perf_counter() - start) / max(1, done)
             self.runs += 1
             total += done
             if code != RUNNING or total >= max_steps:
                 return code, total, low, high
 
     def _steps(
-        self, shares: int, point: BoxPoint, tol: float, steps: int
+        self, parts: int, point: BoxPoint, tol: float, steps: int
     ) -> tuple[int, int, float, float]:
-        if shares > 1:
-            return run_pairs_in_team(shares, *self.of, point, tol, steps)
+        if parts > 1:
+            return run_pairs_in_team(parts, *self.of, point, tol, steps)
         found: tuple[int, int, float, float] = run_pairs(*self.of, point, tol, steps)
         return found
 

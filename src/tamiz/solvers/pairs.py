@@ -27,7 +27,7 @@ CONVERGED, RUNNING, STALLED, UNBOUNDED = range(4)
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 _SHORT, _LONG = 128, 512  # blocks of the passes, for few and for many samples
 _MANY = 3000
-_LANE = 16  # numbers of a team's arrays that no two threads share a cache line of
+_LANE = 16  # numbers of a team's arrays of which no two threads have one cache line in common
 _PATIENCE = 2**21  # looks at a leader who says nothing: some milliseconds
 _FAR = 1e37
 _LEAST_CURVATURE = 1e-12
@@ -52,7 +52,7 @@ def run_pairs(K, diag, copies, point, tol, max_steps, rows=None, ready=None, tea
 
     With ``rows`` (a ``RowSource`` of :mod:`tamiz.kernels.compiled`) the rows of ``K`` are filled
     when they are needed, and ``ready`` says which are. With a ``team`` others do
-    their shares of the passes.
+    their parts of the passes.
     """
     b, g, lower, upper = point
     n = K.shape[0]
@@ -251,15 +251,15 @@ def _block_gain(g, down, row, diag, base, low):  # type: ignore[no-untyped-def]
 
 # ---------------------------------------------------------------------------------------- a team
 #
-# ``team``: up, down, and the arrays ``signs`` (int64) and ``values`` (float64). Part 0 of them is
+# ``team``: up, down, and the arrays ``signs`` (int64) and ``values`` (float64). Lane 0 of them is
 # what the leader says: the number of the pass (odd: gains, even: update), i, j; the gradient of i
-# or the step. Part 1 + t belongs to share t of the blocks: the last pass that somebody took it in,
+# or the step. Lane 1 + t belongs to part t of the blocks: the last pass that somebody took it in,
 # the last one it was done in, where a block is; two results.
 
 
 @njit(cache=True, nogil=True)
 def _help(t: Any, K: Any, diag: Any, copies: Any, g: Any, team: Any, patience: Any) -> None:
-    """Do share ``t`` of every pass until the leader ends, or says nothing for too long.
+    """Do part ``t`` of every pass until the leader ends, or says nothing for too long.
 
     What has not begun is done by the leader, so nobody waits for a thread that sleeps.
     """
@@ -275,22 +275,22 @@ def _help(t: Any, K: Any, diag: Any, copies: Any, g: Any, team: Any, patience: A
             idle += 1
             continue
         seen, idle = number, 0
-        _share(t, number, K, diag, copies, g, block, team)
+        _do_part(t, number, K, diag, copies, g, block, team)
 
 
 @njit(cache=True, nogil=True)
-def _share(
+def _do_part(
     t: Any, number: Any, K: Any, diag: Any, copies: Any, g: Any, block: Any, team: Any
 ) -> None:
-    """Do share ``t`` of a pass, unless somebody has begun it or the pass is over."""
+    """Do part ``t`` of a pass, unless somebody has begun it or the pass is over."""
     up, down, signs, values = team
     own = _LANE * (1 + t)
     if not _claim(signs, own, number - 1, number):
         return
     n = K.shape[0]
     total = copies * ((n + block - 1) // block)
-    shares = len(signs) // _LANE - 1
-    first, last = total * t // shares, total * (t + 1) // shares
+    parts = len(signs) // _LANE - 1
+    first, last = total * t // parts, total * (t + 1) // parts
     i, j = signs[1], signs[2]
     if number % 2 == 1:
         gain, where = _best_gain(first, last, g, down, K[i % n], diag, i % n, values[0], block)
@@ -304,14 +304,14 @@ def _share(
 
 @njit(cache=True, nogil=True)
 def _lead(K: Any, diag: Any, copies: Any, g: Any, block: Any, team: Any) -> None:
-    """Announce the next pass, do a share of it and what nobody has begun, and wait for the rest."""
+    """Announce the next pass, do a part of it and what nobody has begun, and wait for the rest."""
     signs = team[2]
     number = signs[0] + 1
-    shares = len(signs) // _LANE - 1
+    parts = len(signs) // _LANE - 1
     _store_release(signs, 0, number)
-    for t in range(shares):
-        _share(t, number, K, diag, copies, g, block, team)
-    for t in range(shares):
+    for t in range(parts):
+        _do_part(t, number, K, diag, copies, g, block, team)
+    for t in range(parts):
         while _load_acquire(signs, _LANE * (1 + t) + 1) != number:
             pass
 
@@ -360,7 +360,7 @@ class _End(Event):
 
 
 def run_pairs_in_team(
-    shares: int,
+    parts: int,
     K: np.ndarray,
     diag: np.ndarray,
     copies: int,
@@ -368,8 +368,8 @@ def run_pairs_in_team(
     tol: float,
     max_steps: int,
 ) -> tuple[int, int, float, float]:
-    """:func:`run_pairs` with passes divided into ``shares``; the steps are the same to the bit."""
-    signs = np.zeros((1 + shares) * _LANE, dtype=np.int64)
+    """:func:`run_pairs` with passes divided into ``parts``; the steps are the same to the bit."""
+    signs = np.zeros((1 + parts) * _LANE, dtype=np.int64)
     allowed = np.empty((2, len(point.b)), dtype=np.float32)
     team = allowed[0], allowed[1], signs, np.zeros(len(signs))
     end = _End(signs)
@@ -386,7 +386,7 @@ def run_pairs_in_team(
         finally:
             end.set()
 
-    found = run_tiles(member, shares, stop=end, max_items=1)[0]
+    found = run_tiles(member, parts, stop=end, max_items=1)[0]
     assert found is not None
     return found
 

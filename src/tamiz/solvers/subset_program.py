@@ -29,7 +29,7 @@ from scipy.optimize import Bounds, linprog
 from tamiz.solvers.l1_programs import divided, units
 from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
 
-_EXACT = 1e-8  # relative gap of the machine on a subset
+_EXACT = 1e-8  # relative duality gap of the machine on a subset
 
 
 class SubsetProgram(NamedTuple):

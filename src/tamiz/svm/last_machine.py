@@ -20,8 +20,8 @@ def machine_has(method: str) -> Any:
     """Make a method available if the last machine has it, or the one to come if none is fitted."""
 
     def check(self: Any) -> bool:
-        to_be = self._machine_to_be()
-        getattr(getattr(self, "estimator_", to_be), method)
+        machine = self._last_machine() if hasattr(self, "support_") else self._machine_to_be()
+        getattr(machine, method)
         return True
 
     return available_if(check)
@@ -52,7 +52,7 @@ class LastMachineSelector(Selector):
         check_is_fitted(self, "support_")
         if not hasattr(self, "estimator_"):
             self._machine_to_be()  # which may have a better sentence
-            raise AttributeError("there is no estimator to predict with.")
+            raise AttributeError("there is no estimator to predict with: it could not be fitted.")
         return self.estimator_
 
     @machine_has("predict")

@@ -250,8 +250,12 @@ class Point:
 
 def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Progress) -> Estimate:
     """Minimise up to the fraction ``tol`` of the objective."""
-    point = Point(problem)
-    n = problem.X.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # a step beyond float64 is none: stalled
+        return _newton_steps(Point(problem), tol, max_steps, progress)
+
+
+def _newton_steps(point: Point, tol: float, max_steps: int, progress: Progress) -> Estimate:
+    n = point.X.shape[0]
     status, step = "max_iter", 0
     try:
         for step in range(min(max_steps, _MAX_STEPS) + 1):

@@ -219,7 +219,10 @@ class MILPSVM(SparseLinearMachine):
         return SubsetLimits.checked(uses, limits, kinds, units)
 
     def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
-        raise NotImplementedError  # the machines share their features: _fit_machines fits them all
+        """One machine alone; several are fitted together, with the same features."""
+        (fit,) = self._fit_machines([problem])
+        assert fit is not None
+        return fit
 
     def _fit_machines(self, problems: list[BinaryProblem]) -> list[LinearFit | None]:
         begun = time.monotonic()

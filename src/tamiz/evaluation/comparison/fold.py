@@ -29,10 +29,10 @@ from tamiz.evaluation.comparison.setting import (
 )
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
-from tamiz.evaluation.resampling import fit_to_the_end
 from tamiz.evaluation.scaler import preparing_steps
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
+from tamiz.search.resampling import fit_to_the_end
 from tamiz.search.splits import Split
 from tamiz.validation import Labels, check_class_weight, refuse_interrupted
 

@@ -14,10 +14,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from tamiz.evaluation.comparison.fold import rank_whole, run_unit
 from tamiz.evaluation.comparison.result import Comparison, by_other_folds
 from tamiz.evaluation.comparison.setting import WHOLE, Ranking, Setting, Stopped
-from tamiz.evaluation.resampling import preferred_workers
 from tamiz.runtime.checkpoint import Journal
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
+from tamiz.search.resampling import preferred_workers
 from tamiz.validation import UnscaledWarning
 
 

@@ -21,11 +21,11 @@ from sklearn.utils import check_random_state
 from tamiz.base import Stopwatch, json_ready
 from tamiz.display import axes, between, frames, pvalue_text
 from tamiz.evaluation.inference import Interval, clopper_pearson
-from tamiz.evaluation.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
 from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
+from tamiz.search.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
 from tamiz.search.splits import Split, dividing, make_splits
 from tamiz.validation import (
     check_level,

@@ -21,7 +21,6 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.metrics._scorer import _BaseScorer
 
-from tamiz.evaluation.resampling import fit_to_the_end, preferred_workers, rows_for
 from tamiz.evaluation.tuning.grid import Grid, lasting_text, shown, with_params
 from tamiz.evaluation.tuning.result import Cell
 from tamiz.runtime.checkpoint import Journal, digest, identity
@@ -29,6 +28,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import fit_arguments, last_step
+from tamiz.search.resampling import fit_to_the_end, preferred_workers, rows_for
 from tamiz.search.splits import Split
 from tamiz.svm.kernel_machine import KernelMachine
 from tamiz.svm.path.problem import Doubt

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
+from tamiz.base import Selection
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import last_step
-from tamiz.validation import as_vector, guess_task, inner_fit, refuse_interrupted
+from tamiz.validation import as_vector, guess_task, inner_fit, names_for, refuse_interrupted
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -127,6 +128,33 @@ def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
         machine.fit(*data, **arguments)
     refuse_interrupted(machine)
     return machine
+
+
+def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:
+    """The mask and the names of a Selection, a fitted selector, or a pipeline with one."""
+    if isinstance(fitted, Selection):
+        return fitted.support, list(fitted.names)
+    step = selecting_step(fitted)
+    mask = np.asarray(step.get_support(), dtype=bool)
+    if n_features is not None and len(mask) != n_features:
+        raise ValueError(
+            f"{type(step).__name__} chose among {len(mask)} features, but X has {n_features}: an "
+            "earlier step of the pipeline changes them. Apply that step to X first."
+        )
+    names = getattr(step, "feature_names_in_", getattr(fitted, "feature_names_in_", None))
+    return mask, names_for(None if names is None else [str(n) for n in names], len(mask))
+
+
+def selecting_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline that selects features."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    for step in reversed(steps):
+        if hasattr(step, "get_support"):
+            return step
+    raise TypeError(
+        f"{type(estimator).__name__} has no get_support: it does not select features. Use a "
+        "selector of tamiz or of scikit-learn, or a pipeline that has one."
+    )
 
 
 def preferred_workers(*estimators: Any) -> str:
