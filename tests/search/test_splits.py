@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
-from tamiz.search import ForwardSelection
-from tamiz.search.splits import HoldOut, make_splits
+from tamiz.search import ForwardSelection, TimeFolds
+from tamiz.search.splits import HoldOut, inner_splits, make_splits
 
 X = np.zeros((20, 2))
 y = np.repeat([0, 1], 10)
@@ -89,3 +98,142 @@ def test_fewer_samples_than_folds():
         ForwardSelection(Ridge(), cv=5).fit(few, [0.5, 1.0])
     with pytest.raises(ValueError, match="y holds one class only"):
         ForwardSelection(cv=5).fit(few, [1, 1])
+
+
+# ------------------------------------------------------------------------------ order and groups
+
+
+def naive_time_folds(times, n_splits, past_only, gap):
+    """Blocks by a plain loop: as many samples in each as equal cuts give, no time cut in two."""
+    n_blocks = max(2, n_splits + past_only)
+    distinct = sorted(set(times))
+    block, before = {}, 0
+    for place, moment in enumerate(distinct):
+        count = times.count(moment)
+        wanted = int((before + count / 2) * n_blocks / len(times))
+        wanted = max(wanted, n_blocks - len(distinct) + place)
+        last = block[distinct[place - 1]] if place else -1
+        block[moment] = min(wanted, last + 1)
+        before += count
+    for k in range(n_blocks - n_splits, n_blocks):
+        inside = [m for m in distinct if block[m] == k]
+        first, last = distinct.index(inside[0]), distinct.index(inside[-1])
+        learned = set(distinct[: max(0, first - gap)])
+        if not past_only:
+            learned |= set(distinct[last + gap + 1 :])
+        yield (
+            [i for i, t in enumerate(times) if t in learned],
+            [i for i, t in enumerate(times) if t in inside],
+        )
+
+
+@pytest.mark.parametrize("past_only", [True, False])
+def test_time_folds_equal_plain_loops(past_only):
+    rng = np.random.default_rng(3)
+    tried = 0
+    while tried < 100:
+        times = rng.integers(0, rng.integers(3, 30), rng.integers(6, 40)).tolist()
+        n_splits, gap = int(rng.integers(1, 5)), int(rng.integers(0, 2))
+        splitter = TimeFolds(n_splits, past_only=past_only, gap=gap)
+        try:
+            found = list(splitter.split(np.zeros((len(times), 1)), None, times))
+        except ValueError:
+            continue
+        expected = list(naive_time_folds(times, n_splits, past_only, gap))
+        assert equal(found, [(np.array(a), np.array(b)) for a, b in expected])
+        assert len(found) == splitter.get_n_splits()
+        tried += 1
+
+
+def test_time_folds_learn_from_the_past_and_cut_no_time_in_two():
+    times = np.repeat(np.array(["2024-03", "2024-01", "2024-02", "2024-05"], "datetime64[M]"), 5)
+    for train, test in TimeFolds(3).split(np.zeros((20, 1)), None, times):
+        assert times[train].max() < times[test].min()
+        assert not set(times[train]) & set(times[test])
+
+
+@pytest.mark.parametrize(
+    ("params", "rows", "sentence"),
+    [
+        ({"n_splits": 5}, 5, "need 6 different times; there are 5"),
+        ({"n_splits": 0}, 9, "n_splits=0 must be"),
+        ({"gap": -1}, 9, "gap=-1 must be"),
+        ({"n_splits": 2, "gap": 5}, 9, "gap=5 leaves nothing to learn from"),
+    ],
+)
+def test_time_folds_refuse(params, rows, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        list(TimeFolds(**params).split(np.zeros((rows, 1))))
+
+
+def test_a_number_of_folds_keeps_groups_together():
+    groups = np.arange(20) // 2
+    for classifier, target in ((True, y), (False, y * 1.5)):
+        for train, test in make_splits(4, X, target, classifier, 0, groups):
+            assert not set(groups[train]) & set(groups[test])
+    with pytest.raises(ValueError, match="cv=4 folds need 4 groups; there are 2"):
+        make_splits(4, X, y, True, 0, np.arange(20) % 2)
+
+
+def test_hold_out_keeps_groups_together():
+    groups = np.arange(20) // 4
+    [(train, test)] = make_splits(HoldOut(0.4), X, y, True, 0, groups)
+    assert len(test) == 8 and not set(groups[train]) & set(groups[test])
+
+
+TRAIN = np.arange(30)
+LABELS = np.arange(40) % 2
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(5), TimeFolds(4), TimeSeriesSplit(3, gap=2)])
+def test_inner_splits_of_a_series_learn_from_the_past(cv):
+    found = inner_splits(cv, TRAIN, LABELS, 3, True, 0)
+    assert len(found) == 3
+    for train, test in found:
+        assert train.max() < test.min() and test.max() <= TRAIN.max()
+
+
+def test_inner_splits_follow_times_that_are_not_sorted():
+    times = np.random.default_rng(0).permutation(40)
+    for train, test in inner_splits(TimeFolds(4), TRAIN, LABELS, 3, True, 0, times):
+        assert times[train].max() < times[test].min() and set(test) <= set(TRAIN)
+
+
+def test_inner_splits_of_a_short_series_are_fewer_or_none():
+    cv = TimeSeriesSplit(5, test_size=3)
+    assert len(inner_splits(cv, np.arange(10), LABELS, 5, True, 0)) == 2  # the first has one class
+    assert inner_splits(cv, np.arange(3), LABELS, 5, True, 0) == []
+
+
+@pytest.mark.parametrize("cv", [3, GroupKFold(3), LeaveOneGroupOut()])
+def test_inner_splits_keep_groups_together(cv):
+    groups = np.arange(40) // 5
+    found = inner_splits(cv, TRAIN, LABELS, 3, True, 0, groups)
+    assert len(found) == 3
+    for train, test in found:
+        assert not set(groups[train]) & set(groups[test]) and set(test) <= set(TRAIN)
+
+
+def test_inner_splits_of_listed_splits_are_the_others_cut_down():
+    cv = PredefinedSplit(np.arange(40) // 10)
+    outer = list(cv.split())
+    for given in (cv, outer):
+        found = inner_splits(given, outer[0][0], LABELS, 5, True, 0, others=outer[1:])
+        assert len(found) == 3
+        for (train, test), (_, other) in zip(found, outer[1:], strict=True):
+            assert np.array_equal(test, other)
+            assert set(train) == set(outer[0][0]) - set(other)
+
+
+def test_inner_splits_of_folds_in_order_stay_in_order():
+    found = inner_splits(KFold(5), TRAIN, LABELS, 3, True, 0)
+    assert equal(found, list(KFold(3).split(TRAIN)))
+    shuffled = inner_splits(KFold(5, shuffle=True), TRAIN, LABELS, 3, True, 0)
+    assert all(np.diff(test).max() > 1 for _, test in shuffled)
+
+
+def test_inner_splits_without_one_class():
+    labels = np.r_[np.zeros(20, int), np.ones(20, int)]
+    found = inner_splits(TimeSeriesSplit(4), TRAIN, labels, 4, True, 0)
+    assert 0 < len(found) < 4
+    assert all(len(np.unique(labels[train])) == 2 for train, _ in found)

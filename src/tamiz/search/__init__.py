@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tamiz.search.exhaustive import ExhaustiveSearch
     from tamiz.search.genetic import GeneticSearch
     from tamiz.search.sequential import BackwardElimination, ForwardSelection
-    from tamiz.search.splits import HoldOut
+    from tamiz.search.splits import HoldOut, TimeFolds
 
 __all__ = [
     "BackwardElimination",
@@ -22,6 +22,7 @@ __all__ = [
     "GeneticSearch",
     "HoldOut",
     "SimulatedAnnealing",
+    "TimeFolds",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -33,6 +34,6 @@ __getattr__, __dir__ = lazy_names(
         ".exhaustive": "ExhaustiveSearch",
         ".genetic": "GeneticSearch",
         ".sequential": "BackwardElimination ForwardSelection",
-        ".splits": "HoldOut",
+        ".splits": "HoldOut TimeFolds",
     },
 )

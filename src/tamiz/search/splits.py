@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import (
     BaseCrossValidator,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
     ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
 )
 from sklearn.utils.multiclass import type_of_target
 
-from tamiz.validation import check_split, folds, optional
+from tamiz.validation import as_vector, check_split, folds, integer_from, optional
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -30,7 +41,7 @@ class HoldOut(BaseCrossValidator):
     Parameters
     ----------
     test_size : float or int, default=0.3
-        Fraction, or number, of samples held out.
+        Fraction, or number, of samples held out; of groups, where samples have groups.
     stratify : bool, default=True
         Keep the proportions of the classes in both parts, where there are classes.
     random_state : int, RandomState or None, default=None
@@ -53,7 +64,14 @@ class HoldOut(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
-        """Yield the one split, indices of the samples to learn from and of those held out."""
+        """Yield the one split, indices of the samples to learn from and of those held out.
+
+        Samples of one group stay together; the proportions of the classes then follow the groups.
+        """
+        if groups is not None:
+            grouped = GroupShuffleSplit(1, test_size=self.test_size, random_state=self.random_state)
+            yield from grouped.split(X, y, groups)
+            return
         with np.errstate(invalid="ignore"):  # it turns all numbers into integers
             discrete = y is not None and not type_of_target(y).startswith("continuous")
         kind = StratifiedShuffleSplit if self.stratify and discrete else ShuffleSplit
@@ -63,6 +81,95 @@ class HoldOut(BaseCrossValidator):
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits, one."""
         return 1
+
+
+class TimeFolds(BaseCrossValidator):
+    """Splits in the order of time: learn from the past, judge by what came after.
+
+    The samples are cut into blocks of about equal size by their times, never between samples of
+    one time. Each block but the first is judged once, by what was learned from the blocks before
+    it. Times are passed as ``groups``, which every level of a nested evaluation divides with the
+    samples; without them the rows are in the order of time.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of blocks that are judged.
+    past_only : bool, default=True
+        Learn from what came before a block only. If False, also from what came after it (blocked
+        cross-validation), and the first block is judged, too.
+    gap : int, default=0
+        Number of different times beside a judged block that are not learned from, on both sides.
+        It keeps samples apart whose values overlap in time, such as moving averages (purging).
+
+    See Also
+    --------
+    tamiz.compare : Its inner folds keep the order of time as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.search import TimeFolds
+    >>> for train, test in TimeFolds(2, gap=1).split(np.zeros((6, 1))):
+    ...     print(train.tolist(), test.tolist())
+    [0] [2, 3]
+    [0, 1, 2] [4, 5]
+    """
+
+    def __init__(self, n_splits: int = 5, *, past_only: bool = True, gap: int = 0):
+        self.n_splits = n_splits
+        self.past_only = past_only
+        self.gap = gap
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield the positions of the samples to learn from and of those to judge by.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The samples.
+        y : ignored
+            Not used.
+        groups : array of shape (n_samples,), optional
+            The times: numbers or dates. By default the rows are in the order of time.
+        """
+        n_splits = integer_from(1)("n_splits", self.n_splits)
+        gap = integer_from(0)("gap", self.gap)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        times = np.arange(n) if groups is None else as_vector(groups)
+        if len(times) != n:
+            raise ValueError(f"groups holds {len(times)} times, X has {n} rows.")
+        n_blocks = max(2, n_splits + bool(self.past_only))
+        distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
+        if len(distinct) < n_blocks:
+            raise ValueError(
+                f"{n_splits} splits in the order of time need {n_blocks} different times; there "
+                f"are {len(distinct)}. Use fewer splits."
+            )
+        block = _blocks(counts, n_blocks)
+        for k in range(n_blocks - n_splits, n_blocks):
+            first, last = np.flatnonzero(block == k)[[0, -1]]
+            learned = moment < first - gap
+            if not self.past_only:
+                learned |= moment > last + gap
+            if not learned.any():
+                raise ValueError(
+                    f"gap={gap} leaves nothing to learn from beside block {k} of {n_blocks}; use "
+                    "a smaller one, or fewer splits."
+                )
+            yield np.flatnonzero(learned), np.flatnonzero((moment >= first) & (moment <= last))
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+
+def _blocks(counts: np.ndarray, n_blocks: int) -> np.ndarray:
+    """The block of each time, by its number of samples: about equal blocks, none of them empty."""
+    place = np.arange(len(counts))
+    middle = (np.cumsum(counts) - counts / 2) * n_blocks / counts.sum()
+    block = np.clip(middle.astype(np.intp), n_blocks - len(counts) + place, place)
+    return np.minimum.accumulate(block - place) + place  # no block is passed over
 
 
 def make_splits(
@@ -81,7 +188,8 @@ def make_splits(
     seed : int
         For splitters whose ``random_state`` is None though they are random.
     groups : array, optional
-        For splitters that keep groups of samples together.
+        Samples of one group are never in both parts; for splitters that look at groups, and for
+        a number of folds.
     """
     cv = dividing("cv", cv)
     if isinstance(cv, str):
@@ -104,6 +212,8 @@ def make_splits(
     if state is None and getattr(cv, "shuffle", True):
         np_state = np.random.RandomState(seed % 2**32)
         cv = _with_state(cv, np_state)
+    if isinstance(cv, int) and groups is not None:
+        cv = _grouped(cv, classifier, groups)
     checked = check_cv(cv, y, classifier=classifier)
     listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
     given = checked.cv if listed else checked.split(X, y, groups)
@@ -118,3 +228,130 @@ def _with_state(cv: Any, state: np.random.RandomState) -> Any:
     seeded = copy.copy(cv)
     seeded.random_state = state
     return seeded
+
+
+def _grouped(n_folds: int, classifier: bool, groups: Any, seed: int | None = None) -> Any:
+    """Folds that keep groups together, the classes in proportion."""
+    n_groups = len(np.unique(as_vector(groups)))
+    if n_groups < n_folds:
+        raise ValueError(f"cv={n_folds} folds need {n_folds} groups; there are {n_groups}.")
+    kind = StratifiedGroupKFold if classifier else GroupKFold
+    return kind(n_folds) if seed is None else kind(n_folds, shuffle=True, random_state=seed)
+
+
+def shuffled_folds(n_folds: int, classifier: bool, seed: int, groups: Any = None) -> Any:
+    """Folds drawn at random, the classes in proportion, groups together."""
+    if groups is not None:
+        return _grouped(n_folds, classifier, groups, seed)
+    kind = StratifiedKFold if classifier else KFold
+    return kind(n_folds, shuffle=True, random_state=seed)
+
+
+#: Splits without an order of the samples: inside a part of them, shuffled folds do as well. Those
+#: of groups are made again by the groups.
+_UNORDERED = (
+    GroupKFold,
+    GroupShuffleSplit,
+    HoldOut,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedShuffleSplit,
+)
+
+
+def inner_splits(
+    cv: Any,
+    train: np.ndarray,
+    y: np.ndarray,
+    n_folds: int,
+    classifier: bool,
+    seed: int,
+    groups: Any = None,
+    others: Sequence[Split] = (),
+) -> list[Split]:
+    """Splits of a training part that keep the structure of those that it comes from.
+
+    A splitter that follows the order of the samples (of time, say) divides the training part in
+    the same way; splits that were listed one by one are cut down to it; anything else becomes
+    shuffled folds, the classes in proportion and groups together. There are fewer splits if
+    samples, classes or groups are too few, or none at all.
+
+    Parameters
+    ----------
+    cv : int, "loo", splitter, iterable of splits
+        What divides all samples.
+    train : array of int
+        Positions of the samples of the training part.
+    y, groups : arrays
+        Targets and groups of all samples.
+    n_folds : int
+        Number of splits, at most.
+    classifier : bool
+        Whether ``y`` holds classes.
+    seed : int
+        For what is shuffled.
+    others : list of (train, test)
+        The other splits that ``cv`` made of all samples.
+
+    Returns
+    -------
+    splits : list of (train, test)
+        Positions among all samples.
+    """
+    inside = None if groups is None else groups[train]
+    found: list[Split] = []
+    if isinstance(cv, PredefinedSplit) or not (_is_unordered(cv) or hasattr(cv, "split")):
+        found = _cut_down(others, train)[:n_folds]
+    elif _is_unordered(cv):
+        most = len(train) if inside is None else len(np.unique(inside))
+        if classifier:
+            most = min(most, int(np.unique(y[train], return_counts=True)[1].max()))
+        if most >= 2:
+            splitter = shuffled_folds(min(n_folds, most), classifier, seed, inside)
+            found = _divided(splitter, train, y, inside)
+    else:
+        found = _in_the_same_way(cv, train, y, inside, n_folds, seed)
+    if classifier:
+        found = [(a, b) for a, b in found if len(np.unique(y[a])) > 1]
+    return [(a, b) for a, b in found if len(a) and len(b)]
+
+
+def _is_unordered(cv: Any) -> bool:
+    """Whether shuffled folds have all the structure of such splits."""
+    if isinstance(cv, (int, str, *_UNORDERED)):
+        return True
+    return isinstance(cv, (KFold, StratifiedKFold)) and cv.shuffle
+
+
+def _divided(splitter: Any, train: np.ndarray, y: np.ndarray, groups: Any) -> list[Split]:
+    splits = splitter.split(np.zeros((len(train), 1)), y[train], groups)
+    return [(train[a], train[b]) for a, b in splits]
+
+
+def _in_the_same_way(
+    cv: Any, train: np.ndarray, y: np.ndarray, groups: Any, n_folds: int, seed: int
+) -> list[Split]:
+    """The splits of the same splitter; of fewer if the samples are too few for so many."""
+    splitter = copy.copy(cv)
+    if getattr(cv, "random_state", 0) is None:
+        splitter = _with_state(cv, np.random.RandomState(seed % 2**32))
+    if not hasattr(cv, "n_splits"):
+        return _divided(splitter, train, y, groups)
+    for splitter.n_splits in range(n_folds, 0, -1):
+        try:
+            return _divided(splitter, train, y, groups)
+        except ValueError:
+            continue
+    return []
+
+
+def _cut_down(splits: Sequence[Split], train: np.ndarray) -> list[Split]:
+    """What is left of other splits in a training part."""
+    cut = [(np.intersect1d(a, train), np.intersect1d(b, train)) for a, b in splits]
+    return [(a, b) for a, b in cut if len(a) and len(b)]

@@ -127,7 +127,9 @@ def compare(
     sizes : list of int, optional
         Numbers of features; 1, 2, 3, 5, 8, 12, 20, ... up to 200 by default.
     cv : int, splitter, "loo" or list of splits, default=10
-        Number of folds, stratified for classes, or what makes the splits.
+        Number of folds, stratified for classes, or what makes the splits. Inner splits keep its
+        structure: what follows the order of the samples (``TimeSeriesSplit``,
+        :class:`tamiz.search.TimeFolds`, folds that are not shuffled) does so inside, too.
     repeats : int, default=3
         How often the folds are drawn anew.
     scoring : str or scorer, optional
@@ -155,7 +157,8 @@ def compare(
     task : {"auto", "classification", "regression"}, default="auto"
         What ``y`` holds. "auto": floats with a fractional part are numbers.
     groups : array of shape (n_samples,), optional
-        Samples of one group, such as one patient, are never in both parts.
+        Samples of one group, such as one patient, are never in both parts, at any level. For
+        :class:`tamiz.search.TimeFolds`, the times.
     sample_weight : array of shape (n_samples,), optional
         Positive weights for the judges that take them and for the error. Selectors do without.
     class_weight : dict or "balanced", optional
@@ -372,6 +375,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         rule=given.rule,
         seed=0,
         raising=given.error_score == "raise",
+        cv=given.cv,
         groups=data.groups,
         weight=data.weight,
         units=data.units,

@@ -25,7 +25,6 @@ from tamiz.evaluation.comparison.setting import (
     Ranking,
     Setting,
     Stopped,
-    inner_splits,
 )
 from tamiz.evaluation.judges import PerFeature, nothing_selected, resolved
 from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
@@ -379,17 +378,15 @@ def _inner(setting: Setting, name: str, part: OuterSplit, failures: Failures) ->
 
 
 def _inner_parts(setting: Setting, part: OuterSplit) -> list[Split]:
+    """The inner splits, with so many samples of each part as are used."""
     seed = setting.seed_of("inner", part.repeat, part.fold)
-    groups = None if setting.groups is None else setting.groups[part.train]
-    y = setting.y[part.train]
-    inside = inner_splits(y, setting.inner, setting.task, seed, groups)
-    most = setting.limits.inner
+    y, most = setting.y, setting.limits.inner
     return [
         (
-            part.train[a[some_rows(y[a], most, setting.task, seed)]],
-            part.train[b[some_rows(y[b], most, setting.task, seed)]],
+            a[some_rows(y[a], most, setting.task, seed)],
+            b[some_rows(y[b], most, setting.task, seed)],
         )
-        for a, b in inside
+        for a, b in setting.inside(part)
     ]
 
 

@@ -13,16 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import LeaveOneOut
 
 from tamiz.evaluation.judges import ErrorMetric
-from tamiz.search.splits import Split, make_splits
+from tamiz.search.splits import Split, inner_splits, make_splits, shuffled_folds
 from tamiz.validation import integers_from
 
 #: Without ``sizes``: about three steps to a factor of four, up to this many.
@@ -60,20 +54,6 @@ def plan_parts(
     return parts
 
 
-def inner_splits(y: np.ndarray, n_folds: int, task: str, seed: int, groups: Any) -> list[Split]:
-    """Folds of a training part; fewer if samples, classes or groups are too few, or none at all."""
-    most = len(y) if groups is None else len(np.unique(groups))
-    if task == "classification":
-        most = min(most, int(np.unique(y, return_counts=True)[1].max()))
-    if most < 2:
-        return []
-    splitter = _splitter(min(n_folds, most), task, seed, groups)
-    splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
-    if task == "classification":
-        splits = [(a, b) for a, b in splits if len(np.unique(y[a])) > 1]
-    return [(a, b) for a, b in splits if len(a) and len(b)]
-
-
 #: The check of ``sizes``.
 numbers_of_features = integers_from(1, "numbers of features", "[1, 5, 20, 100]")
 
@@ -108,20 +88,7 @@ def _folds(n_folds: int, y: np.ndarray, task: str, seed: int, groups: Any) -> An
                 f"{labels.tolist()[int(counts.argmin())]!r} has {least}. Use cv={least}, or leave "
                 "this class out or merge it with another."
             )
-    if groups is not None and len(np.unique(groups)) < n_folds:
-        raise ValueError(
-            f"cv={n_folds} folds need {n_folds} groups; there are {len(np.unique(groups))}."
-        )
-    return _splitter(n_folds, task, seed, groups)
-
-
-def _splitter(n_folds: int, task: str, seed: int, groups: Any) -> Any:
-    if groups is not None:
-        if task == "classification":
-            return StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        return GroupKFold(n_folds, shuffle=True, random_state=seed)
-    kind = StratifiedKFold if task == "classification" else KFold
-    return kind(n_folds, shuffle=True, random_state=seed)
+    return shuffled_folds(n_folds, task == "classification", seed, groups)
 
 
 def _varies(cv: Any) -> bool:
@@ -251,6 +218,7 @@ class Setting:
     rule: str
     seed: int
     raising: bool
+    cv: Any = None  # what divides the samples
     groups: np.ndarray | None = None
     weight: np.ndarray | None = None  # of the samples
     units: list[np.ndarray] | None = None  # columns of X that are one feature; None: each is one
@@ -279,6 +247,19 @@ class Setting:
     def key_of(self, columns: np.ndarray) -> bytes:
         """A short name of a subset of the columns."""
         return hashlib.blake2b(columns.tobytes(), digest_size=12).digest()
+
+    def inside(self, part: OuterSplit) -> list[Split]:
+        """The inner splits of a training part, which keep the structure of the outer ones."""
+        others = [
+            (one.train, one.test)
+            for one in self.parts
+            if one.repeat == part.repeat and one.fold != part.fold
+        ]
+        seed = self.seed_of("inner", part.repeat, part.fold)
+        classifier = self.task == "classification"
+        return inner_splits(
+            self.cv, part.train, self.y, self.inner, classifier, seed, self.groups, others
+        )
 
     def seed_of(self, *what: Any) -> int:
         """A seed that depends on what it is for, and not on what else is run."""
