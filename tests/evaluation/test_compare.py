@@ -28,7 +28,7 @@ from sklearn.svm import SVC as PeerSVC
 import tests.naive.comparing as naive
 from tamiz import MRMR, SVC, FisherScore, compare
 from tamiz.evaluation import learning_curve_by_features
-from tamiz.evaluation.comparison.setting import Setting, inner_splits
+from tamiz.evaluation.comparison.setting import Setting
 
 FAST = {"baselines": (), "random_state": 0}
 
@@ -47,10 +47,12 @@ def folds(X, y, k=4, seed=0):
 def inner_of(found, splits, y, n_folds=3):
     """The inner splits of a run, as positions in the training parts."""
     who = SimpleNamespace(seed=found.seed)
-    return [
-        inner_splits(y[train], n_folds, "classification", Setting.seed_of(who, "inner", 0, k), None)
-        for k, (train, _) in enumerate(splits)
-    ]
+    inner = []
+    for k, (train, _) in enumerate(splits):
+        seed, others = Setting.seed_of(who, "inner", 0, k), splits[:k] + splits[k + 1 :]
+        parts = inner_splits(splits, train, y, n_folds, True, seed, others=others)
+        inner.append([(np.searchsorted(train, a), np.searchsorted(train, b)) for a, b in parts])
+    return inner
 
 
 # -------------------------------------------------------------------------------------- the oracle

@@ -78,6 +78,4 @@ def test_searches_and_tuning_keep_groups_together_with_a_number_of_folds():
     assert search.fit(X, y, groups=person).support_.tolist() == [True, False]
     assert search.fit(X, y).support_.tolist() == [False, True]
     known = tune(X, y, SVC(), {"gamma": [100.0]}, cv=5).best_error
-    assert (
-        known < 0.05 < 0.3 < tune(X, y, SVC(), {"gamma": [100.0]}, cv=5, groups=person).best_error
-    )
+    assert known < 0.1 < 0.3 < tune(X, y, SVC(), {"gamma": [100.0]}, cv=5, groups=person).best_error

@@ -225,6 +225,20 @@ def test_inner_splits_of_listed_splits_are_the_others_cut_down():
             assert set(train) == set(outer[0][0]) - set(other)
 
 
+def test_many_listed_splits_are_joined():
+    outer = list(LeaveOneOut().split(LABELS))
+    found = inner_splits(outer, outer[0][0], LABELS, 3, True, 0, others=outer[1:])
+    assert np.array_equal(np.concatenate([test for _, test in found]), np.arange(1, 40))
+    for train, test in found:
+        assert len(test) == 13 and set(train) == set(range(1, 40)) - set(test)
+    past = list(TimeFolds(8).split(LABELS))
+    found = inner_splits(past, past[-1][0], LABELS, 3, True, 0, others=past[:-1])
+    assert len(found) == 3 and all(train.max() < test.min() for train, test in found)
+    random = list(ShuffleSplit(5, test_size=0.5, random_state=0).split(LABELS))
+    found = inner_splits(random, random[0][0], LABELS, 3, True, 0, others=random[1:])
+    assert len(found) == 3
+
+
 def test_inner_splits_of_folds_in_order_stay_in_order():
     found = inner_splits(KFold(5), TRAIN, LABELS, 3, True, 0)
     assert equal(found, list(KFold(3).split(TRAIN)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -307,7 +308,7 @@ def inner_splits(
     inside = None if groups is None else groups[train]
     found: list[Split] = []
     if isinstance(cv, PredefinedSplit) or not (_is_unordered(cv) or hasattr(cv, "split")):
-        found = _cut_down(others, train)[:n_folds]
+        found = _cut_down(others, train, n_folds)
     elif _is_unordered(cv):
         most = len(train) if inside is None else len(np.unique(inside))
         if classifier:
@@ -351,7 +352,24 @@ def _in_the_same_way(
     return []
 
 
-def _cut_down(splits: Sequence[Split], train: np.ndarray) -> list[Split]:
-    """What is left of other splits in a training part."""
+def _cut_down(splits: Sequence[Split], train: np.ndarray, most: int) -> list[Split]:
+    """What is left of other splits in a training part.
+
+    Where there are more than ``most``, neighbours whose test parts have nothing in common become
+    one: their test parts are joined, and what none of them tests is learned from.
+    """
     cut = [(np.intersect1d(a, train), np.intersect1d(b, train)) for a, b in splits]
-    return [(a, b) for a, b in cut if len(a) and len(b)]
+    cut = [(a, b) for a, b in cut if len(a) and len(b)]
+    apart: list[Split] = []
+    tested = np.empty(0, dtype=np.intp)
+    for a, b in cut:
+        if not len(np.intersect1d(tested, b)):
+            apart.append((a, b))
+            tested = np.concatenate([tested, b])
+    if len(apart) < 2:
+        return cut[:most]
+    joined = []
+    for part in np.array_split(np.arange(len(apart)), min(most, len(apart))):
+        learned = reduce(np.intersect1d, [apart[k][0] for k in part])
+        joined.append((learned, np.sort(np.concatenate([apart[k][1] for k in part]))))
+    return joined
