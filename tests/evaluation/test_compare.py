@@ -29,6 +29,7 @@ import tests.naive.comparing as naive
 from tamiz import MRMR, SVC, FisherScore, compare
 from tamiz.evaluation import learning_curve_by_features
 from tamiz.evaluation.comparison.setting import Setting
+from tamiz.search.splits import inner_splits
 
 FAST = {"baselines": (), "random_state": 0}
 
