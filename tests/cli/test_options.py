@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 
+import tamiz
 import tamiz.cli
 import tamiz.data
 from tamiz.cli import options as opt
@@ -64,6 +66,64 @@ def test_select_says_that_rows_of_a_group_stay_on_one_side(loans, capsys):
     assert left.value.code == 0
     said = capsys.readouterr().err
     assert "rows of one group stay on one side of every split (40 groups)" in said
+
+
+@pytest.fixture
+def series(tmp_path):
+    """Shuffled rows of a series whose last part differs from the rest."""
+    rows = []
+    for k in RNG.permutation(120):
+        bad = int(RNG.random() < 0.5)
+        right = bad if k < 80 else 1 - bad
+        rows.append([f"2024-{1 + k // 28:02}-{1 + k % 28:02}", f"{k % 7}", f"{3 * right}.5", bad])
+    return write(tmp_path / "series.csv", ["day", "week", "income", "default"], rows)
+
+
+FAST = ["-m", "fisher", "--judge", "linear"]
+
+
+def test_select_learns_from_the_past(series, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["select", series, "--time", "day", "--cv", "2", *FAST, "--json"])
+    assert left.value.code == 0
+    out, said = capsys.readouterr()
+    assert "every split learns from the past" in said
+    assert "2 splits in the order of time" in said and "say --time" not in said
+    found = json.loads(out)
+    # blocks of 40: rows 40 to 79 are as before, rows 80 to 119 the other way round
+    assert found["plan"]["ordered"] is True and found["plan"]["repeats"] == 1
+    assert found["honest"]["error"] == pytest.approx(0.5)
+    with pytest.raises(SystemExit):
+        main(["select", series, "--cv", "2", *FAST])
+    assert "say --time 'day'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--groups", "week"], "--groups and --time cannot be combined"),
+        (["--repeats", "3"], "--repeats 3 does not go with --time"),
+    ],
+)
+def test_select_refuses_what_does_not_go_with_time(series, capsys, given, words):
+    with pytest.raises(SystemExit) as left:
+        main(["select", series, "--time", "day", *FAST, *given])
+    assert left.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_fit_and_tune_learn_from_the_past(series, tmp_path, capsys):
+    model = str(tmp_path / "m.tamiz")
+    with pytest.raises(SystemExit):
+        main(["fit", series, "--time", "day", "--cv", "2", "-s", model, "--json", "-q"])
+    card = json.loads(capsys.readouterr().out)
+    assert card["error"] == pytest.approx(0.5)
+    assert card["low"] == pytest.approx(1 - card["high"]) and card["low"] > 0.3  # 80 rows judged
+    about = tamiz.load(model).card["honest"]["how"]
+    assert about.startswith("2 splits in the order of time")
+    with pytest.raises(SystemExit):
+        main(["tune", series, "--time", "day", "--cv", "2", "--C", "1", "--json", "-q"])
+    assert json.loads(capsys.readouterr().out)["best_error"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_how_a_text_table_is_written(tmp_path):
@@ -136,8 +196,8 @@ def test_a_command_gets_its_reading():
 
 
 def test_streams_take_what_they_can():
-    given = opt.Reading(drop="a", groups="g", weights="3", encoding="utf-8").streamed()
-    assert given["drop"] == ["a", "g", 3] and given["encoding"] == "utf-8"
+    given = opt.Reading(drop="a", groups="g", time="t", weights="3", encoding="utf-8").streamed()
+    assert given["drop"] == ["a", "g", "t", 3] and given["encoding"] == "utf-8"
     with pytest.raises(UsageProblem, match="--no-stream"):
         opt.Reading(transpose=True).streamed()
 

@@ -280,3 +280,56 @@ def test_groups_and_weights_that_are_none(column, argument, words):
 def test_the_target_is_no_group():
     with pytest.raises(DataError, match=r"'y' cannot be the target and groups= at once"):
         load(frame(), "y", groups="y")
+
+
+# ------------------------------------------------------------------------------------------ times
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"2024-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(N)],
+        [f"{1 + k % 28}.{1 + k % 12}.{2000 + k // 2}" for k in range(N)],  # the day first
+        [f"{1 + k % 12}/{1 + k % 28}/{2000 + k // 2} 10:30" for k in range(N)],  # the month first
+        [f"2024-03-05T{k % 24:02}:{k:02}:07.5Z" for k in range(N)],
+        [f"2024-03-05 10:{k:02}+0{k % 9}:30" for k in range(N)],
+    ],
+)
+def test_dates_become_the_seconds_of_pandas(cells):
+    data = quietly(frame(when=cells), "y", time="when")
+    assert "when" not in data.feature_names
+    day_first = "." in cells[0] and "T" not in cells[0]
+    known = pd.to_datetime(pd.Series(cells), utc=True, dayfirst=day_first, format="mixed")
+    seconds = (known - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(seconds=1)
+    np.testing.assert_allclose(data.extras["time"], seconds, rtol=0, atol=1e-6)
+
+
+def test_numbers_and_moments_of_a_frame_are_times():
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N)[::-1], unit="D")
+    found = quietly(frame(when=days), "y", time="when").extras["time"]
+    assert (np.diff(found) == -86400).all()
+    assert quietly(frame(when=np.arange(N) / 4), "y", time="when").extras["time"][3] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([f"{1 + k % 12}/{1 + k % 12}/2024" for k in range(N)], "day or the month first"),
+        ([*["2024-02-28"] * (N - 1), "2024-02-30"], "'2024-02-30' is neither"),
+        (["soon"] * N, "'soon' is neither"),
+        ([*["2024-02-28"] * (N - 1), ""], "no value in 1 of 60 rows, and time="),
+        (np.r_[np.inf, np.arange(N - 1.0)], "time= needs finite numbers in column 'when'"),
+    ],
+)
+def test_times_that_are_none(cells, words):
+    with pytest.raises(DataError, match=words):
+        quietly(frame(when=cells), "y", time="when")
+
+
+def test_a_column_of_dates_is_suggested_as_time_unless_one_was_named():
+    table = frame(when=[f"2024-03-{1 + k % 28:02}" for k in range(N)], step=np.arange(N))
+    with pytest.warns(DataWarning, match="say time='when'"):
+        load(table, "y")
+    with pytest.warns(DataWarning) as caught:
+        load(table, "y", time="step")
+    assert not any("time=" in str(one.message) for one in caught)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from tamiz.data import Dataset
 
 _OPTIONS = {
-    **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task", "groups")},
-    **{name: f"--{name}" for name in ("weights", "labels", "decimal", "encoding", "missing")},
+    **{name: f"--{name}" for name in ("target", "columns", "drop", "keep", "task")},
+    **{name: f"--{name}" for name in ("groups", "time", "weights", "labels")},
+    **{name: f"--{name}" for name in ("decimal", "encoding", "missing")},
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
     **{name: f"--{name}" for name in ("cv", "scale", "scoring", "sizes", "repeats")},
     **{"time_budget": "--time-budget", "class_weight": "--class-weight", "n_jobs": "--jobs"},

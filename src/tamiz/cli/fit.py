@@ -114,7 +114,12 @@ def _parts(data: Any, cv: int, seed: int) -> Any:
     if cv == 0:
         return []
     cv = integer_from(2, of="folds")("cv", cv)
+    from tamiz.search.splits import TimeFolds
+
     task, groups = data.task or "classification", data.extras.get("groups")
+    times = data.extras.get("time")
+    if times is not None:
+        return plan_parts(TimeFolds(cv), 1, data.X, np.asarray(data.y), task, seed, times)
     return plan_parts(cv, 1, data.X, np.asarray(data.y), task, seed, groups)
 
 
@@ -144,6 +149,8 @@ def _honest(fitted: Any, pipeline: Any, data: Any, parts: Any) -> dict[str, Any]
     from tamiz.cli.calibration import out_of_fold
 
     how = f"{len(parts)}-fold cross-validation" + ", by groups" * ("groups" in data.extras)
+    if "time" in data.extras:
+        how = f"{len(parts)} splits in the order of time"
     y, weights = np.asarray(data.y), data.extras.get("weights")
     splits = [(part.train, part.test) for part in parts]
     found, values = out_of_fold(pipeline, data.X, y, splits, weights)
@@ -156,8 +163,10 @@ def _honest(fitted: Any, pipeline: Any, data: Any, parts: Any) -> dict[str, Any]
         errors = np.sqrt(errors).tolist()
     else:
         fitted.calibrate(values, y, how, weights)
-        n = float(weights.sum() ** 2 / (weights**2).sum())  # the effective number of rows
-        rate = float(np.average(loss, weights=weights))
+        tested = np.concatenate([test for _, test in splits])
+        counted = weights[tested]
+        n = float(counted.sum() ** 2 / (counted**2).sum())  # the effective number of rows
+        rate = float(np.average(loss[tested], weights=counted))
         ends = binomtest(round(rate * n), max(1, round(n))).proportion_ci(method="wilson")
         low, high = float(ends.low), float(ends.high)
     return {

@@ -55,6 +55,13 @@ Groups = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of times; the past is learned from, and what follows is judged by.",
+        rich_help_panel=_READING,
+    ),
+]
 Weights = Annotated[
     str | None, typer.Option(help="Column of weights of the rows.", rich_help_panel=_READING)
 ]
@@ -145,6 +152,7 @@ class Reading:
     role: Role = None
     task: Task = None
     groups: Groups = None
+    time: Time = None
     weights: Weights = None
     transpose: Transpose = False
     labels: Labels = None
@@ -166,6 +174,7 @@ class Reading:
             "keep": [name for one in self.keep or [] for name in split_list(one)] or None,
             "roles": _roles(self.role),
             "groups": name_or_position(self.groups),
+            "time": name_or_position(self.time),
             "weights": name_or_position(self.weights),
             "missing": None if self.missing is None else split_list(self.missing),
             "nrows": self.rows,
@@ -176,7 +185,8 @@ class Reading:
         if self.transpose:
             raise UsageProblem("--transpose reads a table as a whole; use it with --no-stream.")
         given = self.arguments()
-        aside = [column for key in ("groups", "weights") if (column := given.pop(key)) is not None]
+        beside = [given.pop(key) for key in ("groups", "time", "weights")]
+        aside = [column for column in beside if column is not None]
         given["drop"] = [*(given["drop"] or []), *aside] or None
         for name in ("transpose", "labels", "keep", "nrows"):
             del given[name]

@@ -139,6 +139,8 @@ def select(
     if not quiet and "groups" in dataset.extras:
         n_groups = len(set(dataset.extras["groups"].tolist()))
         tell(f"rows of one group stay on one side of every split ({n_groups:,} groups).")
+    if not quiet and "time" in dataset.extras:
+        tell("every split learns from the past and is judged by what came after.")
     study = run_study(
         dataset,
         quiet=quiet,

@@ -76,30 +76,31 @@ def _tuned(
     dataset: Any, grid: Any, cv: int, choose: str, search: str, seed: int, jobs: int, quiet: bool
 ) -> Any:
     """The cross-validated error of every cell of the grid, scaling inside the folds."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
     from sklearn.pipeline import Pipeline
 
     from tamiz.evaluation import tune as run
     from tamiz.evaluation.scaler import preparation
+    from tamiz.search.splits import TimeFolds, shuffled_folds
     from tamiz.svm import SVC, SVR
 
     machine = SVR() if dataset.task == "regression" else SVC()
     model = Pipeline([*preparation(dataset, "standard"), ("machine", machine)])
     # rows of a file are often sorted: folds are drawn at random, as in the other commands
-    groups = dataset.extras.get("groups")
-    grouped = (GroupKFold, StratifiedGroupKFold)
-    kinds = (KFold, StratifiedKFold) if groups is None else grouped
-    folds = kinds[dataset.task != "regression"]
+    groups, times = dataset.extras.get("groups"), dataset.extras.get("time")
+    if times is None:
+        folds = shuffled_folds(cv, dataset.task != "regression", seed, groups)
+    else:
+        folds = TimeFolds(cv)
     return run(
         dataset.X,
         dataset.y,
         model,
         grid,
-        cv=folds(cv, shuffle=True, random_state=seed),
+        cv=folds,
         choose=choose,
         search=search,
         sample_weight=dataset.extras.get("weights"),
-        groups=groups,
+        groups=groups if times is None else times,
         random_state=seed,
         n_jobs=jobs,
         verbose=0 if quiet else 1,

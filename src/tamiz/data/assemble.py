@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -120,7 +122,8 @@ def build(
     elif aside:
         kept = _not_aside(names, aside, judged, table.source)
         X, names = X[:, kept], [names[j] for j in kept]
-        report_aside([f for f in aside if f not in given and judged[f] != "leak"], judged, remarks)
+        unasked = [f for f in aside if f not in given and judged[f] != "leak"]
+        report_aside(unasked, judged, remarks, "time" in plan.beside)
     coded = encode is not None or sparse.issparse(X)
     levels = {f: texts[f].levels for f in names if f in texts} if coded else {}
     data = Dataset(
@@ -299,7 +302,7 @@ def _note_sparse(X: Any, roles: dict[str, str], names: list[str], remarks: Remar
         remarks.note("constant", columns, f"{len(empty)} columns are zero throughout.")
 
 
-# --------------------------------------------------------------------------- groups and weights
+# ----------------------------------------------------------------------- groups, weights, times
 
 
 def _column(table: RawTable, by_name: dict[str, Column], name: str) -> Column:
@@ -310,7 +313,7 @@ def _column(table: RawTable, by_name: dict[str, Column], name: str) -> Column:
 
 
 def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> np.ndarray:
-    """Groups or weights of the rows."""
+    """Groups, weights or times of the rows."""
     column = column if rows is None else column.take(rows)
     gone = int(column.missing().sum())
     if gone:
@@ -322,6 +325,8 @@ def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> n
         values = column.numbers()
         whole = not column.is_text and (values == np.floor(values)).all()
         return values.astype(np.int64) if whole else np.array(column.objects().tolist())
+    if key == "time":
+        return _times(column, source)
     values = column.numbers()
     if column.is_text or not np.isfinite(values).all() or not (values > 0).all():
         bad = column.levels[0] if column.is_text else plain_number(values[~(values > 0)][:1].sum())
@@ -330,6 +335,64 @@ def _beside(key: str, column: Column, rows: np.ndarray | None, source: str) -> n
             "name another column."
         )
     return np.array(values)
+
+
+#: Year, month, day; or two numbers and the year; with or without a time of the day.
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?:[T ](.+))?")
+_YEAR_LAST = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[T ](.+))?")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?")
+
+
+def _times(column: Column, source: str) -> np.ndarray:
+    """When the rows were: numbers as they are, dates as seconds."""
+    if not column.is_text:
+        values = np.array(column.numbers())
+        if np.isfinite(values).all():
+            return values
+        raise DataError(f"{source}: time= needs finite numbers in column {column.name!r}.")
+    assert column.codes is not None
+    levels = [level.strip() for level in column.levels]
+    pairs = [found.groups()[:2] for level in levels if (found := _YEAR_LAST.fullmatch(level))]
+    day_first = any(int(a) > 12 for a, _ in pairs)
+    month_first = any(int(b) > 12 for _, b in pairs)
+    if pairs and day_first == month_first:
+        raise DataError(
+            f"{source}: dates such as {levels[int(column.codes[0])]!r} in column {column.name!r} "
+            "can be read with the day or the month first; write them as 2024-12-31, for time=."
+        )
+    seconds = np.array([_seconds(level, day_first) for level in levels])
+    wrong = np.unique(column.codes[np.isnan(seconds[column.codes])])
+    if len(wrong):
+        raise DataError(
+            f"{source}: time= needs numbers or dates such as 2024-12-31 in column "
+            f"{column.name!r}, and {levels[int(wrong[0])]!r} is neither; name another column."
+        )
+    return seconds[column.codes]
+
+
+def _seconds(text: str, day_first: bool) -> float:
+    """Seconds since 1970 of a date, a time of the day if it has one; NaN if it is none."""
+    found, last = _YEAR_FIRST.fullmatch(text), _YEAR_LAST.fullmatch(text)
+    if found is not None:
+        year, month, day, clock = found.groups()
+    elif last is not None:
+        first, second, year, clock = last.groups()
+        day, month = (first, second) if day_first else (second, first)
+    else:
+        return np.nan
+    try:
+        moment = datetime.datetime(int(year), int(month), int(day or 1), tzinfo=datetime.UTC)
+    except ValueError:
+        return np.nan
+    if clock is None:
+        return moment.timestamp()
+    part = _CLOCK.fullmatch(clock.strip())
+    if part is None:
+        return np.nan
+    hours, minutes, rest, sign, ahead, minutes_ahead = part.groups()
+    passed = 3600 * int(hours) + 60 * int(minutes) + float(rest or 0)
+    offset = 3600 * int(ahead or 0) + 60 * int(minutes_ahead or 0)
+    return moment.timestamp() + passed - (-offset if sign == "-" else offset)
 
 
 # ------------------------------------------------------------------------------------ target

@@ -141,7 +141,7 @@ class Dataset:
         Columns of the file that are not in ``X``, and why.
     extras : dict
         Further arrays that came with the data, such as ``split`` (one entry for each row);
-        ``groups``, ``weights`` and ``samples`` (their names) if asked for.
+        ``groups``, ``weights``, ``time`` and ``samples`` (their names) if asked for.
     notes : list of str
         What was noticed or decided while reading.
     warnings : list of Finding

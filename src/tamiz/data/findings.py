@@ -490,19 +490,33 @@ def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:
     remarks.warn("leak", away, text)
 
 
-def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks) -> None:
-    """Columns that were set aside unasked: one warning, and a finding for each reason."""
+def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, timed: bool) -> None:
+    """Columns that were set aside unasked: one warning, and a finding for each reason.
+
+    ``timed``: a column of times was named, so that none is suggested.
+    """
     by_role: dict[str, list[str]] = {}
     for feature in unasked:
         by_role.setdefault(roles[feature], []).append(feature)
     if not by_role:
         return
     reasons = {role: f"{listed(those)} ({ASIDE[role]})" for role, those in by_role.items()}
+    dates = by_role.get("date", [])
+    when = (
+        f" If what is known early has to predict what comes later, say time={dates[0]!r}: the past "
+        "is learned from, and what follows is judged by."
+        if dates and not timed
+        else ""
+    )
     remarks.alarms.append(
         f"Not used as features: {', '.join(reasons.values())}. Keep one with "
-        f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'."
+        f"roles={{{unasked[0]!r}: 'numeric'}} or 'categorical'.{when}"
     )
     remarks.found += [
-        Finding(role, tuple(those), f"Not used as features: {reasons[role]}.")
+        Finding(
+            role,
+            tuple(those),
+            f"Not used as features: {reasons[role]}.{when if role == 'date' else ''}",
+        )
         for role, those in by_role.items()
     ]

@@ -44,6 +44,7 @@ from tamiz.validation import (
     **WRITTEN,
     labels=optional(file_or_dict),
     groups=optional(one_column),
+    time=optional(one_column),
     weights=optional(one_column),
     keep=optional(some_columns),
     encode=one_of(*ENCODINGS, None),
@@ -70,6 +71,7 @@ def load(
     labels: Any = None,
     groups: Any = None,
     weights: Any = None,
+    time: Any = None,
     leaks: str = "keep",
     keep: Any = None,
     download: bool | None = None,
@@ -123,6 +125,9 @@ def load(
     groups, weights : str or int, optional
         Columns that are no features: which rows belong together, and what each counts. They are in
         ``extras["groups"]`` and ``extras["weights"]``; weights are positive.
+    time : str or int, optional
+        Column that is no feature and says when each row was, as a number or a date: in
+        ``extras["time"]``, dates as seconds. Evaluations then learn from the past only.
     leaks : {"keep", "drop"}, default="keep"
         What becomes of features that alone give the target, (nearly) without error: kept, with a
         warning, or set aside. Their role is "leak" either way.
@@ -163,7 +168,11 @@ def load(
         )
     options = Options(
         target, columns, drop, nrows, separator, decimal, encoding, header, missing,
-        beside={k: c for k, c in (("groups", groups), ("weights", weights)) if c is not None},
+        beside={
+            key: column
+            for key, column in (("groups", groups), ("weights", weights), ("time", time))
+            if column is not None
+        },
         transpose=transpose, labels=labels,
     )  # fmt: skip
     entry = None if not isinstance(source, str) or transpose else _named(source)

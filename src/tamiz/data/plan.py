@@ -37,7 +37,7 @@ class Options:
     encoding: str | None = None
     header: bool | None = None
     missing: Sequence[str] | None = None
-    beside: dict[str, Any] = field(default_factory=dict)  # "groups", "weights": name or position
+    beside: dict[str, Any] = field(default_factory=dict)  # groups, weights, time: which columns
     transpose: bool = False  # features in rows, samples in columns
     n_features: int | None = None  # of a LIBSVM file
     labels: Any = None  # of a transposed table: a file, or a mapping from samples

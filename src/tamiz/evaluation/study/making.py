@@ -53,6 +53,7 @@ from tamiz.evaluation.study.predictions import (
 from tamiz.evaluation.study.result import Study, make_pipeline_for
 from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
+from tamiz.search.splits import TimeFolds
 from tamiz.validation import (
     check_resume,
     checked,
@@ -111,7 +112,8 @@ def make_study(
     Parameters
     ----------
     dataset : Dataset
-        From :func:`tamiz.data.load`. ``extras`` may hold "groups" and "weights" of the rows.
+        From :func:`tamiz.data.load`. ``extras`` may hold "groups", "weights" and the "time" of the
+        rows; with times, everything is learned from the past and judged by what came after.
     methods : list of str, optional
         Names of methods (:mod:`tamiz.evaluation.methods`); those that fit into the time by default.
     judges : str or list of str, optional
@@ -166,7 +168,7 @@ def make_study(
     stop = StopSign()
     with CompileWatch(compiled=stop.extend) as compiled:
         plan = _plan(problem, fixed, given, say)
-        free = fixed == Fixed(time_budget=time_budget)
+        free = fixed == Fixed(time_budget=time_budget, ordered=fixed.ordered)
         budget = time_budget or (1.4 * DEFAULT_BUDGET if free else None)
         if budget is not None:
             left = budget - (watch.seconds - compiled.seconds if time_budget else 0.0)
@@ -193,6 +195,17 @@ def _read(given: Any) -> Fixed:
     if given.dataset.y is None:
         raise ValueError("a study needs a target; load the table with target=NAME.")
     methods, judges, sizes = given.methods, given.judges, given.sizes
+    ordered = "time" in given.dataset.extras
+    if ordered and "groups" in given.dataset.extras:
+        raise ValueError(
+            "groups= and time= cannot be combined: splits either keep groups together or follow "
+            "the order of time. Name one of them."
+        )
+    if ordered and (given.repeats or 1) > 1:
+        raise ValueError(
+            f"repeats={given.repeats} does not go with time=: splits in the order of time are "
+            "always the same."
+        )
     fixed = Fixed(
         None if methods is None else [find_method(name).name for name in methods],
         None if judges is None else [judges] if isinstance(judges, str) else list(judges),
@@ -201,6 +214,7 @@ def _read(given: Any) -> Fixed:
         given.repeats,
         given.time_budget,
         tuple([given.baselines] if isinstance(given.baselines, str) else given.baselines or ()),
+        ordered,
     )
     for judge in fixed.judges or ():
         judge_name(judge)
@@ -242,7 +256,7 @@ def _compare(
         [*plan.methods],
         judges,
         sizes=plan.sizes,
-        cv=plan.cv,
+        cv=TimeFolds(plan.cv) if plan.ordered else plan.cv,
         repeats=plan.repeats,
         scoring=measure.scoring,
         scale=given.scale,
@@ -252,7 +266,7 @@ def _compare(
         apparent=True if plan.apparent else "rank",
         baselines=given.baselines,
         task=problem.task,
-        groups=problem.groups,
+        groups=problem.times if plan.ordered else problem.groups,
         sample_weight=problem.weight,
         class_weight=measure.class_weight,
         feature_groups=problem.feature_groups,
@@ -332,6 +346,7 @@ class _Prepared:
     classes: list[str] | None  # names in the order of the codes; the positive one is the second
     positive: str | None
     groups: Any
+    times: Any
     weight: Any
     names: list[str]
 
@@ -360,6 +375,7 @@ class _Prepared:
             classes,
             None if chosen is None or classes is None else classes[1],
             data.extras.get("groups"),
+            data.extras.get("time"),
             data.extras.get("weights"),
             list(data.feature_names),
         )
@@ -562,9 +578,10 @@ def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
     """Whether the recommended pipeline does better than with shuffled labels."""
     best, params = study.recommended, study.params
     assert best is not None
-    if problem.groups is not None:
+    if problem.groups is not None or problem.times is not None:
+        alike = "rows of a group" if problem.times is None else "neighbours in time"
         study.notes.append(
-            "There is no permutation test: rows of a group are alike, and shuffled labels are not."
+            f"There is no permutation test: {alike} are alike, and shuffled labels are not."
         )
         return
     table = study.dataset.encode("onehot") if study.dataset.levels else study.dataset

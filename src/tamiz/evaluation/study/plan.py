@@ -87,6 +87,8 @@ class StudyPlan:
         Numbers of features.
     cv, repeats, inner : int
         Outer folds, how often they are drawn, folds inside each training part.
+    ordered : bool
+        Whether the folds follow the order of time, outside and inside.
     tune : str
         "fine" or "coarse" settings of the judges.
     limits : dict
@@ -105,6 +107,7 @@ class StudyPlan:
     cv: int = 5
     repeats: int = 3
     inner: int = 3
+    ordered: bool = False
     tune: str = "fine"
     limits: dict[str, Any] = field(default_factory=dict)
     apparent: bool = True
@@ -118,11 +121,14 @@ class StudyPlan:
     def describe(self) -> str:
         """A line for people."""
         repeats = "" if self.repeats == 1 else f" × {self.repeats} repeats"
+        folds, inside = "folds", "folds"
+        if self.ordered:
+            folds, inside = "splits in the order of time", "such splits"
         about = "a second" if self.seconds < 1.5 else f"{self.seconds:.0f} s"
         return (
             f"{len(self.methods)} methods × {len(self.judges)} judges × {len(self.sizes)} numbers "
-            f"of features, {self.cv} folds{repeats}, chosen inside by {self.inner} folds; about "
-            f"{about}"
+            f"of features, {self.cv} {folds}{repeats}, chosen inside by {self.inner} {inside}; "
+            f"about {about}"
         )
 
 
@@ -137,6 +143,7 @@ class Fixed:
     repeats: int | None = None
     time_budget: float | None = None
     baselines: Sequence[str] = field(default=("all",), compare=False)  # added to the methods
+    ordered: bool = False  # by the data: splits follow the order of time
 
 
 @dataclass
@@ -257,7 +264,9 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
     if fixed.cv is None and task == "classification":
         least = int(np.unique(y, return_counts=True)[1].min())
         cv = max(2, min(cv, least))
-    repeats = fixed.repeats or (4 if n < 200 else 3 if n < 700 else 2 if n < 2500 else 1)
+    repeats = fixed.repeats or (
+        1 if fixed.ordered or n >= 2500 else 4 if n < 200 else 3 if n < 700 else 2
+    )
     return StudyPlan(
         methods=methods,
         judges=judges,
@@ -265,6 +274,7 @@ def _first_plan(n: int, p: int, columns: int, y: np.ndarray, task: str, fixed: F
         cv=cv,
         repeats=repeats,
         inner=5 if n < 200 else 3,
+        ordered=fixed.ordered,
         limits={
             "judges": {
                 judge: _JUDGE_ROWS[judge_name(judge)]

@@ -198,7 +198,10 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
     if not columns or code == "skew" or not lang.has(key):
         return None
     names = [visible(name) for name in columns]
-    return lang(key, names=lang.listed(names), n=lang.count("column", len(names)), first=names[0])
+    values = {"names": lang.listed(names), "n": lang.count("column", len(names))}
+    if code == "date" and "time" not in data.extras:
+        values["when"] = names[0]
+    return lang(key, **values, first=names[0])
 
 
 # ------------------------------------------------------------------------------------- charts

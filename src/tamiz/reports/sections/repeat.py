@@ -98,6 +98,8 @@ def measured(page: Page) -> list[Markup]:
             metric=page.metric_inside,
         )
     ]
+    if study.plan is not None and study.plan.ordered:
+        texts.append(lang.rich("measured_time"))
     if found.metric == "balanced error":
         texts.append(lang.rich("measured_skewed" if params.get("skewed") else "measured_balanced"))
     if params.get("class_weight"):
