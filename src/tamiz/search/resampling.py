@@ -14,7 +14,14 @@ from tamiz.base import Selection
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
 from tamiz.search.judges import last_step
-from tamiz.validation import as_vector, guess_task, inner_fit, names_for, refuse_interrupted
+from tamiz.validation import (
+    as_vector,
+    check_groups,
+    guess_task,
+    inner_fit,
+    names_for,
+    refuse_interrupted,
+)
 
 
 def rows_for(machine: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
@@ -112,6 +119,90 @@ class Folds(Sampling):
             fold[dealt] = np.arange(table.n) % self.n_folds
             rows += [np.flatnonzero(fold != k) for k in range(self.n_folds)]
         return rows[:n]
+
+
+class Halves:
+    """Pairs of disjoint halves of the samples in which classes keep their proportions.
+
+    Pair ``b`` is a function of the seed and of ``b``, whatever is drawn besides. Samples of one
+    group are in the same half, or in none: an odd one of each class is dealt with those of others.
+
+    Parameters
+    ----------
+    table : ResampledTable
+        What to draw from.
+    groups : array of shape (n_samples,), optional
+        Which samples belong together. A group counts as one sample, of its most frequent class.
+    """
+
+    def __init__(self, table: ResampledTable, groups: Any = None):
+        self.members: list[np.ndarray] | None = None
+        self.strata, kind = table.strata, "sample"
+        if groups is not None:
+            codes = np.unique(check_groups(groups, table.n), return_inverse=True)[1]
+            self.members = [np.flatnonzero(codes == g) for g in range(int(codes.max()) + 1)]
+            stratum = np.empty(table.n, dtype=np.intp)
+            for k, rows in enumerate(table.strata):
+                stratum[rows] = k
+            usual = [int(np.bincount(stratum[rows]).argmax()) for rows in self.members]
+            strata = [np.flatnonzero(np.array(usual) == k) for k in range(len(table.strata))]
+            self.strata, kind = [units for units in strata if len(units)], "group"
+        least = min(self.strata, key=len)
+        if len(least) < 2:
+            rows = least if self.members is None else self.members[least[0]]
+            whose = (
+                ""
+                if table.y is None or len(table.strata) < 2
+                else f" of class {table.y[rows[0]]!r}"
+            )
+            raise ValueError(
+                f"there is only one {kind}{whose}; each half of a pair needs one. Add samples, or "
+                "leave that class out."
+            )
+
+    def pair(self, seed: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of both halves of pair ``b``, ascending."""
+        random = np.random.default_rng([seed, b])
+        first, second, rest = [], [], []
+        for units in self.strata:
+            mixed = random.permutation(units)
+            half = len(mixed) // 2
+            first.append(mixed[:half])
+            second.append(mixed[half : 2 * half])
+            rest.append(mixed[2 * half :])
+        mixed = random.permutation(np.concatenate(rest))
+        half = len(mixed) // 2
+        return self._rows([*first, mixed[:half]]), self._rows([*second, mixed[half : 2 * half]])
+
+    def _rows(self, parts: list[np.ndarray]) -> np.ndarray:
+        units = np.concatenate(parts)
+        if self.members is not None:
+            units = np.concatenate([self.members[unit] for unit in units])
+        return np.sort(units)
+
+
+def label_blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
+    """Positions within which labels may change places."""
+    if groups is None:
+        return [np.arange(len(labels))]
+    codes = np.unique(check_groups(groups, len(labels)), return_inverse=True)[1]
+    blocks = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
+    if all(len(np.unique(labels[block])) < 2 for block in blocks):
+        raise ValueError(
+            "groups: the labels are the same within every group, so that shuffling within groups "
+            "changes nothing."
+        )
+    return blocks
+
+
+def shuffle_within(
+    blocks: list[np.ndarray], labels: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """The labels, shuffled within each block."""
+    shuffled = labels.copy()
+    for block in blocks:
+        shuffled[block] = labels[random.permutation(block)]
+    return shuffled
 
 
 #: How to draw resamples, by name, with the fraction and the number of folds.

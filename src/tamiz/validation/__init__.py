@@ -73,6 +73,7 @@ from tamiz.validation.frames import (
 from tamiz.validation.groups import (
     Units,
     check_features,
+    check_groups,
     check_units,
     number_to_drop,
     values_by_name,
@@ -190,6 +191,7 @@ __all__ = [
     "check_fraction",
     "check_frame",
     "check_gamma",
+    "check_groups",
     "check_instance",
     "check_known_classes",
     "check_level",

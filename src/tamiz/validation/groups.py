@@ -51,6 +51,14 @@ class Units(NamedTuple):
         return np.bincount(unit[free], values[free], minlength=len(self.members))
 
 
+def check_groups(groups: Any, n_samples: int) -> np.ndarray:
+    """Which samples belong together: a vector with an entry for each."""
+    given = np.asarray(groups)
+    if given.shape != (n_samples,):
+        raise ValueError(f"groups has shape {given.shape}; it needs one for each of the samples.")
+    return given
+
+
 def number_to_drop(step: Any, left: int, least: int) -> int:
     """How many of ``left`` units leave now, so that ``least`` stay at any rate.
 

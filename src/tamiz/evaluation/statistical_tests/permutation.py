@@ -25,7 +25,14 @@ from tamiz.runtime.checkpoint import Journal, identity, stable_text
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
 from tamiz.search.judges import make_scorer
-from tamiz.search.resampling import ResampledTable, fit_to_the_end, rows_for, run_jobs
+from tamiz.search.resampling import (
+    ResampledTable,
+    fit_to_the_end,
+    label_blocks,
+    rows_for,
+    run_jobs,
+    shuffle_within,
+)
 from tamiz.search.splits import Split, dividing, make_splits
 from tamiz.validation import (
     check_level,
@@ -144,7 +151,7 @@ def permutation_test(
     labels = np.asarray(table.y)
     if len(np.unique(labels)) < 2:
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
-    blocks = _blocks(groups, labels)
+    blocks = label_blocks(groups, labels)
     journal = None
     if checkpoint is not None:
         about = _identity(estimator, table, groups, cv, scoring, random_state)
@@ -206,7 +213,7 @@ class _Shuffles:
         self.permuted = known[1 : self.wanted + 1]
         begun = len(self.permuted)
         shuffles = (
-            (_shuffled(labels, self.blocks, np.random.default_rng([self.work.seed, k])),)
+            (shuffle_within(self.blocks, labels, np.random.default_rng([self.work.seed, k])),)
             for k in range(begun, self.wanted)
         )
         with Progress("permutation test", verbose) as progress:
@@ -294,32 +301,6 @@ class _Work:
                 "another scoring."
             )
         return mean
-
-
-def _blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
-    """Positions within which labels may change places."""
-    if groups is None:
-        return [np.arange(len(labels))]
-    given = np.asarray(groups)
-    if given.shape != labels.shape:
-        raise ValueError(f"groups has shape {given.shape}; it needs one for each of the samples.")
-    codes = np.unique(given, return_inverse=True)[1]
-    blocks = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
-    if all(len(np.unique(labels[block])) < 2 for block in blocks):
-        raise ValueError(
-            "groups: the labels are the same within every group, so that shuffling within groups "
-            "changes nothing."
-        )
-    return blocks
-
-
-def _shuffled(
-    labels: np.ndarray, blocks: list[np.ndarray], random: np.random.Generator
-) -> np.ndarray:
-    shuffled = labels.copy()
-    for block in blocks:
-        shuffled[block] = labels[random.permutation(block)]
-    return shuffled
 
 
 def _pvalue(permuted: Any, score: float) -> float:

@@ -1,0 +1,727 @@
+r"""Stability selection: features that a selector takes in most halves of the samples.
+
+A selector is fitted to ``2B`` halves of the samples, drawn as ``B`` pairs of disjoint ones (Shah
+and Samworth, 2013), and takes ``q`` of ``p`` features in each. Feature ``j`` is kept if it was
+selected in a fraction ``Π(j) ≥ τ`` of the halves. :mod:`tamiz.discovery.bounds` says how many
+features are kept by mistake, at most and on average; here the bound is turned around: ``q``, or
+``τ``, follows from the error that is asked for.
+
+What a half gives is, for each feature, the size of the selection with which it comes in: its rank
+if the selector ranks, else the size of the selection that holds it. All features with sizes up to
+``q`` are the selection of ``q``, so that one fit gives the frequencies for every size up to ``q``.
+Along a penalty the size is that of the union of all selections so far.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from tamiz.base import Selector, Stopwatch, order_by
+from tamiz.discovery.bounds import ASSUMPTIONS, bound_at, count_of, largest_q, least_count
+from tamiz.display import axes, frames
+from tamiz.runtime.checkpoint import Journal, identity
+from tamiz.runtime.progress import Progress
+from tamiz.search.base import seeded, takes_missing
+from tamiz.search.judges import columns_of, fingerprint, names_columns
+from tamiz.search.resampling import (
+    Halves,
+    ResampledTable,
+    fit_to_the_end,
+    mask_and_names,
+    run_jobs,
+    selecting_step,
+)
+from tamiz.validation import (
+    N_JOBS,
+    as_vector,
+    check_frame,
+    check_resume,
+    check_X,
+    checked,
+    fittable,
+    integer_from,
+    refuse_no_jobs,
+    refused,
+    unchanged_on_error,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Names of the parameter that says how many features to select, the first that there is.
+_SIZE = ("n_features_to_select", "k", "max_features")
+_USUAL = 0.75  # the threshold where nothing says more
+
+
+class StabilitySelection(MetaEstimatorMixin, Selector):
+    """Select what a selector takes in most halves of the samples, with a bound on the mistakes.
+
+    The bound is on the expected number of features kept whose probability of being selected in a
+    half is at most q/p, that of a draw at random: features that the selector has no reason to
+    select. That these are the irrelevant ones is an assumption: it holds if the irrelevant features
+    are exchangeable and the selector is no worse than a draw at random (Meinshausen and Bühlmann),
+    and fails for an irrelevant feature that is correlated with a relevant one.
+
+    Parameters
+    ----------
+    selector : selector or pipeline
+        Any selector of tamiz or scikit-learn, or a pipeline with one. Its number of features
+        (``n_features_to_select``, ``k`` or ``max_features``) is set to q. It gets the columns in
+        another order in every half, so that features of equal score are taken at random, unless a
+        parameter may name columns by position.
+    pfer : float, optional
+        Asks for a bound of the expected number of features that are selected by mistake (the
+        per-family error rate). It is also a bound of the probability that there is any, and of the
+        false discovery rate. 1 if neither this nor ``fdr`` is given.
+    fdr : float, optional
+        Asks for the lowest threshold whose bound, divided by the number of features selected, is at
+        most this. The threshold looks at the data, so that this is a conservative estimate of the
+        false discovery rate and no proven bound of it; ``pfer=0.1`` is one, for a rate of 0.1.
+    threshold : float in (0.5, 1] or "auto", default="auto"
+        Fraction of the halves in which a feature must be selected. By default 0.75, or the least
+        that keeps ``pfer`` if q is given; with ``fdr`` it cannot be given.
+    n_features_per_subsample : int, "auto" or "own", default="auto"
+        Number q of features that are selected in each half. By default the largest that keeps
+        ``pfer`` at the threshold, at most half of the features; with ``fdr`` the square root of
+        0.8 p. With "own", and for selectors without a parameter for it, the selector decides: q is
+        then the mean number selected, which is known only afterwards and makes the bound an
+        estimate.
+    n_subsamples : int, default=100
+        Number of halves; an odd number is rounded up.
+    assumption : {"r-concave", "unimodal", "none"}, default="r-concave"
+        What the bound assumes of the distribution of the frequencies: see
+        :func:`stability_bound`. Fewer assumptions give larger bounds, hence fewer features.
+    penalty : dict of one parameter, optional
+        Selects along a path instead of by number: ``{"C": [0.01, 0.1, 1.0]}`` are values of a
+        parameter of the selector from the one that selects fewest features to the one that selects
+        most. A half selects the union along the path, as far as that has at most q features.
+    random_state : int, RandomState or None, default=None
+        Seed of the halves, and of a selector that has none.
+    n_jobs : int or None, default=None
+        Workers, as in joblib; the result does not depend on it.
+    checkpoint : str or path, optional
+        A file in which the selection of every half is written down as it comes.
+    resume : bool, default=False
+        Whether to go on from that file, perhaps to more subsamples than before.
+    verbose : bool or int, default=0
+        Whether to show progress.
+
+    Attributes
+    ----------
+    frequencies_ : array of shape (n_features,)
+        Fraction of the halves in which each feature is selected; also ``scores_``.
+    simultaneous_ : array of shape (n_features,)
+        Fraction of the pairs in which both halves select it.
+    threshold_ : float
+        The threshold; infinite if ``fdr`` is given and no threshold reaches it.
+    bound_ : float
+        Bound of the expected number of features selected by mistake.
+    q_ : float
+        Number of features selected in each half.
+    n_pairs_ : int
+        Number of pairs of halves, fewer than asked for after Ctrl-C.
+    entry_sizes_ : array of shape (2 n_pairs, n_features)
+        Size of the selection with which a feature comes in, in each half; 0 if it does not. Rows
+        2b and 2b + 1 are a pair.
+    status_ : {"finished", "interrupted"}
+        Whether all halves were used.
+    support_, ranking_, order_, scores_, selection_, n_features_in_
+        See :class:`tamiz.base.Selector`.
+
+    See Also
+    --------
+    tamiz.evaluation.stability_of : How much selections agree, without a bound.
+    stability_bound : The bound itself.
+
+    References
+    ----------
+    .. [1] N. Meinshausen, P. Bühlmann (2010). Stability selection. Journal of the Royal Statistical
+           Society B 72.
+    .. [2] R. D. Shah, R. J. Samworth (2013). Variable selection with error control: another look at
+           stability selection. Journal of the Royal Statistical Society B 75.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.discovery import StabilitySelection
+    >>> from tamiz.filters import FisherScore
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(100, 50))
+    >>> y = X[:, 3] + X[:, 7] + random.normal(size=100) > 0
+    >>> found = StabilitySelection(FisherScore(), pfer=0.5, random_state=0).fit(X, y)
+    >>> found.get_support(indices=True).tolist(), found.q_, round(found.bound_, 2)
+    ([3, 7], 8, 0.41)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "selector": [object],
+        "pfer": [None, Interval(Real, 0, None, closed="neither")],
+        "fdr": [None, Interval(Real, 0, 1, closed="neither")],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0.5, 1, closed="right")],
+        "n_features_per_subsample": [
+            StrOptions({"auto", "own"}),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+        "n_subsamples": [Interval(Integral, 2, None, closed="left")],
+        "assumption": [StrOptions(set(ASSUMPTIONS))],
+        "penalty": [None, dict],
+        "random_state": ["random_state"],
+        "n_jobs": N_JOBS,
+        "checkpoint": [None, str, HasMethods(["__fspath__"])],
+        "resume": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        selector: Any,
+        *,
+        pfer: float | None = None,
+        fdr: float | None = None,
+        threshold: float | str = "auto",
+        n_features_per_subsample: int | str = "auto",
+        n_subsamples: int = 100,
+        assumption: str = "r-concave",
+        penalty: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
+        verbose: bool | int = 0,
+    ):
+        self.selector = selector
+        self.pfer = pfer
+        self.fdr = fdr
+        self.threshold = threshold
+        self.n_features_per_subsample = n_features_per_subsample
+        self.n_subsamples = n_subsamples
+        self.assumption = assumption
+        self.penalty = penalty
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
+        """Select in halves of the samples, and keep what is selected in most of them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or dataframe of shape (n_samples, n_features)
+            Data, as the selector takes it.
+        y : array of shape (n_samples,), optional
+            Labels or numbers. Classes keep their proportions in every half.
+        groups : array of shape (n_samples,), optional
+            Samples of one group, such as those of a patient, are in the same half.
+
+        Returns
+        -------
+        self
+            Ctrl-C keeps the pairs of halves that are complete, if there are two or more; the bound
+            is that of those, and a warning says so.
+        """
+        with unchanged_on_error(self):
+            self._fit(X, y, groups)
+        return self
+
+    def _fit(self, X: Any, y: Any, groups: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        refuse_no_jobs(self.n_jobs)
+        check_resume(self.resume, self.checkpoint)
+        fittable("selector", self.selector)
+        table = self._check_data(X, y)
+        plan = self._plan(table.n_features)
+        halves = Halves(table, groups)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        journal = self._journal(table, groups, plan, seed)
+        try:
+            seed = seed if journal is None else int(journal.facts["seed"])
+            machine = seeded(clone(plan.selector), seed)
+            work = _Work(machine, table, plan.values, plan.q)
+            entries = self._run(work, halves, seed, plan.n_pairs, journal)
+        finally:
+            if journal is not None:
+                journal.close()
+        self._conclude(entries, plan, watch)
+
+    def _check_data(self, X: Any, y: Any) -> ResampledTable:
+        frame = check_frame(self, X, reset=True, min_samples=4)
+        if frame is None:
+            X = check_X(
+                self,
+                X,
+                reset=True,
+                accept_sparse=get_tags(self.selector).input_tags.sparse,
+                allow_nan=takes_missing(self.selector),
+                min_samples=4,
+            )
+        if y is None and get_tags(selecting_step(self.selector)).target_tags.required:
+            as_vector(y)
+        return ResampledTable(X, y)
+
+    def _plan(self, p: int) -> _Plan:
+        """The selector with its number of features, q and the threshold, as far as known now."""
+        prefix, step = _place(self.selector)
+        if self.pfer is not None and self.fdr is not None:
+            raise ValueError(
+                f"pfer={self.pfer} and fdr={self.fdr} ask for two things; leave one of them out."
+            )
+        if self.fdr is not None and self.threshold != "auto":
+            raise ValueError(
+                f"fdr={self.fdr} chooses the threshold; leave threshold={self.threshold} out, or "
+                "ask for a pfer."
+            )
+        n_pairs = (int(self.n_subsamples) + 1) // 2
+        selector, values = clone(self.selector), _path(self.penalty, self.selector)
+        size = next((name for name in _SIZE if name in step.get_params(deep=False)), None)
+        own = self.n_features_per_subsample
+        if own == "own" or (own == "auto" and size is None and not values):
+            return _Plan(selector, values, None, self._given_count(n_pairs), n_pairs)
+        if size is None and not values:
+            raise ValueError(
+                f"n_features_per_subsample={own}, but {type(step).__name__} has no parameter for "
+                "the number of features; use 'own', penalty=, or another selector."
+            )
+        q, count = self._size_and_count(p, n_pairs)
+        if not values:
+            selector.set_params(**{f"{prefix}{size}": q})
+        return _Plan(selector, values, q, count, n_pairs)
+
+    def _given_count(self, n_pairs: int) -> int | None:
+        return None if self.threshold == "auto" else count_of(float(self.threshold), n_pairs)
+
+    def _size_and_count(self, p: int, n_pairs: int) -> tuple[int, int | None]:
+        """q, and the number of halves in which a feature must be selected (None with ``fdr``)."""
+        given, fixed = self.n_features_per_subsample, self._given_count(n_pairs)
+        q = None if given == "auto" else int(given)
+        if q is not None and q > p:
+            raise ValueError(f"n_features_per_subsample={q}, but X has {p} features.")
+        if self.fdr is not None:
+            usual = max(1, min(p // 2, math.isqrt(int(0.8 * p))))
+            return (usual if q is None else q), None
+        if q is not None:
+            return q, self._count(q, p, n_pairs)
+        usual = count_of(_USUAL, n_pairs)
+        for count in range(usual, 2 * n_pairs + 1) if fixed is None else (fixed,):
+            q = largest_q(self._pfer, p, count, n_pairs, self.assumption)
+            if q is not None:
+                return q, count
+        raise self._cannot(p, n_pairs, q, fixed)
+
+    def _count(self, q: float, p: int, n_pairs: int, when: str = "") -> int:
+        """The least number of halves that keeps ``pfer`` with this q.
+
+        If nothing was asked for, a threshold that was given is kept, and the bound says the rest.
+        """
+        fixed = self._given_count(n_pairs)
+        found = least_count(self._pfer, q, p, n_pairs, self.assumption, fixed or n_pairs + 1)
+        if found is not None and fixed in (None, found):
+            return found
+        if self.pfer is not None:
+            raise self._cannot(p, n_pairs, q, fixed, when)
+        return fixed or 2 * n_pairs
+
+    @property
+    def _pfer(self) -> float:
+        return 1.0 if self.pfer is None else float(self.pfer)
+
+    def _cannot(
+        self, p: int, n_pairs: int, q: float | None, count: int | None, when: str = ""
+    ) -> ValueError:
+        """What was asked for cannot be had; the sentence says what can."""
+        asked = [] if q is None else [f"{q:g} features per subsample"]
+        asked += [] if count is None else [f"threshold={self.threshold:g}"]
+        what = f"pfer={self._pfer:g}{' with ' * bool(asked)}{' and '.join(asked)}"
+        ways = list(self._ways(p, n_pairs, 1 if q is None else q, count))
+        return ValueError(
+            f"{what} cannot be had among {p} features by {2 * n_pairs} subsamples and the "
+            f"assumption {self.assumption!r}{when}. Possible: {', or '.join(ways)}."
+        )
+
+    def _ways(self, p: int, n_pairs: int, q: float, count: int | None) -> Iterator[str]:
+        """What can be had instead: each changes one thing, the last one two."""
+        pfer, assumption = self._pfer, self.assumption
+        top = 2 * n_pairs if count is None else count
+        best = bound_at(q, p, top, n_pairs, assumption)
+        if best < p:
+            yield f"pfer={_rounded_up(best):g}"
+        fewer = largest_q(pfer, p, top, n_pairs, assumption)
+        if fewer is not None:
+            yield f"{fewer} features per subsample"
+        higher = least_count(pfer, q, p, n_pairs, assumption, top)
+        if higher is not None:
+            yield f"threshold={_rounded_up(higher / (2 * n_pairs)):g}"
+        if assumption != "r-concave" and bound_at(q, p, top, n_pairs, "r-concave") <= pfer:
+            yield "assumption='r-concave'"
+        for more in (100, 200, 500, 1000):
+            reached = 2 * more if count is None else count_of(float(self.threshold), more)
+            if more > n_pairs and bound_at(q, p, reached, more, assumption) <= pfer:
+                yield f"n_subsamples={2 * more}"
+                break
+        fewer = largest_q(pfer, p, 2 * n_pairs, n_pairs, assumption)
+        if count is not None and fewer is not None:
+            yield f"threshold=1.0 with {fewer} features per subsample"
+
+    def _journal(
+        self, table: ResampledTable, groups: Any, plan: _Plan, seed: int
+    ) -> Journal | None:
+        """The file of the halves; what only says how to read them does not belong to the run."""
+        if self.checkpoint is None:
+            return None
+        if Path(self.checkpoint).is_dir():
+            inside = str(Path(self.checkpoint) / "run.journal")
+            raise IsADirectoryError(
+                f"checkpoint={str(self.checkpoint)!r} is a folder; name a file, for instance "
+                f"{inside!r}."
+            )
+        data = [part for part in (table.y, groups) if part is not None]
+        readings = ("pfer", "fdr", "threshold", "assumption", "n_subsamples")
+        about = identity(
+            self,
+            *fingerprint(table.X),
+            *map(np.asarray, data),
+            leave_out=(*readings, "n_features_per_subsample"),
+        )
+        about["q"] = str(plan.q)
+        return Journal(self.checkpoint, about, resume=self.resume, facts={"seed": seed})
+
+    def _run(
+        self, work: _Work, halves: Halves, seed: int, n_pairs: int, journal: Journal | None
+    ) -> np.ndarray:
+        """Sizes with which features come in, of all halves or of as many as Ctrl-C allows."""
+        known = [] if journal is None else journal.records[: 2 * n_pairs]
+        entries = [_unpacked(record, work.table.n_features) for record in known]
+        jobs = (
+            (halves.pair(seed, k // 2)[k % 2], (seed, k // 2, k % 2))
+            for k in range(len(known), 2 * n_pairs)
+        )
+        self.status_ = "finished"
+        with Progress("stability selection", self.verbose) as progress:
+            try:
+                for found in run_jobs(_Work.select, work, jobs, self.n_jobs, work.machine):
+                    entries.append(found)
+                    if journal is not None:
+                        journal.append([_packed(found)])
+                    progress.update(f"{len(entries)} of {2 * n_pairs} subsamples")
+            except KeyboardInterrupt:
+                if len(entries) < 4:
+                    raise
+                self.status_ = "interrupted"
+                warnings.warn(
+                    f"StabilitySelection was stopped after {len(entries)} of {2 * n_pairs} "
+                    "subsamples; the result is based on their complete pairs.",
+                    RuntimeWarning,
+                    stacklevel=5,
+                )
+        return np.array(entries[: len(entries) // 2 * 2])
+
+    # ------------------------------------------------------------------ what follows
+
+    def _conclude(self, entries: np.ndarray, plan: _Plan, watch: Stopwatch) -> None:
+        n_pairs, p = len(entries) // 2, entries.shape[1]
+        limit = p if plan.q is None else plan.q
+        inside = (entries > 0) & (entries <= limit)
+        counts = inside.sum(axis=0)
+        q = float(inside.sum(axis=1).mean()) if plan.q is None else plan.q
+        if plan.q is None and q == 0:
+            warnings.warn(
+                "StabilitySelection: no feature was selected in any subsample.",
+                UserWarning,
+                stacklevel=5,
+            )
+        elif plan.values and not inside.any():
+            warnings.warn(
+                f"StabilitySelection: the first value of penalty selects more than {limit} "
+                "features already, so that nothing is selected; begin with one that selects fewer.",
+                UserWarning,
+                stacklevel=5,
+            )
+        bounded = max(q, 1e-9)  # if nothing is ever selected, nothing is by mistake
+        count = self._decide(counts, bounded, plan, n_pairs)
+        self.entry_sizes_, self.q_, self.n_pairs_ = entries.astype(np.int32), q, n_pairs
+        self.frequencies_ = counts / (2 * n_pairs)
+        self.simultaneous_ = (inside[0::2] & inside[1::2]).mean(axis=0)
+        self.threshold_ = count / (2 * n_pairs) if count <= 2 * n_pairs else math.inf
+        self.bound_ = bound_at(bounded, p, count, n_pairs, self.assumption)
+        typical = np.where(inside, entries, limit + 1).mean(axis=0)
+        self._finish(
+            order=order_by(self.frequencies_, -typical),
+            support=counts >= count,
+            scores=self.frequencies_,
+            seconds=watch.seconds,
+            notes={
+                "threshold": self.threshold_,
+                "bound": self.bound_,
+                "q": q,
+                "n_pairs": n_pairs,
+                "assumption": self.assumption,
+                "status": self.status_,
+            },
+        )
+
+    def _decide(self, counts: np.ndarray, q: float, plan: _Plan, n_pairs: int) -> int:
+        """The number of halves in which a feature must be selected, from what the halves gave."""
+        p = len(counts)
+        if self.fdr is not None:
+            return self._count_by_fdr(counts, q, n_pairs, self.fdr)
+        if plan.q is None or plan.least is None:
+            return self._count(q, p, n_pairs, " (the mean number that the selector chose)")
+        if n_pairs == plan.n_pairs:
+            return plan.least
+        # after Ctrl-C: the least threshold not below that planned, if there is one
+        start = count_of(plan.least / (2 * plan.n_pairs), n_pairs)
+        found = least_count(self._pfer, q, p, n_pairs, self.assumption, start)
+        return found if found is not None and self.threshold == "auto" else start
+
+    def _count_by_fdr(self, counts: np.ndarray, q: float, n_pairs: int, fdr: float) -> int:
+        """The least number of halves whose bound, over the features selected, is small enough."""
+        for count in range(n_pairs + 1, 2 * n_pairs + 1):
+            selected = int((counts >= count).sum())
+            bound = bound_at(q, len(counts), count, n_pairs, self.assumption)
+            if selected and bound <= fdr * selected:
+                return count
+        return 2 * n_pairs + 1
+
+    # ------------------------------------------------------------------ tables and pictures
+
+    def frequency_path(self) -> np.ndarray:
+        """Frequencies by the size of the selections.
+
+        Returns
+        -------
+        array of shape (q, n_features)
+            Row k - 1 is for selections of at most k features in each half: the first k of each
+            ranking. A selector that does not rank has one size only, and zeros before it.
+        """
+        check_is_fitted(self, "entry_sizes_")
+        largest = int(self.entry_sizes_.max(initial=0) if self.q_ != int(self.q_) else self.q_)
+        found = np.zeros((largest, self.n_features_in_))
+        for sizes in self.entry_sizes_:
+            inside = np.flatnonzero((sizes > 0) & (sizes <= largest))
+            found[sizes[inside] - 1, inside] += 1
+        return found.cumsum(axis=0) / len(self.entry_sizes_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each feature, the most frequent first.
+
+        With the frequency, the fraction of pairs in which both halves select the feature, and
+        whether it is selected.
+        """
+        check_is_fitted(self, "selection_")
+        order = self.order_
+        return frames().DataFrame(
+            {
+                "name": [self.selection_.names[j] for j in order],
+                "index": order,
+                "frequency": self.frequencies_[order],
+                "simultaneous": self.simultaneous_[order],
+                "selected": self.support_[order],
+            }
+        )
+
+    @checked(top=integer_from(1))
+    def plot(self, top: int = 30, ax: Any = None) -> Any:
+        """Draw the frequencies of the most frequent features, and the threshold.
+
+        Parameters
+        ----------
+        top : int, default=30
+            Largest number of bars.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        check_is_fitted(self, "selection_")
+        best = self.order_[:top]
+        best = best[self.frequencies_[best] > 0][::-1]
+        ax = axes(ax, height=max(2.5, 1.1 + 0.22 * len(best)))
+        place = np.arange(len(best))
+        colours = ["tab:blue" if self.support_[j] else "0.7" for j in best]
+        ax.barh(place, self.frequencies_[best], color=colours, height=0.75)
+        self._draw_threshold(ax.axvline)
+        ax.set_yticks(place, [self.selection_.names[j] for j in best], size="small")
+        ax.set(xlim=(0, 1.02), ylim=(-0.6, max(len(best), 1) - 0.4))
+        ax.set_xlabel(f"fraction of {2 * self.n_pairs_} halves of the samples")
+        ax.set_title(self._title(), size="medium")
+        return ax
+
+    @checked(top=integer_from(1))
+    def plot_path(self, top: int = 30, ax: Any = None) -> Any:
+        """Draw how the frequencies grow with the number of features selected in each half.
+
+        Parameters
+        ----------
+        top : int, default=30
+            Largest number of features that are not selected, drawn in grey.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        path = self.frequency_path()
+        ax = axes(ax)
+        size = np.arange(1, len(path) + 1)
+        for j in self.order_[~self.support_[self.order_]][:top]:
+            ax.plot(size, path[:, j], color="0.75", lw=1)
+        for j in self.order_[self.support_[self.order_]]:
+            ax.plot(size, path[:, j], lw=1.5, label=self.selection_.names[j])
+        self._draw_threshold(ax.axhline)
+        ax.set(ylim=(0, 1.02), xlabel="features selected in each half", ylabel="frequency")
+        ax.set_title(self._title(), size="medium")
+        if 0 < self.support_.sum() <= 15:
+            ax.legend(fontsize="small", frameon=False)
+        return ax
+
+    def _draw_threshold(self, line: Any) -> None:
+        if self.threshold_ <= 1:
+            line(self.threshold_, color="tab:red", lw=1, ls="--")
+
+    def _title(self) -> str:
+        count = int(self.support_.sum())
+        return f"{count} selected, {self.bound_:.2g} or fewer of them by mistake on average"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = get_tags(self.selector)
+        tags.target_tags.required = own.target_tags.required
+        tags.input_tags.sparse = own.input_tags.sparse
+        tags.input_tags.allow_nan = takes_missing(self.selector)
+        return tags
+
+
+class _Plan(NamedTuple):
+    """What is decided before the first fit."""
+
+    selector: Any
+    values: list[dict[str, Any]]  # of the penalty, one by one
+    q: int | None  # None: the selector decides
+    least: int | None  # halves in which a feature must be selected; None: the data decide
+    n_pairs: int
+
+
+class _Work:
+    """Fits the selector to some rows, with the columns in another order each time.
+
+    Many selectors take features of equal score in the order of the columns. Those that say nothing
+    often have equal scores, and the first of them would then be selected in every half.
+    """
+
+    def __init__(
+        self, machine: Any, table: ResampledTable, values: list[dict[str, Any]], q: int | None
+    ):
+        self.machine, self.table, self.values, self.q = machine, table, values, q
+        self.mixes = not _tells_columns(machine)
+
+    def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
+        """The size of the selection with which each feature comes in; 0 if it does not."""
+        X, y = self.table.part(rows)
+        mixed = np.arange(self.table.n_features)
+        if self.mixes:
+            mixed = np.random.default_rng(key).permutation(mixed)
+            X = columns_of(X, mixed)
+        data = (X,) if y is None else (X, y)
+        sizes = np.zeros(self.table.n_features, dtype=np.int64)
+        sizes[mixed] = self._along_penalty(data) if self.values else self._at_once(data)
+        return sizes
+
+    def _along_penalty(self, data: tuple[Any, ...]) -> np.ndarray:
+        sizes = np.zeros(self.table.n_features, dtype=np.int64)
+        for value in self.values:
+            fitted = fit_to_the_end(clone(self.machine).set_params(**value), *data)
+            mask = mask_and_names(fitted, self.table.n_features)[0] | (sizes > 0)
+            sizes[mask & (sizes == 0)] = mask.sum()
+            if self.q is not None and mask.sum() >= self.q:
+                break
+        return sizes
+
+    def _at_once(self, data: tuple[Any, ...]) -> np.ndarray:
+        fitted = fit_to_the_end(clone(self.machine), *data)
+        mask = mask_and_names(fitted, self.table.n_features)[0]
+        chosen = np.flatnonzero(mask)
+        sizes = np.zeros(len(mask), dtype=np.int64)
+        ranking = getattr(selecting_step(fitted), "ranking_", None)
+        ranks = None if ranking is None else np.asarray(ranking)[chosen]
+        if ranks is not None and len(np.unique(ranks)) == len(ranks):
+            sizes[chosen[np.argsort(ranks)]] = np.arange(1, len(chosen) + 1)
+        elif self.q is None or len(chosen) <= self.q:
+            sizes[chosen] = len(chosen)
+        else:
+            raise ValueError(
+                f"{type(selecting_step(fitted)).__name__} selects {len(chosen)} features where "
+                f"{self.q} were asked for, and does not rank them; use "
+                "n_features_per_subsample='own'."
+            )
+        return sizes
+
+
+def _place(selector: Any) -> tuple[str, Any]:
+    """The step of a pipeline that selects, and how its parameters begin."""
+    step = selecting_step(selector)
+    for name, one in reversed(getattr(selector, "steps", [])):
+        if one is step:
+            return f"{name}__", step
+    return "", step
+
+
+def _tells_columns(selector: Any) -> bool:
+    """Whether a parameter may name columns by position, so that they have to keep their order."""
+    if names_columns(selector):
+        return True
+    return any(
+        isinstance(value, (Sequence, Mapping, np.ndarray))
+        and not isinstance(value, str)
+        and name.rpartition("__")[2] not in ("steps", "cv", "scoring")
+        for name, value in selector.get_params(deep=True).items()
+    )
+
+
+def _path(penalty: Mapping[str, Any] | None, selector: Any) -> list[dict[str, Any]]:
+    """The values of the penalty, each as a parameter to set."""
+    if penalty is None:
+        return []
+    if len(penalty) != 1:
+        raise refused("penalty", penalty, "must name one parameter, such as {'C': [0.1, 1.0]}.")
+    ((name, values),) = penalty.items()
+    if name not in selector.get_params():
+        raise refused("penalty", penalty, f"names {name!r}, which {selector!r} does not have.")
+    found = [{name: value} for value in np.ravel(values).tolist()]
+    if not found:
+        raise refused("penalty", penalty, "has no values.")
+    return found
+
+
+def _packed(sizes: np.ndarray) -> list[list[int]]:
+    chosen = np.flatnonzero(sizes)
+    return [chosen.tolist(), sizes[chosen].tolist()]
+
+
+def _unpacked(record: Any, n_features: int) -> np.ndarray:
+    sizes = np.zeros(n_features, dtype=np.int64)
+    sizes[np.array(record[0], dtype=np.intp)] = record[1]
+    return sizes
+
+
+def _rounded_up(value: float) -> float:
+    """Three digits, not less than the value: what a sentence may promise."""
+    if value <= 0 or not math.isfinite(value):
+        return value
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return float(f"{math.ceil(value / unit - 1e-9) * unit:.6g}")
