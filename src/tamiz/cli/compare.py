@@ -73,6 +73,7 @@ def compare(
         tune=tuned or None,
         baselines=("random", "all"),
         permutations=permutations,
+        fdr=None,
         n_jobs=jobs,
         random_state=seed,
         time_budget=budget,

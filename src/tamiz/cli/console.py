@@ -30,7 +30,7 @@ _OPTIONS = {
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
     **{name: f"--{name}" for name in ("cv", "scale", "scoring", "sizes", "repeats")},
     **{"time_budget": "--time-budget", "class_weight": "--class-weight", "n_jobs": "--jobs"},
-    "permutations": "--permutations",
+    **{name: f"--{name}" for name in ("permutations", "fdr")},
 }
 _FLAGS = {
     "transpose=True": "--transpose",

@@ -92,6 +92,14 @@ def select(
         bool, typer.Option("--tune", help="Judges are always tuned.", hidden=True)
     ] = False,
     permutations: Permutations = 0,
+    fdr: Annotated[
+        float,
+        typer.Option(
+            help="Rate of false discoveries among the features to stand behind; 0: do not look "
+            "for them.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = 0.1,
     *,
     reading: opt.Reading,
     json: opt.Json = False,
@@ -154,6 +162,7 @@ def select(
         positive=positive,
         class_weight=class_weight,
         permutations=permutations,
+        fdr=fdr or None,
         n_jobs=jobs,
         random_state=seed,
         time_budget=budget,

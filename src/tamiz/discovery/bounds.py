@@ -174,6 +174,26 @@ def least_count(
     return None
 
 
+def usual_q(n_features: int) -> int:
+    """Features selected in each half where nothing says more: the square root of 0.8 p."""
+    return max(1, min(n_features // 2, math.isqrt(int(0.8 * n_features))))
+
+
+def count_for_fdr(
+    counts: np.ndarray, q: float, n_pairs: int, fdr: float, assumption: str
+) -> int | None:
+    """The least number of halves whose bound is at most ``fdr`` of the features selected so often.
+
+    ``counts`` says in how many halves each feature was selected. None if there is no such number.
+    """
+    for count in range(n_pairs + 1, 2 * n_pairs + 1):
+        selected = int((counts >= count).sum())
+        bound = bound_at(q, len(counts), count, n_pairs, assumption)
+        if selected and bound <= fdr * selected:
+            return count
+    return None
+
+
 # ---------------------------------------------------------------------------- r-concave functions
 
 

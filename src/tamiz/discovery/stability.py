@@ -28,7 +28,15 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Selector, Stopwatch, order_by
-from tamiz.discovery.bounds import ASSUMPTIONS, bound_at, count_of, largest_q, least_count
+from tamiz.discovery.bounds import (
+    ASSUMPTIONS,
+    bound_at,
+    count_for_fdr,
+    count_of,
+    largest_q,
+    least_count,
+    usual_q,
+)
 from tamiz.display import axes, frames
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
@@ -310,8 +318,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         if q is not None and q > p:
             raise ValueError(f"n_features_per_subsample={q}, but X has {p} features.")
         if self.fdr is not None:
-            usual = max(1, min(p // 2, math.isqrt(int(0.8 * p))))
-            return (usual if q is None else q), None
+            return (usual_q(p) if q is None else q), None
         if q is not None:
             return q, self._count(q, p, n_pairs)
         usual = count_of(_USUAL, n_pairs)
@@ -476,7 +483,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         """The number of halves in which a feature must be selected, from what the halves gave."""
         p = len(counts)
         if self.fdr is not None:
-            return self._count_by_fdr(counts, q, n_pairs, self.fdr)
+            found = count_for_fdr(counts, q, n_pairs, self.fdr, self.assumption)
+            return 2 * n_pairs + 1 if found is None else found
         if plan.q is None or plan.least is None:
             return self._count(q, p, n_pairs, " (the mean number that the selector chose)")
         if n_pairs == plan.n_pairs:
@@ -485,15 +493,6 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         start = count_of(plan.least / (2 * plan.n_pairs), n_pairs)
         found = least_count(self._pfer, q, p, n_pairs, self.assumption, start)
         return found if found is not None and self.threshold == "auto" else start
-
-    def _count_by_fdr(self, counts: np.ndarray, q: float, n_pairs: int, fdr: float) -> int:
-        """The least number of halves whose bound, over the features selected, is small enough."""
-        for count in range(n_pairs + 1, 2 * n_pairs + 1):
-            selected = int((counts >= count).sum())
-            bound = bound_at(q, len(counts), count, n_pairs, self.assumption)
-            if selected and bound <= fdr * selected:
-                return count
-        return 2 * n_pairs + 1
 
     # ------------------------------------------------------------------ tables and pictures
 

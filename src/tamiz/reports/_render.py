@@ -22,6 +22,7 @@ from tamiz.reports.sections import (
     redundancy,
     repeat,
     stability,
+    standing,
     summary,
 )
 from tamiz.runtime.checkpoint import write_whole
@@ -33,6 +34,7 @@ SectionBuilder = Callable[[Page], Section | None]
 #: What was found.
 _RESULTS: tuple[SectionBuilder, ...] = (
     summary.build,
+    standing.build,
     errors.tradeoff,
     features.build,
     plane.build,

@@ -51,10 +51,12 @@ from tamiz.evaluation.study.predictions import (
     triple_predictions,
 )
 from tamiz.evaluation.study.result import Study, make_pipeline_for
+from tamiz.evaluation.study.standing import find_standing
 from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import TimeFolds
 from tamiz.validation import (
+    check_level,
     check_resume,
     checked,
     integer_from,
@@ -67,12 +69,15 @@ from tamiz.validation import (
 _RARE, _RARE_MULTIPLE = 0.2, 0.8
 #: Fraction of a time budget that the comparison may use; the rest is for what follows.
 _COMPARING = 0.85
+#: Fraction of the time that selections in halves of the rows may take.
+STANDING = 0.1
 
 
 @checked(
     sizes=numbers_of_features,
     cv=optional(integer_from(2, of="folds")),
     permutations=integer_from(0),
+    fdr=optional(check_level),
     n_jobs=number_of_jobs,
     repeats=optional(integer_from(1)),
     scale=scaling,
@@ -95,6 +100,7 @@ def make_study(
     tune: Any = "auto",
     baselines: Sequence[str] = ("all",),
     permutations: int = 0,
+    fdr: float | None = 0.1,
     n_jobs: int | None = None,
     random_state: int = 0,
     time_budget: float | None = None,
@@ -136,6 +142,9 @@ def make_study(
         As in :func:`tamiz.compare`.
     permutations : int, default=0
         Number of label permutations to test whether there is any signal; 0 for no test.
+    fdr : float or None, default=0.1
+        Rate of false discoveries among the features that one can stand behind
+        (:mod:`tamiz.evaluation.study.standing`); None does not look for them.
     random_state : int, default=0
         Seed.
     time_budget : float, optional
@@ -180,6 +189,7 @@ def make_study(
         try:
             if _answer(study, setting, problem):
                 _add_details(study, setting, problem, planned=tune == "auto")
+                _add_standing(study, setting, given, budget)
                 if permutations and study.recommended is not None and problem.classes is not None:
                     _add_permutations(study, problem, given)
         except KeyboardInterrupt:
@@ -522,6 +532,19 @@ def _add_details(study: Study, setting: Setting, problem: _Prepared, planned: bo
         study.learning = learning_curve(
             setting, found, contest.triples[place], contest.places[place]
         )
+
+
+def _add_standing(study: Study, setting: Setting, given: Any, budget: float | None) -> None:
+    """Features that come back in nearly every half of the rows, as far as there is time."""
+    if given.fdr is None or study.recommended is None or study.comparison is None:
+        return
+    seconds = STANDING * (budget or DEFAULT_BUDGET)
+    if given.time_budget is not None and setting.stop.deadline is not None:
+        seconds = min(seconds, setting.stop.deadline - time.monotonic())
+    lead = study.recommended.method
+    study.standing = find_standing(
+        setting, study.comparison, lead, given.fdr, seconds, given.n_jobs, given.verbose
+    )
 
 
 def _settle_judges(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:

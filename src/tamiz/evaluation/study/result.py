@@ -24,6 +24,7 @@ from tamiz.evaluation.study.answers import Answers, Recommendation
 from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import StudyPlan
 from tamiz.evaluation.study.predictions import LearningCurve, Predictions
+from tamiz.evaluation.study.standing import Standing
 
 
 @dataclass
@@ -185,6 +186,8 @@ class Study:
         Whether the methods differ beyond chance.
     permutation : PermutationTest or None
         Whether there is any signal at all.
+    standing : Standing or None
+        The features that one can stand behind, at a stated rate of false discoveries.
     params, command, seed, versions, created
         What is needed to repeat it.
     notes : list of str
@@ -214,6 +217,7 @@ class Study:
     stability: dict[str, Any] = field(default_factory=dict)
     significance: Any = None
     permutation: Any = None
+    standing: Standing | None = None
     params: dict[str, Any] = field(default_factory=dict)
     command: str | None = None
     seed: int | None = None
@@ -330,6 +334,9 @@ class Study:
             "rankings": {name: one.to_dict() for name, one in self.selections.items()},
             "stability": {name: one.to_dict() for name, one in self.stability.items()},
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
+            "standing": (
+                None if self.standing is None else self.standing.to_dict(list(data.feature_names))
+            ),
             "params": json_ready(self.params),
             "command": self.command,
             "seed": self.seed,

@@ -12,6 +12,7 @@ from tamiz.evaluation.study import AGREEMENT
 from tamiz.reports.language import NONE, find_language
 from tamiz.reports.markup import Markup, folded, pairs, tag, visible
 from tamiz.reports.page import Page, Section
+from tamiz.reports.sections import standing
 from tamiz.reports.sections.data import warned
 from tamiz.reports.sections.reasons import plain, reason
 from tamiz.reports.sections.repeat import measured
@@ -467,6 +468,8 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
         n = page.lang.count("feature", len(page.chosen))
         said = page.lang.rich("advice_ranking", n=n, method=page.lead or "")
         lines += ["", *_wrapped(said, width), *_name_lines(page, page.chosen, width)]
+    for text in standing.said(page):
+        lines += ["", *_wrapped(text, width)]
     texts = sentences(page)
     if texts:
         lines += ["", *_wrapped(" ".join(plain(text) for text in texts), width)]

@@ -1,0 +1,79 @@
+"""Features that one can stand behind, beside those that predict best."""
+
+from __future__ import annotations
+
+from tamiz.reports.charts.scales import cut
+from tamiz.reports.markup import Markup, shaded, tag
+from tamiz.reports.page import Page, Section
+
+MOST_ROWS = 25
+MOST_NAMES = 15
+
+
+def build(page: Page) -> Section | None:
+    """The section, if the rows were halved."""
+    standing, lang = getattr(page.study, "standing", None), page.lang
+    if standing is None:
+        return None
+    values = {
+        "pairs": lang.integer(standing.n_halves // 2),
+        "q": lang.count("feature", standing.q),
+    }
+    parts = [
+        tag("p", lang.rich("standing_intro", **values)),
+        *(tag("p", text) for text in said(page)),
+        _heat_map(page),
+        tag("p", lang.rich("standing_meaning"), class_="small"),
+    ]
+    return Section("standing", Markup("".join(parts)))
+
+
+def said(page: Page) -> list[Markup]:
+    """What one can stand behind, and what all families agree on, in sentences."""
+    standing, lang = getattr(page.study, "standing", None), page.lang
+    if standing is None:
+        return []
+    values = {"halves": lang.integer(standing.n_halves), "fdr": lang.in_percent(standing.fdr, 0)}
+    if not standing.features:
+        texts = [lang.rich("standing_none", **values)]
+    else:
+        enough = [
+            lang("standing_enough", method=page.method(name), threshold=lang.in_percent(least, 0))
+            for name, least in standing.thresholds.items()
+        ]
+        values |= {
+            "n": tag("b", lang.count("feature", len(standing.features))),
+            "names": _listed(page, standing.features),
+            "enough": ", ".join(enough),
+            "bound": lang.number(standing.bound, 2),
+        }
+        texts = [lang.rich("standing_some", **values)]
+    if len(standing.families) > 1:
+        methods = ", ".join(page.method(name) for name in standing.frequencies)
+        key = "standing_agreed" if standing.agreed else "standing_agreed_none"
+        names = {"names": _listed(page, standing.agreed)} if standing.agreed else {}
+        texts.append(lang.rich(key, methods=methods, **names))
+    return texts
+
+
+def _listed(page: Page, features: list[int]) -> Markup:
+    """Names of features, the first of many."""
+    more = f" (+{len(features) - MOST_NAMES})" if features[MOST_NAMES:] else ""
+    return Markup(", ".join(page.feature(j) for j in features[:MOST_NAMES]) + more)
+
+
+def _heat_map(page: Page) -> Markup:
+    """How often each method selects the most frequent features."""
+    standing, lang = page.study.standing, page.lang
+    kept = set(standing.features)
+    body = []
+    for j in standing.most_frequent()[:MOST_ROWS].tolist():
+        cells = []
+        for name, own in standing.frequencies.items():
+            text = lang.in_percent(own[j], 0)
+            enough = own[j] >= standing.thresholds.get(name, 2.0)
+            cells.append((tag("b", text) if enough else text, float(own[j])))
+        name = page.feature(j)
+        body.append((tag("b", name) if j in kept else name, cells))
+    heads = [cut(name, 180.0) for name in standing.frequencies]
+    return shaded(lang("feature"), heads, body, lang("standing_caption"))

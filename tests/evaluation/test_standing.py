@@ -1,0 +1,155 @@
+"""Features that come back in the halves of the rows of a study."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tamiz.data import load
+from tamiz.discovery import StabilitySelection, stability_bound
+from tamiz.evaluation.comparison.compare import run_comparison
+from tamiz.evaluation.study import make_study
+from tamiz.evaluation.study.standing import StudyHalves, find_standing
+from tamiz.filters import FisherScore
+from tamiz.reports import render, summary
+
+FAST = {"judges": "linear", "sizes": [2, 5], "cv": 3, "repeats": 1, "tune": None}
+
+
+def signal(n=120, p=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    y = (X[:, 3] + X[:, 7] + 0.5 * rng.standard_normal(n) > 0).astype(int)
+    return X, y
+
+
+def compared(X, y, methods, **options):
+    given = {"sizes": [2], "cv": 3, "repeats": 1, "apparent": "rank", "random_state": 0}
+    return run_comparison(X, y, methods, **{**given, **options})
+
+
+def standing_of(X, y, methods, fdr=0.1, **options):
+    found, setting = compared(X, y, methods, **options)
+    return find_standing(setting, found, methods[0], fdr, 60.0, None)
+
+
+def test_one_method_equals_stability_selection():
+    X, y = signal()
+    ours = standing_of(X, y, ["fisher"], scale=None)
+    other = StabilitySelection(FisherScore(), fdr=0.1, random_state=0).fit(X, y)
+    assert ours.q == other.q_ and ours.n_halves == 2 * other.n_pairs_
+    # other halves are drawn, so that frequencies differ as two samples of them do
+    assert np.abs(ours.frequencies["fisher"] - other.frequencies_).max() < 0.2
+    assert sorted(ours.features) == other.get_support(indices=True).tolist() == [3, 7]
+
+
+def test_the_rate_is_divided_among_the_methods():
+    X, y = signal()
+    found = standing_of(X, y, ["fisher", "relieff", "mrmr"])
+    assert set(found.frequencies) == {"fisher", "relieff", "mrmr"}
+    expected, kept = 0.0, set()
+    for name, least in found.thresholds.items():
+        reached = np.flatnonzero(found.frequencies[name] >= least - 1e-9)
+        bound = stability_bound(found.q, 40, least, n_pairs=found.n_halves // 2)
+        assert bound <= 0.1 / 3 * len(reached)
+        expected, kept = expected + bound, kept | set(reached.tolist())
+    assert set(found.features) == kept >= {3, 7}
+    assert found.bound == pytest.approx(expected) and found.bound <= 0.1 * len(kept)
+
+
+def test_noise_gives_nothing():
+    rng = np.random.default_rng(1)
+    named = 0
+    for _ in range(6):
+        X, y = rng.standard_normal((60, 30)), np.arange(60) % 2
+        named += len(standing_of(X, y, ["fisher"]).features)
+    assert named <= 2
+
+
+def test_copies_are_taken_at_random_whatever_their_place():
+    X, y = signal()
+    X = np.column_stack([np.repeat(X[:, [3]], 6, axis=1), X[:, 10:]])
+    often = standing_of(X, y, ["fisher"]).frequencies["fisher"][:6]
+    assert often.min() > 0.5 * often.max()
+
+
+def test_families_agree_on_what_each_has_in_most_halves():
+    X, y = signal()
+    found = standing_of(X, y, ["fisher", "rfe", "relieff"])
+    assert found.families == {"filter": ["fisher", "relieff"], "embedded": ["rfe"]}
+    filters = (found.frequencies["fisher"] > 0.5) | (found.frequencies["relieff"] > 0.5)
+    both = np.flatnonzero(filters & (found.frequencies["rfe"] > 0.5))
+    assert sorted(found.agreed) == both.tolist() and {3, 7} <= set(found.agreed)
+
+
+def test_a_category_counts_as_one_feature():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 150)
+    table = pd.DataFrame(rng.standard_normal((150, 12)), columns=[f"x{k}" for k in range(12)])
+    table["colour"], table["buys"] = colour, np.where(colour == "red", "yes", "no")
+    table.loc[:20, "buys"] = "no"
+    study = make_study(load(table, "buys", leaks="keep"), ["fisher", "mrmr"], **FAST)
+    assert [study.dataset.feature_names[j] for j in study.standing.features] == ["colour"]
+
+
+def test_rows_of_a_group_and_neighbours_in_time_stay_together():
+    X, y = signal(n=80)
+    groups = np.arange(80) // 4
+    _, setting = compared(X, y, ["fisher"], groups=groups)
+    work = StudyHalves.of(setting)
+    for part in (work.halves.pair(0, 0), work.halves.pair(0, 1)):
+        assert not set(groups[part[0]]) & set(groups[part[1]])
+
+
+def test_nothing_is_said_without_time_or_rows():
+    X, y = signal()
+    found, setting = compared(X, y, ["fisher"])
+    assert find_standing(setting, found, "fisher", 0.1, 0.0, None) is None
+
+
+@pytest.fixture(scope="module")
+def study():
+    X, y = signal()
+    table = pd.DataFrame(X, columns=[f"gene <{k}>" for k in range(40)]).assign(ill=y)
+    return make_study(load(table, "ill"), ["fisher", "rfe"], **FAST)
+
+
+def test_workers_do_not_change_the_answer(study):
+    X, y = signal()
+    table = pd.DataFrame(X, columns=[f"gene <{k}>" for k in range(40)]).assign(ill=y)
+    other = make_study(load(table, "ill"), ["fisher", "rfe"], n_jobs=2, **FAST).standing
+    for name, one in study.standing.frequencies.items():
+        np.testing.assert_array_equal(one, other.frequencies[name])
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "You can stand behind 2 features"), ("es", "Puede respaldar 2")]
+)
+def test_the_report_names_them(study, lang, words):
+    page = render(study, lang)
+    assert words.replace("2", "<b>2", 1) in page or words in page
+    assert 'id="standing"' in page and "gene &lt;3&gt;" in page and "gene <3>" not in page
+    said = " ".join(summary(study, lang))
+    assert words in said and "gene <3>, gene <7>" in said.replace(
+        "gene <7>, gene <3>", "gene <3>, gene <7>"
+    )
+
+
+def test_none_is_said_too(study):
+    study.standing.features, kept = [], study.standing.features
+    said = " ".join(summary(study))
+    study.standing.features = kept
+    assert "No feature comes back often enough" in said
+
+
+def test_json_and_off(study):
+    found = study.to_dict()["standing"]
+    assert sorted(found["features"]) == ["gene <3>", "gene <7>"] and found["fdr"] == 0.1
+    assert found["expected_by_chance"] <= 0.2 and set(found["thresholds"]) <= {"fisher", "rfe"}
+    X, y = signal()
+    table = pd.DataFrame(X).assign(ill=y)
+    without = make_study(load(table, "ill"), ["fisher"], fdr=None, **FAST)
+    assert without.standing is None and without.to_dict()["standing"] is None
+    with pytest.raises(ValueError, match=r"fdr=1\.5 must be a number between 0 and 1"):
+        make_study(load(table, "ill"), ["fisher"], fdr=1.5, **FAST)
