@@ -23,8 +23,9 @@ from tests.reports.studies import KINDS, evil_study, full_study, other_study, wi
 from tests.reports.tree import Node, read
 
 SECTIONS = [
-    "summary", "tradeoff", "features", "plane", "redundancy", "stability", "card", "learning",
-    "curves", "bias", "methods", "signal", "tuning", "ranking", "data", "repeat", "glossary",
+    "summary", "standing", "tradeoff", "features", "plane", "redundancy", "stability", "card",
+    "learning", "curves", "bias", "methods", "signal", "tuning", "ranking", "data", "repeat",
+    "glossary",
 ]  # fmt: skip
 EVIL = [
     "<script>alert(1)</script>", "</script>", "a&b", '"quoted"', "'", "", "same", "same",
@@ -216,7 +217,7 @@ def test_a_bare_ranking(lang):
 @pytest.mark.parametrize(
     ("part", "section"),
     [("card", "card"), ("tuning", "tuning"), ("significance", "methods"),
-     ("permutation", "signal"), ("learning", "learning")],
+     ("permutation", "signal"), ("learning", "learning"), ("standing", "standing")],
 )  # fmt: skip
 def test_a_part_that_is_absent_leaves_its_section_out(part, section):
     study = replace(full_study(), **{part: None})
