@@ -30,7 +30,7 @@ _OPTIONS = {
     **{"format": "--format", "separator": "--sep", "nrows": "--rows"},
     **{name: f"--{name}" for name in ("cv", "scale", "scoring", "sizes", "repeats")},
     **{"time_budget": "--time-budget", "class_weight": "--class-weight", "n_jobs": "--jobs"},
-    **{name: f"--{name}" for name in ("permutations", "fdr")},
+    **{name: f"--{name}" for name in ("permutations", "fdr", "adjust")},
 }
 _FLAGS = {
     "transpose=True": "--transpose",

@@ -92,6 +92,14 @@ def select(
         bool, typer.Option("--tune", help="Judges are always tuned.", hidden=True)
     ] = False,
     permutations: Permutations = 0,
+    adjust: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns to adjust the features for, such as age,batch; inside the training "
+            "parts.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
     fdr: Annotated[
         float,
         typer.Option(
@@ -138,6 +146,10 @@ def select(
     for path, name in ((out, "--out"), (save, "--save")):
         opt.check_writable(path, name)
     opt.check_language(lang)
+    if adjust is not None and save is not None:
+        raise UsageProblem(
+            "--save does not go with --adjust: a model would need the covariates of new rows."
+        )
     if answer not in ("smallest", "most-accurate"):
         raise UsageProblem(f"--answer {answer!r} is not known; use smallest or most-accurate.")
     with budget.without_compiling():
@@ -163,6 +175,7 @@ def select(
         class_weight=class_weight,
         permutations=permutations,
         fdr=fdr or None,
+        adjust=None if adjust is None else opt.split_list(adjust),
         n_jobs=jobs,
         random_state=seed,
         time_budget=budget,

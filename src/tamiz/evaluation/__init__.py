@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
     from tamiz.evaluation.comparison.result import Comparison
     from tamiz.evaluation.measures import Metric
-    from tamiz.evaluation.scaler import AutoScaler
+    from tamiz.evaluation.scaler import AutoScaler, CovariateAdjuster
     from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
     from tamiz.evaluation.statistical_tests.permutation import PermutationTest, permutation_test
     from tamiz.evaluation.statistical_tests.significance import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoScaler",
     "Comparison",
+    "CovariateAdjuster",
     "Metric",
     "Pair",
     "PermutationTest",
@@ -64,7 +65,7 @@ __getattr__, __dir__ = lazy_names(
         ".comparison.compare": "compare learning_curve_by_features",
         ".comparison.result": "Comparison",
         ".measures": "Metric",
-        ".scaler": "AutoScaler",
+        ".scaler": "AutoScaler CovariateAdjuster",
         ".statistical_tests.critical_difference": "critical_difference_diagram",
         ".statistical_tests.permutation": "PermutationTest permutation_test",
         ".statistical_tests.significance": "Pair Significance critical_difference significance",

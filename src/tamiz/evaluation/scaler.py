@@ -1,7 +1,8 @@
-"""How a table is prepared for selectors and judges: missing values filled, features scaled."""
+"""How a table is prepared for selectors and judges: filled, adjusted for covariates, scaled."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.information.columns import safe_units
-from tamiz.validation import TOO_LARGE, check_X
+from tamiz.validation import TOO_LARGE, check_features, check_names, check_X, names_for
 
 if TYPE_CHECKING:
     from tamiz.data import Dataset
@@ -117,6 +118,114 @@ def _has_three(column: np.ndarray) -> bool:
     return bool(((column != low) & (column != high)).any())
 
 
+class CovariateAdjuster(TransformerMixin, BaseEstimator):
+    r"""Features without what covariates say about them: residuals of a linear fit.
+
+    Each feature is regressed, with an intercept, on the covariates (age, batch, ...) of the samples
+    it is fitted to; what is left of it takes its place, and the covariates leave the table. In a
+    pipeline under cross-validation the fit sees the training part alone. Two samples that differ
+    in their covariates only then look the same.
+
+    A feature that predicts the target *because* it follows the covariates loses that. So does one
+    that a cause of both drives: what is adjusted for is a question about causes, not about tables.
+
+    Parameters
+    ----------
+    covariates : list of str or int
+        Columns to adjust for, by name or position: numbers, and categories as indicators.
+
+    Attributes
+    ----------
+    covariates_, features_ : arrays of int
+        Positions of the covariates, and of the other columns.
+    coef_ : array of shape (n_covariates, n_features)
+        Slopes, and
+    center_, mean_ : arrays
+        the means of covariates and features around which they turn.
+    explained_ : array of shape (n_features,)
+        Fraction of the variance of each feature that the covariates explain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.evaluation import CovariateAdjuster
+    >>> age = np.array([20.0, 30.0, 40.0, 50.0])
+    >>> pressure = 100 + age / 2 + np.array([1.0, -1.0, -1.0, 1.0])
+    >>> adjuster = CovariateAdjuster([0]).fit(np.column_stack([age, pressure]))
+    >>> adjuster.transform(np.column_stack([age, pressure])).ravel().round(6).tolist()
+    [1.0, -1.0, -1.0, 1.0]
+    >>> adjuster.explained_.round(2).tolist()
+    [0.97]
+    """
+
+    def __init__(self, covariates: Any):
+        self.covariates = covariates
+
+    def fit(self, X: Any, y: Any = None) -> CovariateAdjuster:
+        """Regress every feature on the covariates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+            Samples.
+        y : ignored
+
+        Returns
+        -------
+        self : CovariateAdjuster
+        """
+        table = check_X(self, X, reset=True)
+        names = getattr(self, "feature_names_in_", None)
+        self.covariates_ = check_features(self.covariates, "covariates", table.shape[1], names)
+        self.features_ = np.setdiff1d(np.arange(table.shape[1]), self.covariates_)
+        if not len(self.features_):
+            raise ValueError(
+                f"covariates names every column of X (n_features={table.shape[1]}); no feature is "
+                "left."
+            )
+        known, features = table[:, self.covariates_], table[:, self.features_]
+        self.center_, self.mean_ = known.mean(axis=0), features.mean(axis=0)
+        known, features = known - self.center_, features - self.mean_
+        unit = safe_units(np.abs(known).max(axis=0, initial=0.0))
+        self.coef_ = np.linalg.lstsq(known / unit, features, rcond=None)[0] / unit[:, None]
+        before = (features**2).sum(axis=0)
+        after = ((features - known @ self.coef_) ** 2).sum(axis=0)
+        varies = before > 0
+        self.explained_ = np.zeros(len(before))
+        self.explained_[varies] = np.clip(1 - after[varies] / before[varies], 0.0, 1.0)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return what the covariates leave of the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        table = check_X(self, X, reset=False)
+        known = table[:, self.covariates_] - self.center_
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = table[:, self.features_] - self.mean_ - known @ self.coef_
+        if not np.isfinite(Z).all():
+            raise ValueError(TOO_LARGE)
+        return np.asarray(Z)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features that are left."""
+        check_is_fitted(self)
+        names = names_for(getattr(self, "feature_names_in_", None), self.n_features_in_)
+        given = names if input_features is None else check_names(
+            input_features, self.n_features_in_, "input_features"
+        )  # fmt: skip
+        return np.array([given[j] for j in self.features_], dtype=object)
+
+
 def preparation(
     dataset: Dataset, scale: str | None, *, fill: bool | None = None
 ) -> list[tuple[str, Any]]:
@@ -128,13 +237,20 @@ def preparation(
     return preparing_steps(has_missing if fill is None else fill, scale, sparse.issparse(dataset.X))
 
 
-def preparing_steps(fill: bool, scale: str | None, is_sparse: bool) -> list[tuple[str, Any]]:
-    """What is done to a table before selector and judge, by name; sparse ones are not centred."""
+def preparing_steps(
+    fill: bool, scale: str | None, is_sparse: bool, covariates: Sequence[int] = ()
+) -> list[tuple[str, Any]]:
+    """What is done to a table before selector and judge, by name; sparse ones are not centred.
+
+    ``covariates`` are positions of columns that features are adjusted for, and which then leave.
+    """
     steps: list[tuple[str, Any]] = []
     if fill:
         from sklearn.impute import SimpleImputer
 
         steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True)))
+    if len(covariates):
+        steps.append(("adjust", CovariateAdjuster(list(covariates))))
     if scale == "auto" and not is_sparse:
         steps.append(("scale", AutoScaler()))
     elif scale in ("standard", "auto"):

@@ -20,6 +20,7 @@ from tamiz.evaluation.judges import (
 )
 from tamiz.evaluation.methods import METHODS, Method, find_method, method_of
 from tamiz.validation import (
+    SparseInputError,
     as_vector,
     check_classes,
     check_features,
@@ -52,6 +53,7 @@ class ComparedData(NamedTuple):
     groups: np.ndarray | None
     weight: np.ndarray | None
     units: list[np.ndarray] | None
+    covariates: np.ndarray | None
 
     @property
     def n_features(self) -> int:
@@ -72,7 +74,7 @@ class _ColumnNames(BaseEstimator):
 
 
 def read_data(
-    X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any
+    X: Any, y: Any, task: str, groups: Any, sample_weight: Any, feature_groups: Any, adjust: Any
 ) -> ComparedData:
     """The table and the target; missing values are allowed in the table, infinite ones are not."""
     table = _ColumnNames()
@@ -94,6 +96,10 @@ def read_data(
     has_missing = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
     names = [str(name) for name in getattr(table, "feature_names_in_", ())]
     names = names or [f"x{j}" for j in range(p)]
+    covariates = None
+    if adjust is not None:
+        X, names, covariates = _read_covariates(adjust, X, names)
+        has_missing = has_missing or bool(np.isnan(covariates).any())
     weight = None
     if sample_weight is not None:
         weight = check_sample_weight(sample_weight, n)
@@ -102,7 +108,31 @@ def read_data(
     units = None
     if feature_groups is not None:
         units, names = _read_units(feature_groups, names)
-    return ComparedData(X, target, names, task, has_missing, groups, weight, units)
+    return ComparedData(X, target, names, task, has_missing, groups, weight, units, covariates)
+
+
+def _read_covariates(adjust: Any, X: Any, names: list[str]) -> tuple[Any, list[str], np.ndarray]:
+    """The features without the covariates, their names, and the covariates.
+
+    Columns of ``X`` are named, or the covariates are passed as an array beside it.
+    """
+    if sparse.issparse(X):
+        raise SparseInputError(
+            "adjust= needs a dense table: residuals of a sparse one are not sparse. Pass "
+            "X.toarray()."
+        )
+    if getattr(adjust, "ndim", 1) == 2:
+        covariates = check_X(_ColumnNames(), adjust, reset=True, allow_nan=True)
+        if len(covariates) != len(X):
+            raise ValueError(f"adjust has {len(covariates)} rows, X has {len(X)}.")
+        return X, names, covariates
+    places = check_features(adjust, "adjust", len(names), names)
+    others = np.setdiff1d(np.arange(len(names)), places)
+    if not len(places):
+        raise ValueError("adjust names no column; leave it out.")
+    if not len(others):
+        raise ValueError("adjust names every column of X; no feature is left.")
+    return X[:, others], [names[j] for j in others], X[:, places]
 
 
 def _read_units(feature_groups: Any, names: list[str]) -> tuple[list[np.ndarray], list[str]]:

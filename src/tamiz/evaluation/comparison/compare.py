@@ -91,6 +91,7 @@ def compare(
     sample_weight: Any = None,
     class_weight: Any = None,
     feature_groups: Any = None,
+    adjust: Any = None,
     limits: Any = None,
     confidence: float = 0.95,
     error_score: Any = np.nan,
@@ -166,6 +167,10 @@ def compare(
     feature_groups : list of lists or dict, optional
         Columns that are one feature, such as the indicators of one category: they are selected
         together and count as one. A feature stands in a ranking where its first column stands.
+    adjust : list of str or int, or array of shape (n_samples, n_covariates), optional
+        Covariates such as age or batch: columns of ``X`` (which then are no features any more), or
+        numbers beside it. In each training part features are regressed on them, and what is left
+        is scaled, ranked and judged (:class:`CovariateAdjuster`).
     limits : dict, optional
         Most samples to use where all would take too long: ``{"judges": {"svc-rbf": 2000},
         "methods": {"relieff": 3000}, "inner": 1000}``. Drawn at random, the classes in
@@ -349,7 +354,9 @@ def _run(X: Any, y: Any, given: Any) -> tuple[Comparison, Setting]:
 def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
     """What all units share, from the arguments; and the names of the features."""
     check_resume(given.resume, given.checkpoint)
-    data = read_data(X, y, given.task, given.groups, given.sample_weight, given.feature_groups)
+    data = read_data(
+        X, y, given.task, given.groups, given.sample_weight, given.feature_groups, given.adjust
+    )
     sizes = sizes_among(given.sizes, data.n_features)
     methods = read_selectors(given.selectors, given.baselines, data, int(sizes[-1]))
     judges = read_judges(given.judges, data.task, given.scale, given.class_weight)
@@ -379,6 +386,7 @@ def _read(X: Any, y: Any, given: Any) -> tuple[Setting, list[str]]:
         groups=data.groups,
         weight=data.weight,
         units=data.units,
+        covariates=data.covariates,
         limits=Limits(**(given.limits or {})),
         stop=given.stop or StopSign(None if budget is None else time.monotonic() + budget),
         judge_whole=given.apparent != "rank",
@@ -427,6 +435,7 @@ def _identity(setting: Setting, protocol: dict[str, Any], random_state: Any) -> 
                 if key != "data":
                     about[f"{kind} {name}, {key}"] = value
     about["tune"] = repr(setting.candidates)
-    parts = [setting.X, setting.y, setting.groups, setting.weight, *(setting.units or ())]
+    beside = (setting.groups, setting.weight, setting.covariates)
+    parts = [setting.X, setting.y, *beside, *(setting.units or ())]
     about["data"] = digest(*(part for part in parts if part is not None))
     return about

@@ -8,7 +8,7 @@ is seen once. The inner cross-validation that chooses repeats all of it inside t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
 
@@ -418,11 +418,17 @@ def _plain(values: Any) -> list[float | None]:
 def prepared(
     setting: Setting, train: np.ndarray, test: np.ndarray, key: tuple[int, ...]
 ) -> tuple[Any, Any]:
-    """Both parts, missing values filled and features scaled by what the training part says."""
+    """Both parts, filled, adjusted for covariates and scaled by what the training part says."""
 
     def make() -> tuple[Any, Any]:
         X, X_test = setting.X[train], setting.X[test]
-        steps = preparing_steps(setting.has_missing, setting.scale, sparse.issparse(setting.X))
+        known, p = setting.covariates, X.shape[1]
+        last: Sequence[int] = ()
+        if known is not None:
+            X, X_test = np.hstack([X, known[train]]), np.hstack([X_test, known[test]])
+            last = range(p, X.shape[1])
+        is_sparse = sparse.issparse(setting.X)
+        steps = preparing_steps(setting.has_missing, setting.scale, is_sparse, last)
         if not steps:
             return X, X_test
         pipe = Pipeline(steps)

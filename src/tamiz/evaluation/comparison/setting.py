@@ -221,6 +221,7 @@ class Setting:
     cv: Any = None  # what divides the samples
     groups: np.ndarray | None = None
     weight: np.ndarray | None = None  # of the samples
+    covariates: np.ndarray | None = None  # of the samples: what features are adjusted for
     units: list[np.ndarray] | None = None  # columns of X that are one feature; None: each is one
     limits: Limits = field(default_factory=Limits)
     stop: StopSign = field(default_factory=StopSign)

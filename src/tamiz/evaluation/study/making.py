@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
@@ -34,6 +35,7 @@ from tamiz.evaluation.comparison.show import BASELINES
 from tamiz.evaluation.judges import candidates_of, judge_name, make_judge, resolved
 from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.statistical_tests.permutation import permutation_test
+from tamiz.evaluation.study.adjustment import what_changes
 from tamiz.evaluation.study.answers import features_of, find_answers
 from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import (
@@ -56,6 +58,7 @@ from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import TimeFolds
 from tamiz.validation import (
+    check_features,
     check_level,
     check_resume,
     checked,
@@ -101,6 +104,7 @@ def make_study(
     baselines: Sequence[str] = ("all",),
     permutations: int = 0,
     fdr: float | None = 0.1,
+    adjust: Sequence[str] | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
     time_budget: float | None = None,
@@ -145,6 +149,9 @@ def make_study(
     fdr : float or None, default=0.1
         Rate of false discoveries among the features that one can stand behind
         (:mod:`tamiz.evaluation.study.standing`); None does not look for them.
+    adjust : list of str, optional
+        Features to adjust the others for, such as age or batch, inside every training part (see
+        :func:`tamiz.compare`). They are no features then; categories become indicators.
     random_state : int, default=0
         Seed.
     time_budget : float, optional
@@ -170,9 +177,13 @@ def make_study(
     """
     given = SimpleNamespace(**locals())
     watch = Stopwatch()
+    if adjust is not None:
+        given.dataset, covariates = _without_covariates(dataset, adjust)
     fixed = _read(given)
     say = tell or (lambda text: None)
-    problem = _Prepared.of(dataset, positive)
+    problem = _Prepared.of(given.dataset, positive)
+    if adjust is not None:
+        problem.covariates = covariates
     measure = _measure(problem, scoring, class_weight)
     stop = StopSign()
     with CompileWatch(compiled=stop.extend) as compiled:
@@ -190,6 +201,8 @@ def make_study(
             if _answer(study, setting, problem):
                 _add_details(study, setting, problem, planned=tune == "auto")
                 _add_standing(study, setting, given, budget)
+                if setting.covariates is not None:
+                    study.adjustment = what_changes(study, setting)
                 if permutations and study.recommended is not None and problem.classes is not None:
                     _add_permutations(study, problem, given)
         except KeyboardInterrupt:
@@ -197,6 +210,18 @@ def make_study(
             study.notes.append("Interrupted: some of what is shown beside the answers is missing.")
     study.seconds, study.compiling = watch.seconds, compiled.seconds
     return study
+
+
+def _without_covariates(data: Dataset, adjust: Sequence[str]) -> tuple[Dataset, np.ndarray]:
+    """The data set without the features to adjust for, and these as numbers."""
+    names = [adjust] if isinstance(adjust, str) else list(adjust)
+    if sparse.issparse(data.X):
+        raise ValueError("adjust= needs a dense table: residuals of a sparse one are not sparse.")
+    known = data.keep(check_features(names, "adjust", data.n_features, data.feature_names))
+    if known.n_features == data.n_features:
+        raise ValueError("adjust= names every feature; none is left.")
+    known = known.encode("onehot") if known.levels else known
+    return data.drop(names), np.asarray(known.X)
 
 
 def _read(given: Any) -> Fixed:
@@ -280,6 +305,7 @@ def _compare(
         sample_weight=problem.weight,
         class_weight=measure.class_weight,
         feature_groups=problem.feature_groups,
+        adjust=problem.covariates,
         limits=plan.limits,
         n_jobs=given.n_jobs,
         prefer="threads",
@@ -313,6 +339,7 @@ def _study(
             "scale": given.scale,
             **measure._asdict(),
             "limits": plan.limits,
+            **({} if given.adjust is None else {"adjust": [str(name) for name in given.adjust]}),
         },
         classes=problem.classes,
         command=given.command,
@@ -359,6 +386,7 @@ class _Prepared:
     times: Any
     weight: Any
     names: list[str]
+    covariates: Any = None
 
     @classmethod
     def of(cls, data: Dataset, positive: Any) -> _Prepared:
@@ -601,6 +629,9 @@ def _add_permutations(study: Study, problem: _Prepared, given: Any) -> None:
     """Whether the recommended pipeline does better than with shuffled labels."""
     best, params = study.recommended, study.params
     assert best is not None
+    if problem.covariates is not None:
+        study.notes.append("There is no permutation test of features that were adjusted.")
+        return
     if problem.groups is not None or problem.times is not None:
         alike = "rows of a group" if problem.times is None else "neighbours in time"
         study.notes.append(

@@ -20,6 +20,7 @@ from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.judges import judge_name, make_judge
 from tamiz.evaluation.methods import find_method
 from tamiz.evaluation.scaler import preparation
+from tamiz.evaluation.study.adjustment import Adjustment
 from tamiz.evaluation.study.answers import Answers, Recommendation
 from tamiz.evaluation.study.choice import SMALLEST
 from tamiz.evaluation.study.plan import StudyPlan
@@ -188,6 +189,8 @@ class Study:
         Whether there is any signal at all.
     standing : Standing or None
         The features that one can stand behind, at a stated rate of false discoveries.
+    adjustment : Adjustment or None
+        What adjusting for covariates changes.
     params, command, seed, versions, created
         What is needed to repeat it.
     notes : list of str
@@ -218,6 +221,7 @@ class Study:
     significance: Any = None
     permutation: Any = None
     standing: Standing | None = None
+    adjustment: Adjustment | None = None
     params: dict[str, Any] = field(default_factory=dict)
     command: str | None = None
     seed: int | None = None
@@ -259,6 +263,12 @@ class Study:
         best = self.recommended if answer == SMALLEST else self.most_accurate
         if best is None:
             raise ValueError("the study recommends nothing; see its status and warnings.")
+        if self.adjustment is not None:
+            raise ValueError(
+                "the answers rest on features adjusted for covariates, and so would a model: build "
+                "one of CovariateAdjuster, a scaler and a judge, which takes the covariates of new "
+                "rows."
+            )
         model = make_pipeline_for(
             self.dataset, "all", best.judge, None, self.params.get("scale"), self.seed
         )
@@ -336,6 +346,11 @@ class Study:
             **{name: None if part is None else part.to_dict() for name, part in parts.items()},
             "standing": (
                 None if self.standing is None else self.standing.to_dict(list(data.feature_names))
+            ),
+            "adjustment": (
+                None
+                if self.adjustment is None
+                else self.adjustment.to_dict(list(data.feature_names))
             ),
             "params": json_ready(self.params),
             "command": self.command,

@@ -309,6 +309,7 @@ def sentences(page: Page) -> list[Markup]:
         *_boundary(page),
         *_sizes(page),
         *_signal(page),
+        *_adjusted(page),
     ]
 
 
@@ -377,6 +378,33 @@ def _sizes(page: Page) -> list[Markup]:
         return [page.lang.rich("sizes_same", n=n, size=chosen, **outside)]
     ends = {"low": page.lang.integer(low), "high": page.lang.count("feature", high)}
     return [page.lang.rich("sizes_vary", n=n, **ends, **outside)]
+
+
+def _adjusted(page: Page) -> list[Markup]:
+    """What the features were adjusted for, and what that changes."""
+    made, lang = getattr(page.study, "adjustment", None), page.lang
+    if made is None or page.recommended is None:
+        return []
+    values: dict[str, Any] = {"columns": ", ".join(tag("bdi", name) for name in made.columns)}
+    most = [
+        f"{page.feature(j)} ({lang.in_percent(made.explained[j], 0)})"
+        for j in made.most_explained()[:TEXT_NAMES]
+    ]
+    if most:
+        values["most"] = Markup(", ".join(most))
+    values["columns"] = Markup(values["columns"])
+    texts = [lang.rich("adjustment_said", **values)]
+    size = page.recommended.size
+    method = page.method(made.method)
+    if not made.left:
+        n = lang.count("feature", size)
+        return [*texts, lang.rich("adjustment_same", method=method, n=n)]
+    changed = {
+        key: Markup(", ".join(page.feature(j) for j in those[:TEXT_NAMES]))
+        for key, those in (("left", made.left), ("entered", made.entered))
+    }
+    n = lang.integer(size)
+    return [*texts, lang.rich("adjustment_changed", method=method, n=n, **changed)]
 
 
 def _signal(page: Page) -> list[Markup]:
