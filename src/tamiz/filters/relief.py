@@ -246,7 +246,7 @@ class ReliefBase(Filter):
         wanted = self.n_samples
         if wanted is None:
             return usable
-        if np.ndim(wanted) == 0:
+        if isinstance(wanted, Real):
             m = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * len(usable)))
             if m > n:
                 raise ValueError(
@@ -296,7 +296,7 @@ class ReliefBase(Filter):
     _needs_hits = True
 
     def _n_neighbors(self, n: int) -> int:
-        return min(getattr(self, "n_neighbors", 1), n - 1)
+        return int(min(getattr(self, "n_neighbors", 1), n - 1))
 
     @abstractmethod
     def _groups(self, counts: np.ndarray) -> np.ndarray:
