@@ -315,6 +315,9 @@ class Metamorphic(Campaign):
         self.cases = [(name, relation) for name, it in HOLDS.items() for relation in it.names]
         self.names = [f"{name} {relation}" for name, relation in self.cases]
 
+    def about(self, seed: int) -> str:
+        return self.names[seed % len(self.names)]
+
     def attempt(self, seed: int) -> str:
         name, relation = self.cases[seed % len(self.cases)]
         make, _, tol, numeric, codes = HOLDS[name]
