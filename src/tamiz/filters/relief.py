@@ -247,7 +247,11 @@ class ReliefBase(Filter):
         if wanted is None:
             return usable
         if isinstance(wanted, Real):
-            m = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * len(usable)))
+            m = (
+                int(wanted)
+                if isinstance(wanted, Integral)
+                else max(1, round(float(wanted) * len(usable)))
+            )
             if m > n:
                 raise ValueError(
                     f"n_samples={m} exceeds the {n} rows of X; use at most {n}, or None for all."

@@ -85,6 +85,7 @@ def judge_for(
     if not _can_stand_in(scoring) or not _fits(plain, X):
         return plain
     form = kernel.pairwise_form
+    assert form is not None
     any_unit = form.radial and form.gamma == "scale"
     if scaler is not None:  # the other one takes very small numbers for constants
         any_unit = isinstance(scaler, StandardScaler)
