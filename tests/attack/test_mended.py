@@ -10,17 +10,19 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import AROM, L1SVM, SVMRFE, AdaptiveScaling
+from tamiz.embedded import AROM, L1SVM, MILPSVM, SVMRFE, AdaptiveScaling
 from tamiz.evaluation import AutoScaler
-from tamiz.filters import MRMR, FisherScore
+from tamiz.filters import MRMR, FisherScore, GrammarFeatures, MaxDep, Relief, RReliefF
 from tamiz.information import Discretiser
-from tamiz.kernels import RBF, Linear
+from tamiz.kernels import RBF, Linear, Sigmoid, mercer_check
 from tamiz.neighbors import KNNClassifier
+from tamiz.qp import KernelQ, svc_problem
 from tamiz.runtime import memory
 from tamiz.search import BestFirst, BranchAndBound, ForwardSelection
 from tamiz.search.fast import judge_for
-from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM
-from tamiz.tree import CARTClassifier
+from tamiz.solvers.decomposition import split_budget
+from tamiz.svm import SVC, SVDD, SVR, LinearMachine, OneClassSVM, SubgradientClassifier
+from tamiz.tree import BoostingClassifier, CARTClassifier, ForestClassifier
 from tamiz.validation import NotEnoughMemoryError
 from tests.calls import failing, watched
 
@@ -212,3 +214,77 @@ def test_newton_steps_beyond_float64_end_the_interior_point_method():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = AROM(C=1e-9).fit(rows, [0, 1, 0], [1.19353595e82, 6.905065e97, 7.0824905e-145])
     assert np.isfinite(machine.coef_).all()
+
+
+def test_more_odd_parameters_are_refused_or_used():
+    refused("fixed_features=array", BestFirst(fixed_features=np.array(3)).fit, X, Y)
+    refused("n_samples=", Relief(n_samples={0: 0, 1: 1}).fit, X, Y)
+    refused("Complex data", Discretiser(categorical_features=[0]).fit, X + 0j)
+    refused(r"sigma0 \*\* q", AdaptiveScaling(sigma0=1e300).fit, X, Y)
+    assert (
+        not BoostingClassifier(n_estimators=1, min_samples_leaf=10**30).fit(X, Y).score(X, Y) > 0.5
+    )
+    MaxDep(min_per_cell=10**30).fit(X, Y)
+    RReliefF(n_neighbors=True).fit(X, X[:, 0])
+    assert SVC(cache_mb=np.int8(3)).fit(X, Y).status_ == "converged"
+
+
+def test_grown_features_of_the_largest_numbers():
+    table = np.where(np.random.default_rng(2).random((12, 3)) < 0.5, 1.7e308, -1.7e308)
+    assert np.isfinite(GrammarFeatures(random_state=0).fit_transform(table, Y)).all()
+
+
+@pytest.mark.filterwarnings("ignore::tamiz.kernels.IndefiniteKernelWarning")
+def test_objectives_beyond_float64_are_refused():
+    refused("too extreme", SVC(kernel="sigmoid", C=1e300).fit, X[:, :1], Y)
+    draw = np.random.default_rng(2)
+    rows = draw.normal(size=(20, 3))[draw.integers(20, size=20)]
+    machine, weight = SVR(kernel="precomputed", C=0.5), np.full(20, 1e300)
+    refused("too extreme", machine.fit, rows @ rows.T, np.arange(20) % 2, weight)
+
+
+def test_sigmoid_of_huge_inner_products():
+    assert mercer_check(Sigmoid(gamma=1e9), 1e150 * X[:3]).n_samples == 3  # 1 and -1 all over
+    refused("very large values", mercer_check, Sigmoid(gamma=1e-300), HUGE)
+
+
+def test_votes_count_where_sums_of_decisions_overflow():
+    machine = SVC(kernel="linear").fit(X[:4], [0, 1, 2, 3])
+    far = 1e307 * X / np.abs(machine.pairwise_decision_function(1e307 * X) / 1.5e308).max()
+    assert np.isfinite(machine.decision_function(far)).all()
+
+
+def test_smallest_numbers_of_relief_are_no_constants():
+    tiny = np.ldexp((X > 0) * 1.0, -1074)
+    for scaling in ("range", "none"):
+        there = RReliefF(scaling=scaling, ties="index").fit(tiny, X[:, 0])
+        here = RReliefF(scaling=scaling, ties="index").fit(np.ldexp(tiny, 1074), X[:, 0])
+        np.testing.assert_allclose(there.scores_, here.scores_, atol=1e-12)
+
+
+def test_weights_of_any_unit_in_a_search():
+    splits = [(np.arange(8), np.arange(8, 12)), (np.arange(4, 12), np.arange(4))]
+    fast = judge_for(SVC(), 1e41 * X, Y, splits, None, np.full(12, 1e300))
+    assert np.isfinite(fast.score(np.arange(2))).all()
+
+
+def test_balanced_classes_beyond_float64_are_refused():
+    weight = np.where(Y == 0, 1e-122, 1e290)
+    refused("cannot make up", ForestClassifier(2, class_weight="balanced").fit, X, Y, weight)
+
+
+def test_bounds_beyond_float64_are_infinite():
+    heavy = SubgradientClassifier(C=0.5, class_weight={0: 1e300, 1: 1e-300}).fit(X, Y)
+    assert heavy.bound_ is None or heavy.bound_ > 0
+
+
+def test_milp_without_a_feature_worth_its_weight():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        machine = MILPSVM(preselect=1e9, weight_bound=1e-300).fit(X, Y)
+    assert not machine.coef_.any()
+
+
+def test_a_small_cache_still_holds_a_small_problem():
+    problem = svc_problem(KernelQ(RBF(1.0), X), 2.0 * Y - 1.0, C=1.0)
+    assert split_budget(problem, 1e-300, None)[0] == len(X)  # no round of Python for every step

@@ -66,6 +66,15 @@ def test_rank(folder):
     assert "\x1b" not in shown.stdout + shown.stderr  # no colours where no terminal is
 
 
+@pytest.mark.parametrize("how", ["--no-stream", "--stream"])
+def test_quiet_ranking_prints_no_decisions(folder, how):
+    loud, quiet = (
+        run("rank", "mixed.csv", "-m", "fisher", how, *more, cwd=folder) for more in ([], ["-q"])
+    )
+    assert "medians" in loud.stderr and quiet.stderr == ""
+    assert quiet.stdout == loud.stdout
+
+
 def test_rank_takes_categories_and_missing_values_as_the_method_wants(folder):
     counted = run("rank", "mixed.csv", "-m", "mrmr", "--json", cwd=folder)
     document = valid("rank", counted.stdout)

@@ -127,6 +127,16 @@ def test_one_run_at_a_time(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_disk_that_is_full_at_the_end_gets_a_sentence(tmp_path, full_disk):
+    path = tmp_path / "run.journal"
+    journal = Journal(path, {})
+    journal.append(RECORDS)
+    full_disk("fsync")
+    with pytest.raises(OSError, match=r"run\.journal.*No space left.*\.$"):
+        journal.close()
+    journal.close()  # it is closed, and another run may have it
+
+
 def test_a_full_disk_gets_a_sentence(tmp_path):
     path = tmp_path / "run.journal"
     with Journal(path, {}) as journal:

@@ -276,6 +276,20 @@ def test_other_data_and_metrics_are_left_to_the_plain_judge():
     assert plain(X=X.astype(np.float32))
 
 
+@pytest.mark.parametrize("unit", [1e100, 1e-100])
+@pytest.mark.parametrize("scaler", ["none", "standard"])
+def test_machines_that_are_the_same_in_any_unit_are_judged_fast(scaler, unit):
+    X, y = make(3, kind="scales")
+    fast, plain = both(pipeline(scaler, SVC()), X * unit, y, 4)
+    calls = count_plain(fast)
+    for features in (np.array([1]), np.array([0, 2]), np.arange(5)):
+        np.testing.assert_array_equal(fast.score(features), plain.score(features))
+    assert len(calls) <= 1
+    splits = make_splits(4, X, y, True, 0)
+    for machine in (SVC(kernel="linear"), SVC(gamma=0.1)):  # these depend on the unit
+        assert type(judge_for(machine, X * unit, y, splits, None, None)) is CrossValidation
+
+
 def test_kernel_objects():
     X, y = make(9)
     for kernel in (RBF(width=1.5), RBF("scale"), Polynomial(2, gamma="auto")):

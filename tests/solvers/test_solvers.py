@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ from tamiz.solvers import (
 from tamiz.solvers.descent import newton
 from tamiz.solvers.pairs import CONVERGED, BoxPoint, run_pairs, run_pairs_in_team
 from tamiz.solvers.working_sets import RowCache, WorkingBlock
-from tests.calls import interrupted, slowed, watched
+from tests.calls import clocked, interrupted, watched
 
 SOLVERS = [solve_smo, solve_decomposition, solve_chunking]
 
@@ -236,11 +237,13 @@ class TestTeam:
     def test_the_slower_way_is_only_tried(self, monkeypatch, limits, slow):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
         limits(descent, _TEAM_VARIABLES=100, _TEAM_THREADS=2, _SHARE_COST=50, _TRIAL_STEPS=2)
+        clock = SimpleNamespace(now=0.0)
+        limits(descent, perf_counter=lambda: clock.now)
         problem, point = pair_steps(n=400)
         alone, together = point(), point()
         expected = run_pairs(*problem, alone, 1e-2, 200)
         other = "run_pairs" if slow != "run_pairs" else "run_pairs_in_team"
-        with slowed(descent, slow, 0.05) as tried, watched(descent, other) as used:
+        with clocked(descent, slow, clock, 0.05) as tried, watched(descent, other) as used:
             assert descent.Descent(problem[0], 1).run(together, 1e-2, 200) == expected
         np.testing.assert_array_equal(together.b, alone.b)
         assert sum(call.args[-1] for call in tried) == 2

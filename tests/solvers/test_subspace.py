@@ -46,6 +46,17 @@ def test_equals_trying_all_active_sets(alpha):
             np.testing.assert_allclose(found.a, x, atol=1e-8)
 
 
+@pytest.mark.parametrize("limit", [1, 3, -1])
+def test_objective_is_that_of_the_weights_returned(limit):
+    _, F, values, U = matrix(40, 3)
+    kept, vectors, p = values[-25:], U[:, -25:], -9.0 * F
+    found = solve_in_subspace(span(kept, vectors), p, max_iter=limit)
+    assert (found.status is Status.CONVERGED) == (limit < 0)
+    assert found.a.min() >= 0 and found.a.sum() == pytest.approx(1.0)
+    y = vectors.T @ found.a
+    assert found.objective == pytest.approx(0.5 * kept @ y**2 + p @ found.a, rel=1e-9)
+
+
 @pytest.mark.parametrize("twins", [False, True])
 @pytest.mark.parametrize("m", [1, 2, 5, 17])
 def test_equals_a_general_solver_for_every_rank(m, twins):

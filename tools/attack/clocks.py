@@ -181,7 +181,7 @@ def _compare(folder: Path, budget: float) -> bool:
     from tamiz.evaluation import compare
 
     X, y = table()
-    options: dict[str, Any] = {"sizes": [1, 4], "random_state": 0, "verbose": 2, "repeats": 200}
+    options: dict[str, Any] = {"sizes": [1, 4], "random_state": 0, "verbose": 2, "repeats": 100}
     found = compare(X, y, ["fisher"], time_budget=budget, **options)
     return bool(found.status == "time budget")
 
@@ -191,7 +191,7 @@ def _select(folder: Path, budget: float) -> bool:
 
     path = folder / "table.csv"
     write_table(path)
-    arguments = ["select", str(path), "-m", "fisher", "--judge", "linear", "--repeats", "400"]
+    arguments = ["select", str(path), "-m", "fisher", "--judge", "linear", "--repeats", "40"]
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         code = program([*arguments, "-j", "1", "--json", "--time-budget", str(budget)])

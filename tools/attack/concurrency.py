@@ -71,6 +71,9 @@ class _Together(Campaign):
         self.subjects = subjects()
         self.names = list(self.subjects)
 
+    def about(self, seed: int) -> str:
+        return self.names[seed % len(self.names)]
+
 
 class Threads(_Together):
     """Four threads, each with an estimator of the same kind and data of its own."""

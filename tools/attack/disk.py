@@ -19,6 +19,8 @@ from tools.attack.signals import COMMANDS, is_complete, output_of, prepared, pro
 
 #: What can find no space; an ``open`` that creates a file among them.
 FAIL = ("open", "write", "fsync", "replace", "link")
+#: Bytes that every file may have: what is said of a full disk goes to a file, too.
+LEAST = 512
 #: Commands that write a file.
 WRITERS = [name for name in COMMANDS if output_of(name, Path()) is not None and name != "demo"]
 
@@ -103,8 +105,8 @@ class FullDisk(Campaign):
         out.unlink(missing_ok=True)
         if old:
             out.write_text("old", encoding="utf-8")
-        if turn % 2:
-            limit = int(Random(f"{name}{turn}").random() * size * 0.95)
+        if turn % 2 and size > 2 * LEAST:
+            limit = LEAST + int(Random(f"{name}{turn}").random() * (0.95 * size - LEAST))
             child = Child(functools.partial(_limited_command, name, limit), folder)
             what = f"{name}, files of {limit} bytes"
         else:

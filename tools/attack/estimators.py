@@ -459,6 +459,9 @@ class Estimators(Campaign):
         self.subjects = subjects()
         self.names = list(self.subjects)
 
+    def about(self, seed: int) -> str:
+        return self.names[seed % len(self.names)]
+
     def attempt(self, seed: int) -> str:
         subject = self.subjects[self.names[seed % len(self.names)]]
         draw = np.random.default_rng([18, seed])

@@ -167,7 +167,21 @@ class Problem(NamedTuple):
 
 
 def problem(draw: np.random.Generator, numeric: bool, codes: bool) -> Problem:
-    """Continuous values, so that no ties are decided by an order."""
+    """Continuous values; of equally good features the order of the columns would decide.
+
+    Cut into bins, two features may still have the same counts with the classes. Such problems are
+    drawn again.
+    """
+    while True:
+        made = _problem(draw, numeric, codes)
+        if numeric or codes:
+            return made
+        relevances = np.sort(filters.MaxRel().fit(made.X, made.y).scores_)
+        if (np.diff(relevances) > 1e-12).all():
+            return made
+
+
+def _problem(draw: np.random.Generator, numeric: bool, codes: bool) -> Problem:
     n, p = int(draw.integers(24, 50)), int(draw.integers(3, 6))
     X, rows = draw.normal(size=(n, p)), draw.normal(size=(12, p))
     y = draw.permutation(np.arange(n) % 2)
@@ -300,6 +314,9 @@ class Metamorphic(Campaign):
         super().__init__(folder)
         self.cases = [(name, relation) for name, it in HOLDS.items() for relation in it.names]
         self.names = [f"{name} {relation}" for name, relation in self.cases]
+
+    def about(self, seed: int) -> str:
+        return self.names[seed % len(self.names)]
 
     def attempt(self, seed: int) -> str:
         name, relation = self.cases[seed % len(self.cases)]

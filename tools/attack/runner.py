@@ -44,7 +44,8 @@ class Campaign(ABC):
     short : int
         Attempts in the test suite: a few seconds.
     seconds : float
-        What one attempt may take; far more than any takes.
+        What one attempt may take on a machine that does nothing else; far more than any takes. With
+        more processes than cores it may take longer in proportion.
     memory : int
         Bytes that all attempts of a process may take, beyond what it has when they begin.
     apart : bool
@@ -63,6 +64,10 @@ class Campaign(ABC):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def about(self, seed: int) -> str:
+        """What an attempt is about: a number alone means another one when estimators are added."""
+        return ""
 
     @abstractmethod
     def attempt(self, seed: int) -> str:
@@ -248,7 +253,7 @@ class _Fleet:
             reader.start()
             patience = START
             try:
-                while line := lines.get(timeout=patience):
+                while line := lines.get(timeout=patience * max(1.0, load_per_core())):
                     result = json.loads(line)
                     yield None if result is None else tuple(result)
                     patience = campaign(self._name).seconds
@@ -272,7 +277,13 @@ class _Fleet:
             if self._stopped:
                 return None
             process = subprocess.Popen(
-                command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+                command,
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                # every thread would reserve 64 MB of addresses, which count against the limit
+                env={**os.environ, "MALLOC_ARENA_MAX": "2"},
             )
             self._running.add(process)
             return process
@@ -309,7 +320,8 @@ def _one(attacker: Campaign, seed: int) -> tuple[str | None, str | None]:
             f for f in traceback.extract_tb(error.__traceback__) if "attack" not in f.filename
         ]
         place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
+        about = f"{attacker.about(seed)}: " if attacker.about(seed) else ""
+        return None, f"{about}{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
 
 
 def _limit_memory(more: int) -> None:

@@ -36,6 +36,7 @@ from tamiz.svm import (
     PerceptronClassifier,
     SubgradientClassifier,
 )
+from tamiz.validation import far_point
 from tools.attack.runner import Campaign
 
 OFFSETS = [0.0, *(10.0**k for k in range(16))]
@@ -393,7 +394,14 @@ MACHINES: dict[str, Machine] = {
 
 def check_moved(make: Callable[[], Any], machine: Any, X: np.ndarray, y: Any) -> None:
     """The machine says of the samples what it says of them when they lie at the origin."""
-    near = X - X[0]  # exact: the points are a few spacings apart
+    origin: Any = X[0]
+    if isinstance(machine, HoldOutSVM):
+        # A machine without one of its features, not fitted again, has the value of that feature at
+        # the origin in its place: the answer is that of the samples as they are measured.
+        origin = far_point(X)
+        if origin is None:
+            return
+    near = X - origin  # exact: the points are a few spacings apart
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -492,6 +500,11 @@ class Scales(Campaign):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.every = cases()
+
+    def about(self, seed: int) -> str:
+        return "{} on problem {}, offset {:g}, scale {:g}".format(
+            *self.every[seed % len(self.every)]
+        )
 
     def attempt(self, seed: int) -> str:
         return attempt(*self.every[seed % len(self.every)])

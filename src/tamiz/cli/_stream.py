@@ -99,8 +99,8 @@ def open_table(
     return table, notes
 
 
-def fit_streamed(table: Batches, asked: Request) -> tuple[Any, list[str]]:
-    """The method fitted to the batches, and notes on how.
+def fit_streamed(table: Batches, asked: Request) -> tuple[Any, list[str], list[str]]:
+    """The method fitted to the batches, notes on how, and those of them that are warnings.
 
     Machines standardise a stream themselves; nothing else scales one.
 
@@ -155,7 +155,8 @@ def fit_streamed(table: Batches, asked: Request) -> tuple[Any, list[str]]:
             f"scores are the middle of bounds, at most {made['widest_bounds']:.2g} apart, that the "
             "scores of all rows lie between."
         )
-    return selector, notes + [text for text in warned if text not in notes]
+    warned = [text for text in warned if text not in notes]
+    return selector, notes + warned, warned
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Ou
     dataset = opt.read(data, reading=reading, leaks="keep", quiet=output.quiet)
     with usage():
         dataset, selector, X, notes = prepare(dataset, asked)
-        _fit(selector, X, dataset, asked.scale, notes)
+        warned = _fit(selector, X, dataset, asked.scale, notes)
     selection = selector.selection_
     selection.names = list(dataset.feature_names)
     if output.out is not None:
@@ -139,11 +139,12 @@ def _rank_in_memory(data: str, reading: opt.Reading, asked: Request, output: _Ou
             params=selection.params,
             command=command_line(),
             seed=asked.wanted["random_state"],
-            notes=notes,
+            notes=[*notes, *warned],
             seconds=selection.seconds,
         )
         write_report(study, output.out, lang=output.lang)
-    _finish(Ranking.of(selection, dataset, notes), asked.k, output)
+    ranking = Ranking.of(selection, dataset, [*notes, *warned])
+    _finish(ranking._replace(warned=warned), asked.k, output)
 
 
 def _rank_streamed(data: str, reading: opt.Reading, asked: Request, output: _Output) -> None:
@@ -155,7 +156,7 @@ def _rank_streamed(data: str, reading: opt.Reading, asked: Request, output: _Out
         except KeyboardInterrupt:
             output = output._replace(out=None)
             why = "interrupted while the report was made; there is none."
-            ranking = ranking._replace(notes=[*ranking.notes, why])
+            ranking = ranking._replace(notes=[*ranking.notes, why], warned=[*ranking.warned, why])
         except Exception:  # reported last; the ranking may have taken hours
             _finish(ranking, asked.k, output._replace(out=None))
             raise
@@ -180,6 +181,7 @@ class Ranking(NamedTuple):
     data: str
     read: list[str]  # what was decided while the table was read
     notes: list[str]
+    warned: list[str] = []  # those of them that --quiet leaves: no decisions
 
     @classmethod
     def of(cls, selection: Selection, dataset: Dataset, notes: list[str]) -> Ranking:
@@ -200,11 +202,12 @@ def _streamed(data: str, reading: opt.Reading, asked: Request) -> tuple[Ranking,
         place = opt.name_or_position(reading.target)
         verbose = asked.wanted["verbose"]
         table, read = open_table(data, place, asked.method, verbose=verbose, **reading.streamed())
-        selector, notes = fit_streamed(table, asked)
+        selector, notes, warned = fit_streamed(table, asked)
     selection, schema = selector.selection_, table.schema
     selection.names = list(schema.names)
     n, p = table.n_rows or 0, schema.n_features
-    return Ranking(selection, n, p, schema.target, stem(Path(data)), read, notes), table
+    name = stem(Path(data))
+    return Ranking(selection, n, p, schema.target, name, read, notes, warned), table
 
 
 def _report_streamed(
@@ -259,7 +262,7 @@ def show(ranking: Ranking, k: int | None, json: bool, quiet: bool) -> None:
         return
     for note in [] if quiet else ranking.read:
         tell_once(note)
-    for note in ranking.notes:
+    for note in ranking.warned if quiet else ranking.notes:
         tell(note)
     if k is None:
         shown = min(shown, _SHOWN)
@@ -351,12 +354,16 @@ def _prepared(dataset: Dataset, scale: str | None, fill: bool, notes: list[str])
     return X
 
 
-def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> None:
-    """Fit; some methods take missing values with some parameters or tasks only, and say so."""
+def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list[str]) -> list[str]:
+    """Fit, and return the warnings.
+
+    Some methods take missing values with some parameters or tasks only, and say so.
+    """
     from tamiz.cli.console import UsageProblem, warnings_into
     from tamiz.validation import MissingValuesError, SparseInputError
 
-    with warnings_into(notes):
+    warned: list[str] = []
+    with warnings_into(warned):
         try:
             selector.fit(X, dataset.y)
         except SparseInputError as error:
@@ -368,6 +375,7 @@ def _fit(selector: Any, X: Any, dataset: Dataset, scale: str | None, notes: list
             ) from error
         except MissingValuesError:
             selector.fit(_prepared(dataset, scale, True, notes), dataset.y)
+    return warned
 
 
 def read_params(given: list[str] | None) -> dict[str, Any]:

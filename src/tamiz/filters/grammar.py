@@ -54,8 +54,12 @@ class Operator(NamedTuple):
 
 
 def _least_divisor(x: np.ndarray, z: np.ndarray) -> float:
-    mean = float(np.abs(z / 2.0).mean()) * 2.0 * _LEAST_DIVISOR
+    mean = float(np.sum(np.abs(z) * (_LEAST_DIVISOR / len(z))))  # their sum may overflow
     return mean if 0.0 < mean < np.inf else 1.0
+
+
+def _median(x: np.ndarray, z: np.ndarray) -> float:
+    return 2.0 * float(np.median(0.5 * x))  # the sum of two values may overflow
 
 
 def _ratio(x: np.ndarray, z: np.ndarray, least: float) -> np.ndarray:
@@ -72,9 +76,7 @@ OPERATORS = {
     "cube": Operator("{}^3", lambda x, z, _: x * x * x, 1),
     "sqrt": Operator("sqrt(|{}|)", lambda x, z, _: np.sqrt(np.abs(x)), 1),
     "log": Operator("log(1+|{}|)", lambda x, z, _: np.log1p(np.abs(x)), 1),
-    "above": Operator(
-        "[{}>{}]", lambda x, z, t: (x > t) * 1.0, 1, learn=lambda x, z: float(np.median(x))
-    ),
+    "above": Operator("[{}>{}]", lambda x, z, t: (x > t) * 1.0, 1, learn=_median),
 }
 
 

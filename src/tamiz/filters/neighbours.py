@@ -44,6 +44,9 @@ _SLICE = 2**31
 #: Vector lanes assumed by the error bound; wider vectors only make it safer.
 _LANES = 4
 
+#: Columns of numbers below this one are multiplied by its inverse, which is exact.
+_TINY = 2.0**-1000
+
 
 class ReliefTable(NamedTuple):
     """Samples, sorted by class, as compiled functions want them.
@@ -86,13 +89,16 @@ def scale_columns(X: np.ndarray, order: np.ndarray, symbolic: np.ndarray) -> Sca
     constant = ~(high > low)  # also without any value
     still = constant | symbolic
     low[still] = 0.0
-    half = np.where(still, 0.5, 0.5 * high - 0.5 * low)  # max − min itself may overflow
+    # max − min itself may overflow, and half of it may be nothing
+    size = np.maximum(np.abs(low), np.abs(high, where=~constant, out=np.zeros_like(high)))
+    unit = np.where(still | (size > _TINY), 0.5, 1.0 / _TINY)
+    half = np.where(still, 0.5, unit * high - unit * low)
     values = np.empty_like(X)
     least = max(1, 2**18 // X.shape[1])
-    run_tiles(_scale_rows, len(X), X, order, low, half, values, min_items=least)
+    run_tiles(_scale_rows, len(X), X, order, (low, unit, half), values, min_items=least)
     if constant.any():
         values[:, constant] = 0.0  # differs from nothing, missing or not
-    span = np.where(still, 1.0, 2.0 * np.minimum(half, np.finfo(float).max / 2))
+    span = np.where(still, 1.0, np.minimum(half, np.finfo(float).max / 2) / unit)
     return ScaledFeatures(values, symbolic, lacks & ~constant, constant, span)
 
 
@@ -112,11 +118,12 @@ def _extremes(X):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _scale_rows(start, stop, X, order, low, half, values):  # type: ignore[no-untyped-def]
+def _scale_rows(start, stop, X, order, scale, values):  # type: ignore[no-untyped-def]
+    low, unit, half = scale
     for r in range(start, stop):
         x, out = X[order[r]], values[r]
         for j in range(len(low)):
-            out[j] = (0.5 * x[j] - 0.5 * low[j]) / half[j]
+            out[j] = (unit[j] * x[j] - unit[j] * low[j]) / half[j]
 
 
 def build_table(
@@ -148,7 +155,7 @@ def build_table(
     factor = span / (widest if widest > 0 else 1.0)
     distance = diff._replace(
         numbers=diff.numbers * factor[numeric],
-        symbol_weight=1.0 / (widest if widest > 0 else 1.0),
+        symbol_weight=1.0 / max(widest, 1.0),  # where there are symbols, it is 1 at least
         partial_weight=factor[lacks],
     )
     return distance, diff

@@ -246,8 +246,12 @@ class ReliefBase(Filter):
         wanted = self.n_samples
         if wanted is None:
             return usable
-        if np.ndim(wanted) == 0:
-            m = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * len(usable)))
+        if isinstance(wanted, Real):
+            m = (
+                int(wanted)
+                if isinstance(wanted, Integral)
+                else max(1, round(float(wanted) * len(usable)))
+            )
             if m > n:
                 raise ValueError(
                     f"n_samples={m} exceeds the {n} rows of X; use at most {n}, or None for all."
@@ -296,7 +300,7 @@ class ReliefBase(Filter):
     _needs_hits = True
 
     def _n_neighbors(self, n: int) -> int:
-        return min(getattr(self, "n_neighbors", 1), n - 1)
+        return int(min(getattr(self, "n_neighbors", 1), n - 1))
 
     @abstractmethod
     def _groups(self, counts: np.ndarray) -> np.ndarray:

@@ -17,7 +17,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from tamiz.validation import check_X, has_sparse_columns, refuse_duplicate_names
+from tamiz.validation import (
+    check_X,
+    has_sparse_columns,
+    refuse_complex,
+    refuse_duplicate_names,
+)
 
 _TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 _NESTED = (nw.List, nw.Array, nw.Struct)
@@ -137,6 +142,7 @@ def _from_array(
                     _warn_of_numbers_as_text(source[:, j], f"column {j}")
             X = source.copy()
         else:
+            refuse_complex(X, "X")
             X = np.array(X, dtype=np.float64)
         for j in np.flatnonzero(chosen):
             known = _known(categories, j)

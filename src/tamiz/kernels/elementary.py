@@ -355,8 +355,9 @@ class Sigmoid(InnerProductKernel):
         return 1.0
 
     def value(self, inner: Array) -> Array:
-        inner *= self.gamma
-        inner += self.coef0
+        with np.errstate(over="ignore"):  # of what is infinite, the hyperbolic tangent is 1
+            inner *= self.gamma
+            inner += self.coef0
         return np.tanh(inner, out=inner)
 
     def slope(self, inner: Array) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tamiz.kernels.base import Kernel
 from tamiz.kernels.mapped import as_kernel
-from tamiz.validation import checked, integer_from, real_number
+from tamiz.validation import TOO_LARGE, checked, integer_from, real_number
 
 
 class IndefiniteKernelWarning(UserWarning):
@@ -104,7 +104,11 @@ def mercer_check(
         if resolved.precomputed:
             samples = samples[:, index]
         samples = samples[index]
-    eigenvalues = np.linalg.eigvalsh(resolved._gram(samples, None))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = resolved._gram(samples, None)
+    if not np.isfinite(gram).all():
+        raise ValueError(TOO_LARGE)
+    eigenvalues = np.linalg.eigvalsh(gram)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     size = max(abs(smallest), abs(largest))
     ratio = smallest / size if size > 0 else 0.0

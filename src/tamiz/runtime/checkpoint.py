@@ -377,11 +377,19 @@ class Journal:
 
     def close(self) -> None:
         """Close the file; what was appended is on disk."""
-        if self._file is not None:
-            os.fsync(self._file)
-            _unlock(self._file)
-            os.close(self._file)
-            self._file = None
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            os.fsync(file)
+        except OSError as error:
+            raise OSError(
+                f"The journal {self.path} could not be written ({error.strerror or error}); the "
+                "run can be resumed from what has reached the disk."
+            ) from error
+        finally:
+            _unlock(file)
+            os.close(file)
 
     def __enter__(self) -> Journal:
         return self

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.preprocessing import StandardScaler
 
 from tamiz.search.judges import CrossValidation, Judge, Predicted
 from tamiz.search.splits import Split
@@ -47,6 +48,8 @@ MOST_SAMPLES = 1000
 #: Statistics of every feature in every split are held up to this many numbers.
 MOST_STATISTICS = 8_000_000
 _LOOSEST = 1e-2
+#: Where squares of tables vanish, and the inverse of where they overflow.
+_SMALLEST = 1e-145
 #: So many neighbours must be asked for to fit the machines that theirs start from.
 _WORTH_A_START = 4
 #: Splits that leave out this few samples start from the machine fitted to all.
@@ -81,13 +84,33 @@ def judge_for(
         return plain
     if not _can_stand_in(scoring) or not _fits(plain, X):
         return plain
-    return FastSVC(plain, machine, scaler, kernel, direct=scoring is None or scoring == "accuracy")
+    form = kernel.pairwise_form
+    assert form is not None
+    any_unit = form.radial and form.gamma == "scale"
+    if scaler is not None:  # the other one takes very small numbers for constants
+        any_unit = isinstance(scaler, StandardScaler)
+    table = _in_usual_units(X, any_unit)
+    if table is None:
+        return plain
+    direct = scoring is None or scoring == "accuracy"
+    return FastSVC(plain, machine, scaler, kernel, direct, table)
 
 
 def _is_plain_table(X: Any) -> bool:
     if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.ndim != 2:
         return False
-    return X.shape[0] <= MOST_SAMPLES and bool(np.isfinite(X).all()) and has_usual_sizes(X)
+    return X.shape[0] <= MOST_SAMPLES and bool(np.isfinite(X).all())
+
+
+def _in_usual_units(X: np.ndarray, any_unit: bool) -> np.ndarray | None:
+    """The table, or a power of two times it if machines are the same in any unit; or None."""
+    if has_usual_sizes(X):
+        return X
+    largest = float(np.abs(X).max())
+    if not any_unit or not _SMALLEST < largest < 1.0 / _SMALLEST:
+        return None
+    moved = np.ldexp(X, -int(np.frexp(largest)[1]))
+    return moved if has_usual_sizes(moved) else None
 
 
 def _fits(plain: CrossValidation, X: np.ndarray) -> bool:
@@ -127,17 +150,25 @@ class FastSVC(Judge):
         One with a ``pairwise_form``, as the parameters of ``machine`` say.
     direct : bool
         Whether the only metric is accuracy.
+    X : array of shape (n, p)
+        The table, in a unit in which squares neither overflow nor vanish.
     """
 
     prefer = "threads"
 
     def __init__(
-        self, plain: CrossValidation, machine: Any, scaler: Any, kernel: Any, direct: bool
+        self,
+        plain: CrossValidation,
+        machine: Any,
+        scaler: Any,
+        kernel: Any,
+        direct: bool,
+        X: np.ndarray,
     ):
         self.plain = plain
         self.metrics, self.n_splits = plain.metrics, plain.n_splits
         self.direct = direct
-        X, y, weight = plain.X, plain.y, plain.sample_weight
+        y, weight = plain.y, plain.sample_weight
         self.C = float(machine.C)
         self.folds = [_problems(*split, y, weight, machine) for split in plain.splits]
         own = scaler is not None

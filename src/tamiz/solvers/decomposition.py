@@ -41,6 +41,8 @@ from tamiz.solvers.working_sets import RowCache, solve_by_working_sets
 
 #: The working set is as large as the budget admits, and at most this.
 LARGEST_WORKING_SET = 4096
+#: Smaller ones save no memory worth a word, and need a round of Python for every few steps.
+_LEAST_WORKING_SET = 64
 _PATIENCE = 50
 
 
@@ -67,7 +69,7 @@ def solve_decomposition(
         Memory for entries of the matrix, in MiB: the block of the working set and rows.
     working_set : int, optional
         Number of variables in play at a time, at least 2. By default as many as a quarter of the
-        budget holds the block of, and at most 4096.
+        budget holds the block of, at least 64 and at most 4096.
 
     Returns
     -------
@@ -109,10 +111,10 @@ def split_budget(
     Returns the size of the working set, the largest size it may grow to, and the cache.
     """
     base, _ = problem.sign_free().Q.repeated()
-    budget = cache_mb * 2**20
+    budget = float(cache_mb) * 2**20
     largest = int(np.sqrt(budget / 4 / base.dtype.itemsize))
     if working_set is None:
-        working_set = min(LARGEST_WORKING_SET, largest)
+        working_set = max(_LEAST_WORKING_SET, min(LARGEST_WORKING_SET, largest))
     size = max(2, min(working_set, problem.n))
     largest = max(size, min(largest, problem.n))
     block_bytes = 2 * base.dtype.itemsize * size**2
@@ -307,7 +309,7 @@ def solve(
 def _choose(problem: QuadraticProblem, start: np.ndarray | None, cache_mb: float) -> str:
     base, _ = problem.Q.unsigned(problem.y).repeated()
     size = base.dtype.itemsize * base.n**2
-    if not base.in_memory and (size > cache_mb * 2**20 or not fits(size)):
+    if not base.in_memory and (size > float(cache_mb) * 2**20 or not fits(size)):
         return "decomposition"
     if start is not None and base.n >= _LARGE and not base.in_memory:
         support = np.count_nonzero(start)

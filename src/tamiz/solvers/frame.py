@@ -189,8 +189,9 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     b, g = state.point
     violation, multiplier, gap = optimality(b, g, free.lower, free.upper)
     rounding = state.rounding()
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         at_stake = rounding * float(np.linalg.norm(b))
+        objective = float(0.5 * b @ (g + free.p))
     if state.status is Status.CONVERGED and max(violation, rounding) > tol:
         state.status = Status.STALLED  # the stored entries are too coarse for the tolerance
     elif max(violation, rounding) <= tol and state.status in (Status.MAX_ITER, Status.STALLED):
@@ -199,7 +200,7 @@ def _result(problem: QuadraticProblem, state: State, tol: float) -> QPResult:
     return QPResult(
         a=a,
         gradient=g * problem.y,
-        objective=float(0.5 * b @ (g + free.p)),
+        objective=objective,
         # a certificate is one for the matrix that was meant, not for the one that was stored
         gap=None if gap is None else gap + at_stake,
         violation=violation + rounding,

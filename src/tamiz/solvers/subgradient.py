@@ -248,7 +248,7 @@ class _Constant:
 
     def bound(self, done: int, planned: int) -> float:
         # B²/(2ηT) + ηρ²/2 with the planned η; an interruption may have left fewer steps
-        half = 0.5 * self.radius * self.lipschitz
+        half = 0.5 * float(self.radius) * float(self.lipschitz)
         return float(half * (np.sqrt(planned) / done + 1.0 / np.sqrt(planned)))
 
 

@@ -68,6 +68,11 @@ class Span(NamedTuple):
         """``L'x``."""
         return self.mix.T @ (self.rows @ x)
 
+    def coordinates(self, x: np.ndarray) -> np.ndarray:
+        """The ``z`` whose weights are nearest to ``x``."""
+        gram = self.mix.T @ (self.rows @ self.rows.T) @ self.mix
+        return np.asarray(np.linalg.solve(gram, self.project(x)))
+
     def normals(self, index: np.ndarray) -> np.ndarray:
         """Some rows of ``L``."""
         return self.rows[:, index].T @ self.mix
@@ -162,7 +167,7 @@ def solve_in_subspace(
                 code = _STALLED  # what is left is rounding
     if code == _INFEASIBLE:
         return QPResult(np.zeros(len(p)), None, None, None, None, None, steps, Status.INFEASIBLE)
-    return _result(span, state, centre, total, steps, code)
+    return _result(span, state, p, (centre, total), steps, code)
 
 
 def _worst(x: np.ndarray, state: _ActiveSet, tol: float) -> np.ndarray:
@@ -190,21 +195,30 @@ def _round(
 
 
 def _result(
-    span: Span, state: _ActiveSet, centre: np.ndarray, total: np.ndarray, steps: int, code: int
+    span: Span,
+    state: _ActiveSet,
+    p: np.ndarray,
+    products: tuple[np.ndarray, np.ndarray],
+    steps: int,
+    code: int,
 ) -> QPResult:
-    z, held = state.point, state.active()
-    x = np.maximum(span.weights(z), 0.0)
+    (centre, total), z, held = products, state.point, state.active()
+    found = span.weights(z)
+    x = np.maximum(found, 0.0)
     x[held] = 0.0
+    x /= x.sum()
+    if not np.array_equal(x, found):  # what was cut off: the objective is that of what is returned
+        z = span.coordinates(x)
     sums = float(state.factors.multipliers[0] / np.linalg.norm(total))
     # a bound from below on the optimum, whatever the point: multipliers that are not negative
     normals = span.normals(held)
     lengths = np.linalg.norm(normals, axis=1)
     pull = np.maximum(state.factors.multipliers[1 : state.size], 0.0) / lengths
     dual = centre + sums * total + pull @ normals
-    objective = float(0.5 * z @ z - centre @ z)
+    objective = float(0.5 * z @ z + p @ x)
     gap = max(0.0, objective - (sums - 0.5 * float(dual @ dual)))
     return QPResult(
-        a=x / x.sum(),
+        a=x,
         gradient=None,
         objective=objective,
         gap=gap,

@@ -196,7 +196,7 @@ class KernelMachine(MachinePlot, BaseEstimator):
             return self._gram_of_texts(X)
         dtype = None
         if min(self.tol, 10.0 * self.tol / (largest + 1e-300)) < 1e-4:
-            dtype = np.float64 if 8 * n**2 <= self.cache_mb * 2**20 else None
+            dtype = np.float64 if 8 * n**2 <= float(self.cache_mb) * 2**20 else None
         if not self.kernel_.always_mercer:
             warn_if_indefinite(self.kernel_, X)
         K = KernelQ(self.kernel_, X, dtype)
@@ -222,7 +222,7 @@ class KernelMachine(MachinePlot, BaseEstimator):
                     + listed
                     * " Each element of a list is one symbol: strings need no lists."
                 )
-            if 8 * K.n**2 <= self.cache_mb * 2**20 and fits(8 * K.n**2):
+            if 8 * K.n**2 <= float(self.cache_mb) * 2**20 and fits(8 * K.n**2):
                 K.dense()
         return K
 

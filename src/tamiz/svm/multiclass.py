@@ -27,6 +27,7 @@ import numpy as np
 
 from tamiz.qp import QMatrix, svc_problem
 from tamiz.solvers import QPResult, Status, solve
+from tamiz.validation import check_penalties
 
 
 class Task(NamedTuple):
@@ -79,8 +80,9 @@ def class_scores(decisions: np.ndarray, n_classes: int, scheme: str) -> np.ndarr
         return decisions
     votes = np.zeros((len(decisions), n_classes))
     sums = np.zeros((len(decisions), n_classes))
+    largest = 1e300 / n_classes  # beyond it, sums would not be finite
     for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        value = decisions[:, k]
+        value = np.clip(decisions[:, k], -largest, largest)
         votes[:, j] += value > 0
         votes[:, i] += value <= 0
         sums[:, j] += value
@@ -133,15 +135,18 @@ def describe(result: QPResult, signs: np.ndarray, C: np.ndarray) -> BinaryFit:
     assert gradient is not None  # the problem is always feasible: alpha = 0
     # minus the multiplier of the equality in the sign-free problem; + 0.0 turns -0.0 into 0.0
     intercept = -float(result.multiplier or 0.0) + 0.0
-    squared_norm = float(alpha @ (gradient + 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared_norm = float(alpha @ (gradient + 1.0))
     if squared_norm < -1e-9 * max(1.0, float(alpha.sum())):
         squared_norm = np.nan  # an indefinite kernel has no norm, no margin and no duality gap
     else:
         squared_norm = max(0.0, squared_norm)
     slack = np.maximum(0.0, -(gradient + signs * intercept))
     positive = alpha > 0
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         penalty = float(np.sum(np.where(slack > 0, C * slack, 0.0)))
+    if np.isfinite(C).all() and not (np.isfinite(penalty) and np.isfinite(alpha.sum())):
+        check_penalties(C)
     primal = 0.5 * squared_norm + penalty
     dual = float(alpha.sum() - 0.5 * squared_norm)
     gap = float(np.maximum(0.0, primal - dual))

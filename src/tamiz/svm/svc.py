@@ -101,7 +101,7 @@ class KernelClassifier(ClassifierMixin, ClassifierPlot, KernelMachine):
         """The part of the Gram matrix that a task needs; the whole is computed once if it fits."""
         if len(samples) == K.n:
             return K
-        fits = K.dtype.itemsize * K.n**2 <= self.cache_mb * 2**20
+        fits = K.dtype.itemsize * K.n**2 <= float(self.cache_mb) * 2**20
         return K.subset(samples, fits)
 
     def _previous_alpha(self, n: int, classes: np.ndarray) -> list[np.ndarray] | None:

@@ -178,9 +178,12 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         ridge = coef / (2.0 * C) if squared else 0.0
         expansion = result.gradient[: len(coef)] - self.epsilon + target[active] - ridge
         slack = np.maximum(0.0, np.abs(target[active] - expansion - intercept) - self.epsilon)
-        loss = slack**2 if squared else slack
         dual = -result.objective
-        primal = 0.5 * float(coef @ expansion) + float(C @ loss)
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = slack**2 if squared else slack
+            primal = 0.5 * float(coef @ expansion) + float(C @ loss)
+        if not (np.isfinite(primal) and np.isfinite(dual)):
+            check_penalties(C, "C times sample_weight")
         n = X.shape[0]
         self.alpha_ = np.zeros((2, n))
         self.alpha_[:, active] = alpha

@@ -67,7 +67,7 @@ class BoostingRules(NamedTuple):
             params["n_estimators"],
             float(params["learning_rate"]),
             params["max_leaf_nodes"],
-            params["min_samples_leaf"],
+            min(int(params["min_samples_leaf"]), np.iinfo(np.int64).max),
             float(params["l2"]),
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tamiz.runtime.progress import printable
 from tamiz.tree.splits import (
     NominalSplit,
     NumericSplit,
@@ -81,8 +81,7 @@ def one_line(text: str) -> str:
     """Text on one line, without letters that steer a terminal: names may hold anything."""
     if text.isprintable():
         return text
-    flat = " ".join(text.replace("\t", " ").splitlines())
-    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in flat)
+    return printable(" ".join(text.replace("\t", " ").splitlines()))
 
 
 def counted(n: int, one: str, many: str = "") -> str:

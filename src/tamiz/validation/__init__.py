@@ -66,6 +66,7 @@ from tamiz.validation.errors import (
 from tamiz.validation.frames import (
     has_sparse_columns,
     is_frame,
+    refuse_complex,
     refuse_duplicate_names,
     refuse_text,
     refuse_text_rows,
@@ -261,6 +262,7 @@ __all__ = [
     "read_masks",
     "real_number",
     "refuse_class",
+    "refuse_complex",
     "refuse_duplicate_names",
     "refuse_interrupted",
     "refuse_no_jobs",

@@ -136,7 +136,8 @@ def check_features(
     features: Any, argument: str, n_features: int, names: Sequence[Any] | None = None
 ) -> np.ndarray:
     """Positions, ascending, of features given by position, by name, or by a boolean mask."""
-    if isinstance(features, (str, bytes)) or not isinstance(features, Iterable):
+    text, listed = isinstance(features, (str, bytes)), isinstance(features, Iterable)
+    if text or not listed or (isinstance(features, np.ndarray) and features.ndim != 1):
         raise ValueError(
             f"{argument}={features!r} is not understood; pass a list of positions or names of "
             "features."

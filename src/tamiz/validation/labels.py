@@ -179,7 +179,15 @@ def check_class_weight(
         return np.ones(n_classes)
     if isinstance(class_weight, str):
         totals = np.bincount(labels.codes, weights=sample_weight, minlength=n_classes)
-        return totals.sum() / (n_classes * totals)
+        with np.errstate(over="ignore", divide="ignore"):
+            balanced = totals.sum() / (n_classes * totals)
+        if not np.isfinite(balanced).all():
+            raise ValueError(
+                f"class_weight='balanced' cannot make up for sample_weight, whose sums over the "
+                f"classes lie between {totals.min():.3g} and {totals.max():.3g}. Use weights of an "
+                "average near 1."
+            )
+        return balanced
     weight = np.ones(n_classes)
     known = {label: k for k, label in enumerate(labels.classes.tolist())}
     for label, value in class_weight.items():

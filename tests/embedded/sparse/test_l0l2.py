@@ -128,6 +128,24 @@ def test_the_first_of_two_copies_takes_the_weight_whichever_is_smaller(sign):
         np.testing.assert_allclose(moved, [0.8, 0.0, 0.0])
 
 
+def test_similarity_of_features_counts_a_sample_of_weight_two_twice():
+    draw = np.random.default_rng([19, 2017])
+    X, y, twice = _one_in_three_twice(draw)
+    order = np.concatenate([np.arange(len(X)), np.flatnonzero(twice)])
+    weighted = L0L2SVM().fit(X, y, sample_weight=1.0 + twice)
+    doubled = L0L2SVM().fit(X[order], y[order])
+    assert weighted.objective_ == pytest.approx(doubled.objective_, rel=1e-9)
+    np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
+
+
+def _one_in_three_twice(draw):
+    n, p = int(draw.integers(24, 50)), int(draw.integers(3, 6))
+    X, _ = draw.normal(size=(n, p)), draw.normal(size=(12, p))
+    y = draw.permutation(np.arange(n) % 2)
+    X[:, :2] += draw.uniform(0.5, 2.0) * y[:, None]
+    return X, y, draw.random(n) < 0.3
+
+
 def test_a_merged_point_has_the_lower_objective_that_it_claims():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))

@@ -17,6 +17,7 @@ from tamiz.embedded.scaling.selector import (
     Task,
 )
 from tamiz.kernels import Kernel
+from tamiz.validation import check_penalties
 
 
 class AdaptiveScaling(ScalingSelector):
@@ -172,7 +173,11 @@ class AdaptiveScaling(ScalingSelector):
 
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         q, n_useful = float(self.q), int(useful.sum())
-        total = float(n_useful) if self.sigma0 is None else float(self.sigma0) ** q
+        total = float(n_useful)
+        if self.sigma0 is not None:
+            with np.errstate(over="ignore"):
+                total = float(np.power(float(self.sigma0), q))
+            check_penalties(total, "sigma0 ** q")
         final = q < 2.0 or not kernel.any_width
         domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
         plan = ScalingPlan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)

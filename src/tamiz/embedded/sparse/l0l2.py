@@ -292,10 +292,11 @@ def merged(
         return None
     part = problem.X[:, used]
     part = part.toarray() if sparse.issparse(part) else part
-    part = part - part.mean(axis=0)
+    weight = problem.C / problem.C.max()  # a sample that counts twice is two samples
+    part = part - np.average(part, axis=0, weights=weight)
     least = np.argsort(np.abs(w[used]), kind="stable")[:_TRIED]
-    inner = part[:, least].T @ part
-    squares = np.maximum(np.einsum("ij,ij->j", part, part), 1e-300)
+    inner = (part[:, least] * weight[:, None]).T @ part
+    squares = np.maximum(weight @ np.square(part), 1e-300)
     likeness = np.abs(inner) / np.sqrt(squares[least][:, None] * squares)
     likeness[np.arange(len(least)), least] = -1.0
     best = None

@@ -183,6 +183,9 @@ class SparseLinearMachine(LinearDecision, Selector):
     def _fit_again(self, problems: list[BinaryProblem]) -> None:
         """Fit to the selected features only, so that what is selected is what predicts."""
         chosen = np.flatnonzero(self.support_)
+        if not len(chosen):  # the weights that are left are rounding
+            self._set_weights(np.column_stack([np.zeros_like(self.coef_), self.intercept_]))
+            return
         some = [
             fit
             for fit in self._fit_machines([p._replace(X=p.X[:, chosen]) for p in problems])

@@ -159,7 +159,7 @@ class MaxDep(InformationFilter):
         n_steps = p if own else number_to_select(self.n_features_to_select, p, None)
         cells = codes.n_levels * len(self.classes_)
         with np.errstate(over="ignore"):
-            thin = codes.n_known() < self.min_per_cell * cells
+            thin = codes.n_known() < float(self.min_per_cell) * cells
         criterion = _JointWithAll(codes, thin & ~thin.all())
         self.relevance_ = criterion.relevance
 

@@ -132,6 +132,8 @@ class SplitColumns:
         part = X[train]
         if self.scaler is not None:
             part = self.scaler.transform(part)
+        if weight is not None:  # in a unit in which no product overflows
+            weight = np.ldexp(weight, -np.frexp(weight.max())[1])
         self.mean = np.average(part, axis=0, weights=weight)
         self.variance = np.average(np.square(part - self.mean), axis=0, weights=weight)
 
