@@ -185,6 +185,14 @@ class LastMachineLearner(TaskSelector, LastMachineSelector):
     class_weight: Any
     epsilon: float
 
+    def _refuse_class_weight(self) -> None:
+        """A regression has no classes."""
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is for classes, and y is taken as numbers; "
+                "use class_weight=None and, to weigh samples, sample_weight."
+            )
+
     def _machine_to_be(self) -> Any:
         return SVR if self._known_task() == "regression" else SVC
 

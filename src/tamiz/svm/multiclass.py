@@ -58,9 +58,23 @@ class Task(NamedTuple):
         """Variables of :meth:`problem` from sign-free ones."""
         return b * self.signs
 
+    def coef(self, a: np.ndarray) -> np.ndarray:
+        """Sign-free variables from those of :meth:`problem`: the coefficients of the machine."""
+        return a * self.signs
+
     def from_dual(self, a: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sign-free variables and their gradient from those of :meth:`problem`."""
         return a * self.signs, gradient * self.signs
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables :meth:`problem` has."""
+        return len(self.samples)
+
+    @property
+    def scale(self) -> float:
+        """Size of the entries of the gradient."""
+        return 1.0
 
 
 def tasks(codes: np.ndarray, n_classes: int, scheme: str) -> Iterator[Task]:

@@ -441,11 +441,7 @@ class SVMRFE(LastMachineLearner):
     def _target(self, y: Any, weight: np.ndarray) -> ClassTarget | NumericTarget:
         """The target of all samples, as the elimination takes it."""
         if self._settle_task(y):
-            if self.class_weight is not None:
-                raise ValueError(
-                    "class_weight is for classes, and y holds numbers; set class_weight=None, or "
-                    "weigh samples with sample_weight."
-                )
+            self._refuse_class_weight()
             return NumericTarget(check_regression_target(y, len(weight)), float(self.epsilon))
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         self.classes_ = labels.classes

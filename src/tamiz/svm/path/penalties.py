@@ -321,8 +321,8 @@ def fit_tube(
     result = solve(task.problem(DenseQ(K), C), start=given, tol=tol)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    up, down = result.a.reshape(2, -1)
-    return up - down, -float(result.multiplier or 0.0), result.status is Status.CONVERGED
+    converged = result.status is Status.CONVERGED
+    return task.coef(result.a), -float(result.multiplier or 0.0), converged
 
 
 class RegressorPath(PenaltyPath):

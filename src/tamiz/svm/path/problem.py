@@ -113,8 +113,22 @@ class TubeTask(NamedTuple):
 
     def from_dual(self, a: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sign-free variables and their gradient (upper side) from those of :meth:`problem`."""
+        return self.coef(a), gradient[: len(self.samples)]
+
+    def coef(self, a: np.ndarray) -> np.ndarray:
+        """Sign-free variables from those of :meth:`problem`: the coefficients of the machine."""
         up, down = a.reshape(2, -1)
-        return up - down, gradient[: len(up)]
+        return np.asarray(up - down)
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables :meth:`problem` has."""
+        return 2 * len(self.samples)
+
+    @property
+    def scale(self) -> float:
+        """Size of the entries of the gradient: how the target varies."""
+        return float(self.target.std()) or 1.0
 
 
 class SplitProblems:
