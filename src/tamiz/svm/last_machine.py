@@ -26,7 +26,14 @@ INSTEAD = 'set task="regression"'
 TASK_CONSTRAINTS: dict[str, list[Any]] = {
     "task": [StrOptions({"auto", "classification", "regression"})],
     "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    "scale_target": ["boolean"],
 }
+
+
+def spread_of(target: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Standard deviation of a numeric target; 1 if it does not vary."""
+    centred = target - np.average(target, weights=weight)
+    return float(np.sqrt(np.average(centred * centred, weights=weight))) or 1.0
 
 
 def machine_has(method: str) -> Any:
@@ -184,6 +191,11 @@ class LastMachineLearner(TaskSelector, LastMachineSelector):
     tol: float
     class_weight: Any
     epsilon: float
+    scale_target: bool
+
+    def _unit(self, target: np.ndarray, weight: np.ndarray | None = None) -> float:
+        """What ``C`` and ``epsilon`` of a regression are multiplied by."""
+        return spread_of(target, weight) if self.scale_target else 1.0
 
     def _refuse_class_weight(self) -> None:
         """A regression has no classes."""
@@ -204,11 +216,14 @@ class LastMachineLearner(TaskSelector, LastMachineSelector):
         solution: Sequence[BinaryFit] | None = None,
         **params: Any,
     ) -> None:
-        """Set ``estimator_`` to a machine on the selected features, solved already or not."""
+        """Set ``estimator_`` to a machine on the selected features, solved already or not.
+
+        ``params`` are those of an ``SVR`` for a regression, in the unit of the target.
+        """
         params["tol"] = self.tol
         with inner_fit():
             if self.task_ == "regression":
-                self.estimator_ = SVR(epsilon=self.epsilon, **params).fit(X, y, sample_weight)
+                self.estimator_ = SVR(**params).fit(X, y, sample_weight)
                 return
             params |= {name: getattr(self, name) for name in ("multiclass", "class_weight")}
             if solution is None:

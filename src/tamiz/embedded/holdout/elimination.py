@@ -279,9 +279,10 @@ def prefilter_pvalues(
 ) -> np.ndarray:
     """A p-value for each feature.
 
-    For a numeric target the correlation is tested. For classes the text recommends the chi-squared test for categorical and Kolmogorov-Smirnov for continuous
-    features. With more than two classes the latter compares each class with the rest; the least of
-    the p-values counts, times the number of classes (Bonferroni).
+    For a numeric target the correlation is tested. For classes the text recommends the chi-squared
+    test for categorical and Kolmogorov-Smirnov for continuous features. With more than two classes
+    the latter compares each class with the rest; the least of the p-values counts, times the number
+    of classes (Bonferroni).
 
     Parameters
     ----------

@@ -111,6 +111,9 @@ class HoldOutSVM(LastMachineLearner):
         Penalty of slack.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     loss : {"absolute", "squared", "epsilon_insensitive"}, default="absolute"
         For a regression, what is averaged over the held-out samples: the absolute or squared error,
         or the absolute error beyond the tube.
@@ -283,6 +286,7 @@ class HoldOutSVM(LastMachineLearner):
         task: str = "classification",
         C: float = 1.0,
         epsilon: float = 0.1,
+        scale_target: bool = False,
         loss: str = "absolute",
         kernel: Any = "rbf",
         gamma: float | str = "scale",
@@ -314,6 +318,7 @@ class HoldOutSVM(LastMachineLearner):
         self.task = task
         self.C = C
         self.epsilon = epsilon
+        self.scale_target = scale_target
         self.loss = loss
         self.kernel = kernel
         self.gamma = gamma
@@ -379,8 +384,9 @@ class HoldOutSVM(LastMachineLearner):
         target: HeldOutTarget
         if numeric:
             self._refuse_for_numbers()
-            own = self.validation_size, float(self.epsilon), self.loss, self.tol
-            target = HeldOutNumbers(values, *own)
+            unit = self._unit(values)
+            tube = unit * float(self.epsilon), unit
+            target = HeldOutNumbers(values, self.validation_size, *tube, self.loss, self.tol)
         else:
             errors = self.costs, self.balanced, self.class_weight, self.multiclass, self.tol
             target = HeldOutClasses(labels, self.validation_size, *errors)
@@ -416,7 +422,7 @@ class HoldOutSVM(LastMachineLearner):
                 eliminate(judge, screened.units, plan, record, run, progress, state.save)
             state.save(now=True)
         self.status_ = "converged" if record.complete else "interrupted"
-        self._conclude(X, y, screened, record, target.held_out, judge, watch)
+        self._conclude(X, y, screened, record, target, judge, watch)
 
     # ------------------------------------------------------------------ before the elimination
 
@@ -578,7 +584,7 @@ class HoldOutSVM(LastMachineLearner):
         y: Any,
         screened: Screened,
         record: HoldOutRecord,
-        held_out: np.ndarray,
+        target: HeldOutTarget,
         judge: KernelJudge | RefitJudge,
         watch: Stopwatch,
     ) -> None:
@@ -601,7 +607,7 @@ class HoldOutSVM(LastMachineLearner):
                 "status": self.status_,
                 "n_at_stop": at_stop,
                 "stopped_by_rule": record.stopped is not None,
-                "n_validation": int(held_out.sum()),
+                "n_validation": int(target.held_out.sum()),
                 "n_prefiltered": sum(len(features) for features in failed),
                 "n_fits": judge.n_fits,
             },
@@ -610,7 +616,10 @@ class HoldOutSVM(LastMachineLearner):
         selected = np.flatnonzero(self.support_)
         if self.estimator is None:
             kernel = self.kernel_.restrict(np.flatnonzero(self.support_[kept]), len(kept))
-            self._fit_last_machine(X[:, selected], y, C=self.C_, kernel=kernel)
+            own: dict[str, Any] = {"C": self.C_, "kernel": kernel}
+            if isinstance(target, HeldOutNumbers):
+                own |= {"C": target.factor * self.C_, "epsilon": target.epsilon}
+            self._fit_last_machine(X[:, selected], y, **own)
         else:
             with inner_fit():
                 self.estimator_ = clone(self.estimator).fit(X[:, selected], y)

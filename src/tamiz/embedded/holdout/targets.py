@@ -153,6 +153,8 @@ class HeldOutNumbers(HeldOutTarget):
         How much is held out.
     epsilon : float
         Half-width of the tube.
+    factor : float
+        What C is multiplied by.
     loss : {"absolute", "squared", "epsilon_insensitive"}
         Of a prediction.
     tol : float
@@ -162,6 +164,7 @@ class HeldOutNumbers(HeldOutTarget):
     values: np.ndarray
     fraction: float
     epsilon: float
+    factor: float
     loss: str
     tol: float
 
@@ -180,11 +183,11 @@ class HeldOutNumbers(HeldOutTarget):
         seed: int,
         table: CandidateTable,
     ) -> CandidateChoice:
-        own = self.values, self.epsilon, self.measure
+        own = self.values, self.epsilon, self.factor, self.measure
         return NumericChoice(X, grid, fixed, self.tol, seed, table, *own)
 
     def judge(self, X: np.ndarray, units: Units, kernel: Kernel, C: float) -> Callable[[], Any]:
-        penalties = np.full(len(self.values), C)
+        penalties = np.full(len(self.values), self.factor * C)
         machine = self.values, kernel, penalties, self.epsilon, self.tol, self.measure
         return partial(NumericJudge, X, units, *machine)
 

@@ -231,12 +231,15 @@ class NumericChoice(CandidateChoice):
         What is to be predicted.
     epsilon : float
         Half-width of the tube.
+    factor : float
+        What C is multiplied by.
     loss : NumericLoss
         Of a prediction.
     """
 
     target: np.ndarray
     epsilon: float
+    factor: float
     loss: NumericLoss
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -251,8 +254,8 @@ class NumericChoice(CandidateChoice):
         own, cross = take_block(K, train), K[np.ix_(test, train)]
         errors, coef = np.empty(len(penalties)), None
         for c in np.argsort(penalties, kind="stable"):
-            found = fit_tube(own, task, np.full(len(train), penalties[c]), self.tol, coef)
-            coef, intercept, _ = found
+            C = np.full(len(train), self.factor * penalties[c])
+            coef, intercept, _ = fit_tube(own, task, C, self.tol, coef)
             errors[c] = float(self.loss(cross @ coef + intercept, self.target[test]).sum())
         return errors
 

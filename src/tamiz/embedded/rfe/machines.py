@@ -38,7 +38,6 @@ from tamiz.runtime.memory import fits, require_memory
 from tamiz.solvers import Status, solve
 from tamiz.svm.multiclass import Task
 from tamiz.svm.novelty import squared_spread
-from tamiz.svm.path.problem import TubeTask
 from tamiz.svm.path.following import (
     DONE,
     FLOOR,
@@ -48,6 +47,7 @@ from tamiz.svm.path.following import (
     FeatureRows,
     FollowingMachines,
 )
+from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import Units
 
 #: Matrices beyond this many bytes are never kept: the features then stand for those of a linear

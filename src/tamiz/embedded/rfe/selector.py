@@ -93,6 +93,9 @@ class SVMRFE(LastMachineLearner):
         Penalty on violations of the margin, or on residuals outside the tube.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function
         ``f(X, Z)``.
@@ -124,8 +127,8 @@ class SVMRFE(LastMachineLearner):
         Features that never leave, by position or name; they rank first.
     cv : int, splitter or None, default=None
         For "best" and "1se": number of folds (``None``: 5) of the samples of positive weight,
-        stratified if there are classes, or an object that splits ``X``, or a list of pairs of positions. The elimination
-        is repeated inside the training part of every fold.
+        stratified if there are classes, or an object that splits ``X``, or a list of pairs of
+        positions. The elimination is repeated inside the training part of every fold.
     n_jobs : int or None, default=None
         Number of folds at a time.
     random_state : int, RandomState or None, default=None
@@ -188,11 +191,12 @@ class SVMRFE(LastMachineLearner):
     >>> round(rfe.score(X, y), 3)
     0.965
 
-    A numeric target; the first five of ten features matter:
+    A numeric target; the first five of twenty features matter:
 
     >>> from sklearn.datasets import make_friedman1
-    >>> X, y = make_friedman1(200, random_state=0)
-    >>> rfe = SVMRFE(5, kernel="rbf", gamma=1.0, C=10.0, task="regression").fit(X, y)
+    >>> X, y = make_friedman1(300, n_features=20, noise=1.0, random_state=0)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> rfe = SVMRFE(5, task="regression", kernel="rbf", gamma=0.01, C=10.0, epsilon=0.5).fit(X, y)
     >>> sorted(rfe.order_[:5].tolist())
     [0, 1, 2, 3, 4]
     """
@@ -246,6 +250,7 @@ class SVMRFE(LastMachineLearner):
         task: str = "classification",
         C: float = 1.0,
         epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -269,6 +274,7 @@ class SVMRFE(LastMachineLearner):
         self.task = task
         self.C = C
         self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -329,8 +335,8 @@ class SVMRFE(LastMachineLearner):
         fewer passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it,
         a sample of rows (32 MB), and a square table as wide as the features for each machine.
 
-        Not available: other kernels, ``task="regression"``, ``criterion="radius_margin"``, "best" and "1se" for
-        ``n_features_to_select``, ``checkpoint``.
+        Not available: other kernels, ``task="regression"``, ``criterion="radius_margin"``, "best"
+        and "1se" for ``n_features_to_select``, ``checkpoint``.
 
         Parameters
         ----------
@@ -427,8 +433,11 @@ class SVMRFE(LastMachineLearner):
         known = centre is None and n_units == run.n_kept and target.classifier
         solved = run.solution() if known else None
         features = np.flatnonzero(support)
-        kernel = self.kernel_.restrict(features, len(support))
-        self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
+        own: dict[str, Any] = {"C": self.C, "kernel": self.kernel_.restrict(features, len(support))}
+        if isinstance(data.target, NumericTarget):
+            unit = data.target.unit(data.weight)
+            own |= {"C": unit * self.C, "epsilon": unit * self.epsilon}
+        self._fit_last_machine(X[:, features], y, sample_weight, solved, **own)
         if excess and self.status_ == "converged":
             self.status_ = "stalled"
         notes: dict[str, Any] = {"status": self.status_}
@@ -442,7 +451,8 @@ class SVMRFE(LastMachineLearner):
         """The target of all samples, as the elimination takes it."""
         if self._settle_task(y):
             self._refuse_class_weight()
-            return NumericTarget(check_regression_target(y, len(weight)), float(self.epsilon))
+            values = check_regression_target(y, len(weight))
+            return NumericTarget(values, float(self.epsilon), self.scale_target)
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         self.classes_ = labels.classes
         return ClassTarget(labels, self.class_weight, self.multiclass)

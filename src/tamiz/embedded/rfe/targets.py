@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from tamiz.svm.last_machine import spread_of
 from tamiz.svm.multiclass import Task, decide, tasks
 from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import Labels, check_class_weight
@@ -98,10 +99,13 @@ class NumericTarget:
         The target.
     epsilon : float
         Half-width of the tube.
+    scaled : bool
+        Whether C and epsilon are in units of the standard deviation of the target.
     """
 
     values: np.ndarray
     epsilon: float
+    scaled: bool
 
     classifier = False
 
@@ -111,8 +115,13 @@ class NumericTarget:
 
     def machines(self, C: float, weight: np.ndarray) -> PlannedMachines:
         """What is to be trained."""
-        everyone = np.arange(len(self.values))
-        return PlannedMachines([TubeTask(everyone, self.values, self.epsilon)], C * weight)
+        everyone, unit = np.arange(len(self.values)), self.unit(weight)
+        task = TubeTask(everyone, self.values, unit * self.epsilon)
+        return PlannedMachines([task], unit * C * weight)
+
+    def unit(self, weight: np.ndarray) -> float:
+        """What C and epsilon are multiplied by."""
+        return spread_of(self.values, weight) if self.scaled else 1.0
 
     def error(self, values: np.ndarray, weight: np.ndarray) -> float:
         """Mean absolute error of the values of the machine."""

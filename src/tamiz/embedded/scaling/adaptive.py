@@ -57,6 +57,9 @@ class AdaptiveScaling(ScalingSelector):
         Penalty on violations of the margin, or on residuals outside the tube.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.
@@ -158,6 +161,7 @@ class AdaptiveScaling(ScalingSelector):
         task: str = "classification",
         C: float = 1.0,
         epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -177,6 +181,7 @@ class AdaptiveScaling(ScalingSelector):
         self.task = task
         self.C = C
         self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

@@ -64,6 +64,9 @@ class KPSVM(ScalingSelector):
     tube : float, default=0.1
         Half-width of the tube, in units of the target, which :class:`~tamiz.svm.SVR` calls
         ``epsilon``; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``tube`` in standard deviations of the target, so that its unit does not
+        matter; for a regression only.
     gamma : float, "scale" or "auto", default="scale"
         The rates are ``√gamma`` in the beginning: the machine starts as ``SVC(C, gamma=gamma)``.
     penalty : float or "auto", default="auto"
@@ -172,6 +175,7 @@ class KPSVM(ScalingSelector):
         task: str = "classification",
         C: float = 1.0,
         tube: float = 0.1,
+        scale_target: bool = False,
         gamma: float | str = "scale",
         penalty: float | str = "auto",
         beta: float | str = "auto",
@@ -189,6 +193,7 @@ class KPSVM(ScalingSelector):
         self.task = task
         self.C = C
         self.tube = tube
+        self.scale_target = scale_target
         self.gamma = gamma
         self.penalty = penalty
         self.beta = beta

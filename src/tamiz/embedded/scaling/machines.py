@@ -29,8 +29,8 @@ of which the factors move the quadratic term alone: the derivatives are those ab
 slack for the kernel :math:`K + I/C`, and :math:`\|w\|^2` is twice its optimum, so that the product
 :math:`R^2 \|w\|^2` has the same derivative as for classes, too. For classes it bounds the number of
 leave-one-out errors since :math:`\|w\|^2 = \sum_i \alpha_i`. The bound on the leave-one-out error
-of a regression, :math:`4 R^2 \sum_i |\beta_i| + n\epsilon` [2]_, has a sum in it that is no optimum of
-anything and has kinks; the product is minimised in its place.
+of a regression, :math:`4 R^2 \sum_i |\beta_i| + n\epsilon` [2]_, has a sum in it that is no optimum
+and has kinks; the product is minimised in its place.
 
 References
 ----------

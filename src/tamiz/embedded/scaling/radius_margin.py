@@ -28,8 +28,9 @@ class RadiusMarginScaling(ScalingSelector):
     ``K(σ * x, σ * x')`` over the squared margin in it. Four times this product bounds the number
     of leave-one-out errors. For a numeric target ``w`` is that of a support vector regression with
     squared slack; the product then measures how large the ball is beside how flat the function is,
-    and is related to a bound on the leave-one-out error [3]_ but not one itself. Features whose factor becomes zero leave; then those with the least
-    factors are taken out step by step, with the other factors adapted each time, down to one.
+    and is related to a bound on the leave-one-out error [3]_ but not one itself. Features whose
+    factor becomes zero leave; then those with the least factors are taken out step by step, with
+    the other factors adapted each time, down to one.
 
     Parameters
     ----------
@@ -46,6 +47,9 @@ class RadiusMarginScaling(ScalingSelector):
         ``estimator_`` is an ordinary :class:`~tamiz.svm.SVC` or :class:`~tamiz.svm.SVR`.
     epsilon : float, default=0.1
         Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.
@@ -150,6 +154,7 @@ class RadiusMarginScaling(ScalingSelector):
         task: str = "classification",
         C: float = 1.0,
         epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -167,6 +172,7 @@ class RadiusMarginScaling(ScalingSelector):
         self.task = task
         self.C = C
         self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

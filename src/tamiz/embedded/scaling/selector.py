@@ -168,7 +168,8 @@ class ScalingSelector(LastMachineLearner):
         if self._settle_task(y):
             self._refuse_class_weight()
             values = check_regression_target(y, len(weight))[kept]
-            return TubeTarget(values, self._tube()), np.ones(len(kept))
+            unit = self._unit(values, weight[kept])
+            return TubeTarget(values, unit * self._tube()), np.full(len(kept), unit)
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         labels = labels._replace(codes=labels.codes[kept])
         self.classes_ = labels.classes
@@ -217,11 +218,12 @@ class ScalingSelector(LastMachineLearner):
         self._columns = (
             np.arange(len(chosen)) if not task.kernel.any_width else np.flatnonzero(self.support_)
         )
-        own, target = {"C": self.C, "kernel": task.kernel}, sample.labels
+        target: Any = sample.labels
         if isinstance(target, TubeTarget):
-            machine, y = SVR(epsilon=target.epsilon, **own), target.values
+            C, y = float(sample.penalty[0]), target.values
+            machine: Any = SVR(C=C, epsilon=target.epsilon, kernel=task.kernel)
         else:
-            machine = SVC(class_weight=self.class_weight, **own)
+            machine = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
             y = target.classes[target.codes]
         with inner_fit():
             self.estimator_ = machine.fit(self._scaled(sample.X), y, sample_weight=sample.weight)
