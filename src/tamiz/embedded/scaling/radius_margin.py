@@ -147,6 +147,8 @@ class RadiusMarginScaling(ScalingSelector):
         "normalize": ["boolean"],
     }
 
+    _squared = True
+
     def __init__(
         self,
         n_features_to_select: Any = None,

@@ -85,6 +85,8 @@ class ScalingSelector(LastMachineLearner):
     A subclass defines in :meth:`_task` what is minimised, where, and which stage is chosen.
     """
 
+    _squared = False  # whether slack is squared, so that the unit of the target cancels
+
     @abstractmethod
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         """State the problem for a kernel whose parameters are all numbers."""
@@ -169,7 +171,8 @@ class ScalingSelector(LastMachineLearner):
             self._refuse_class_weight()
             values = check_regression_target(y, len(weight))[kept]
             unit = self._unit(values, weight[kept])
-            return TubeTarget(values, unit * self._tube()), np.full(len(kept), unit)
+            factor = np.full(len(kept), 1.0 if self._squared else unit)
+            return TubeTarget(values, unit * self._tube()), factor
         labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
         labels = labels._replace(codes=labels.codes[kept])
         self.classes_ = labels.classes
@@ -220,7 +223,7 @@ class ScalingSelector(LastMachineLearner):
         )
         target: Any = sample.labels
         if isinstance(target, TubeTarget):
-            C, y = float(sample.penalty[0]), target.values
+            C, y = self.C * self._unit(target.values, sample.weight), target.values
             machine: Any = SVR(C=C, epsilon=target.epsilon, kernel=task.kernel)
         else:
             machine = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)

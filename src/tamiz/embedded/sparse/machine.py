@@ -47,6 +47,12 @@ from tamiz.validation import (
 #: Relative differences that only rounding makes: of weights, and of keys that rank the others.
 _SAME_WEIGHT, _SAME_KEY = 1e-11, 1e-13
 
+#: Who selects for a numeric target, since these machines do not.
+_FOR_NUMBERS = (
+    "for a numeric target use SVMRFE, HoldOutSVM, KPSVM, AdaptiveScaling or RadiusMarginScaling "
+    'with task="regression"'
+)
+
 
 class LinearFit(NamedTuple):
     """One machine: ``coef @ x + intercept``, and how it was found."""
@@ -79,7 +85,7 @@ def check_samples(
     with one_blas_thread():  # the others, once awake, would spin into the solver's time
         check_squares(X)
     weight = check_sample_weight(sample_weight, X.shape[0])
-    labels = check_classes(y, X.shape[0], weight=weight)
+    labels = check_classes(y, X.shape[0], weight=weight, quantity=_FOR_NUMBERS)
     if not weight.all():
         kept = np.flatnonzero(weight)
         X, weight = X[kept], weight[kept]
