@@ -272,6 +272,8 @@ class ScalingSelector(LastMachineLearner):
 
 def _useful(X: np.ndarray) -> np.ndarray:
     """Which features are not constant."""
+    if len(X) == 1:
+        raise ValueError("There is 1 sample of positive weight; factors need at least two samples.")
     useful = np.asarray((X[:1] != X).any(axis=0))
     if not useful.any():
         raise ValueError(
