@@ -46,8 +46,8 @@ ax.legend(title="rings: chosen by one standard error", fontsize=8, title_fontsiz
 
 # %%
 # Another question leads to another order: what is lost on samples held out if a measurement leaves.
-# :class:`~tamiz.HoldOutSVM` with a radial machine and twenty splits for each step; every dot names the
-# measurement that leaves next.
+# :class:`~tamiz.HoldOutSVM` with a radial machine and twenty splits for each step. Each dot names
+# the measurement that leaves next.
 
 held = HoldOutSVM(
     task="regression", scale_target=True, gamma=0.02, splits_per_step=20, random_state=0
