@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,14 +11,17 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR as PeerSVR
 
 from tamiz.embedded import (
+    AROM,
+    FSV,
     KPSVM,
+    L0L2SVM,
     L1SVM,
     SVMRFE,
     AdaptiveScaling,
@@ -282,6 +287,66 @@ def test_resumed_descent_equals_an_uninterrupted_one(tmp_path, kind):
     np.testing.assert_allclose(again.scale_, expected.scale_, rtol=1e-9)
 
 
+# ---------------------------------------------------------------------- the ℓ1 machine
+
+
+@pytest.mark.parametrize("C", [0.003, 0.05, 1.0])
+def test_l1_without_a_tube_is_the_median_regression_of_scikit_learn(C):
+    X, y = table(n=60)
+    machine = L1SVM(task="regression", C=C, epsilon=0.0, tol=1e-9)
+    if C == 0.003:
+        with pytest.warns(UserWarning, match="every weight is zero"):
+            machine.fit(X, y)
+    else:
+        machine.fit(X, y)
+    peer = QuantileRegressor(quantile=0.5, alpha=1 / (2 * 60 * C), solver="highs").fit(X, y)
+    np.testing.assert_allclose(machine.coef_[0], peer.coef_, atol=1e-8)
+    assert machine.objective_ == pytest.approx(
+        C * np.abs(y - peer.predict(X)).sum() + np.abs(peer.coef_).sum(), rel=1e-9
+    )
+    assert machine.duality_gap_ <= 1e-9 * machine.objective_
+    np.testing.assert_array_equal(machine.support_, machine.coef_[0] != 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_l1_objective_is_that_of_the_textbook_program(make, epsilon):
+    X, y = table(n=40)
+    X[:, 4] = 1e4 + 1e3 * X[:, 4]  # one of another unit
+    weight = np.random.default_rng(0).integers(0, 3, 40).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        machine = L1SVM(task="regression", C=0.5, epsilon=epsilon)
+        machine.fit(make(X), y, sample_weight=weight)
+    assert machine.objective_ == pytest.approx(
+        oracle.l1_minimum(X, y, 0.5 * weight, epsilon), rel=1e-7
+    )
+    residuals = np.abs(y - machine.predict(X))
+    loss = 0.5 * weight @ np.maximum(residuals - epsilon, 0.0)
+    assert loss + np.abs(machine.coef_).sum() == pytest.approx(machine.objective_, rel=1e-7)
+    assert machine.duality_gap_ <= 1e-6 * machine.objective_ and machine.status_ == "converged"
+
+
+def test_l1_as_regressor():
+    X, y = table(n=80)
+    machine = L1SVM(task="regression", C=0.05, scale_target=True)
+    assert is_regressor(machine) and not hasattr(machine, "decision_function")
+    machine.fit(X, y)
+    assert set(machine.order_[:2]) == {1, 3} and not hasattr(machine, "classes_")
+    assert machine.score(X, y) == pytest.approx(r2_score(y, machine.predict(X)))
+    large = clone(machine).fit(X, 1000.0 * y + 5000.0)
+    np.testing.assert_allclose(large.coef_, 1000.0 * machine.coef_, rtol=1e-6)
+    fewer = clone(machine).set_params(n_features_to_select=1).fit(X, y)
+    assert np.flatnonzero(fewer.coef_[0]).tolist() == [1]
+    axes = L1SVM(task="regression", scale_target=True).fit(X[:, 1:2], y).plot(X[:, 1:2], y)
+    words = [text.get_text() for text in axes.get_legend().texts]
+    assert f"tube, ε = {0.1 * y.std():g}" in words
+    assert is_classifier(L1SVM()) and hasattr(L1SVM().fit(X, y > 0), "decision_function")
+    with pytest.raises(ValueError, match="class_weight='balanced' is for classes"):
+        L1SVM(task="regression", class_weight="balanced").fit(X, y)
+    assert_every_check_passes(L1SVM(task="regression"))
+
+
 # ---------------------------------------------------------------------- what they find
 
 
@@ -399,8 +464,9 @@ def test_hold_out_refuses_what_is_for_classes(options, message):
 
 def test_others_say_who_takes_numbers():
     X, y = table(n=20, p=4)
-    with pytest.raises(ValueError, match="for a numeric target use SVMRFE, HoldOutSVM, KPSVM"):
-        L1SVM().fit(X, y)
+    for machine in (FSV(), AROM(), L0L2SVM()):
+        with pytest.raises(ValueError, match="for a numeric target use L1SVM, SVMRFE, HoldOutSVM"):
+            machine.fit(X, y)
     with pytest.raises(ValueError, match="'regression' is not available for a stream"):
         SVMRFE(task="regression").fit_stream([(X, y)])
     with pytest.raises(ValueError, match=r"is not a classifier.*unless task='regression'"):

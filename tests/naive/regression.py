@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import linprog
 
 from tamiz.embedded.holdout.elimination import stream
 from tamiz.embedded.holdout.judges import random_split
@@ -96,3 +97,18 @@ def dual_optimum(gram, y, C, epsilon):
     """The optimum ``½‖w‖² + C Σ ξ`` of the regression, from its dual."""
     coef, _ = coefficients(gram, y, C, epsilon)
     return coef @ y - epsilon * np.abs(coef).sum() - 0.5 * form(coef, gram)
+
+
+def l1_minimum(X, y, C, epsilon):
+    """Least ``Σ C_i (|y_i - f(x_i)| - epsilon)_+ + Σ |w_j|``, by a program in w⁺, w⁻, b, ξ."""
+    n, p = X.shape
+    cost = np.concatenate([np.ones(2 * p), [0.0], C])
+    rows, limits = [], []
+    for i in range(n):
+        value = np.concatenate([X[i], -X[i], [1.0]])
+        slack = np.zeros(n)
+        slack[i] = -1.0
+        rows += [np.concatenate([-value, slack]), np.concatenate([value, slack])]
+        limits += [epsilon - y[i], epsilon + y[i]]
+    bounds = [(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n
+    return linprog(cost, np.array(rows), limits, bounds=bounds, method="highs-ipm").fun

@@ -269,6 +269,8 @@ _LIST = [
         "L1SVM",
         "linear machine with the sum of |w| as penalty",
         "one linear program",
+        regression=True,
+        for_regression=_UNIT_FREE,
         sparse=True,
         own_size=True,
         aliases=("l1",),

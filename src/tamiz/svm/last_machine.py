@@ -173,6 +173,7 @@ class TaskSelector(Selector):
         tags = super().__sklearn_tags__()
         task = self._known_task()
         tags.target_tags.required = True
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = None, None, None
         if task == "regression":
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         elif task == "classification":
