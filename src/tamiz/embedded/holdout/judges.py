@@ -324,8 +324,9 @@ class NumericLoss:
         return float(replace(self, epsilon=0.0)(np.full_like(target, centre), target).mean())
 
 
-def numeric_counts(n: int, fraction: float) -> np.ndarray:
+def numeric_counts(target: np.ndarray, fraction: float) -> np.ndarray:
     """How many samples of a numeric target are held out, with one at least on either side."""
+    n = len(target)
     if n < 2:
         raise ValueError(
             f"X has {n} sample; HoldOutSVM needs at least two, one to train with and one to "

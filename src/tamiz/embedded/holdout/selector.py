@@ -368,6 +368,7 @@ class HoldOutSVM(LastMachineLearner):
         return super()._machine_to_be() if self.estimator is None else self.estimator
 
     def _fit(self, X: Any, y: Any) -> None:
+        """The stages in their order, as the head of this file lists them."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)

@@ -170,7 +170,7 @@ class HeldOutNumbers(HeldOutTarget):
 
     def __post_init__(self) -> None:
         self.by_class = [np.arange(len(self.values))]
-        self.held_out = numeric_counts(len(self.values), self.fraction)
+        self.held_out = numeric_counts(self.values, self.fraction)
         self.costs = 1.0 / self.held_out
         self.measure = NumericLoss(self.loss, self.epsilon)
         self.unit = self.measure.unit(self.values)

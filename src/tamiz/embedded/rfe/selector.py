@@ -385,6 +385,7 @@ class SVMRFE(LastMachineLearner):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check, eliminate, judge the sizes if asked to, and fit the last machine."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
@@ -433,10 +434,7 @@ class SVMRFE(LastMachineLearner):
         known = centre is None and n_units == run.n_kept and target.classifier
         solved = run.solution() if known else None
         features = np.flatnonzero(support)
-        own: dict[str, Any] = {"C": self.C, "kernel": self.kernel_.restrict(features, len(support))}
-        if isinstance(data.target, NumericTarget):
-            unit = data.target.unit(data.weight)
-            own |= {"C": unit * self.C, "epsilon": unit * self.epsilon}
+        own = self._last_parameters(data, features)
         self._fit_last_machine(X[:, features], y, sample_weight, solved, **own)
         if excess and self.status_ == "converged":
             self.status_ = "stalled"
@@ -446,6 +444,14 @@ class SVMRFE(LastMachineLearner):
         path, seconds = run.path(), watch.seconds
         self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _last_parameters(self, data: WeighedSamples, features: np.ndarray) -> dict[str, Any]:
+        """Of the machine on the selected features."""
+        kernel = self.kernel_.restrict(features, data.X.shape[1])
+        if not isinstance(data.target, NumericTarget):
+            return {"C": self.C, "kernel": kernel}
+        unit = data.target.unit(data.weight)
+        return {"C": unit * self.C, "epsilon": unit * self.epsilon, "kernel": kernel}
 
     def _target(self, y: Any, weight: np.ndarray) -> ClassTarget | NumericTarget:
         """The target of all samples, as the elimination takes it."""

@@ -120,6 +120,7 @@ class ScalingSelector(LastMachineLearner):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check, state the problem, carry it to the end, and fit the last machine."""
         watch = Stopwatch()
         self._validate_params()
         X = check_X(self, X, reset=True)

@@ -42,7 +42,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -419,11 +419,7 @@ def _settle(t, bank, X, rows, tol, max_changes):  # type: ignore[no-untyped-def]
             code, ended = MORE, True
         else:
             code, ended = STUCK, True
-            entered = 0
-            if b[i] >= upper[i]:
-                entered += _change_side(i, g, p, lower, upper, tube, middle)
-            if b[j] <= lower[j]:
-                entered += _change_side(j, g, p, lower, upper, tube, middle)
+            entered = _change_sides((i, j), b, g, p, lower, upper, tube, middle)
             for v in (i, j):
                 if entered >= 0 and not _is_in(v, free, info[0]):
                     if info[0] == r:
@@ -588,17 +584,27 @@ def _worst_pair(b, g, lower, upper, tube):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _change_side(v, g, p, lower, upper, tube, middle):  # type: ignore[no-untyped-def]
-    """Have a variable at zero stand on the other side of it; returns 1."""
-    if lower[v] < 0.0:
+def _change_sides(
+    pair: Any, b: Any, g: Any, p: Any, lower: Any, upper: Any, tube: Any, middle: Any
+) -> Any:
+    """Have variables at zero stand on the side to which they will move; how many changed sides.
+
+    The first of the pair is to grow, the second to shrink.
+    """
+    changed = 0
+    if b[pair[0]] >= upper[pair[0]]:
+        v = pair[0]
         lower[v], upper[v] = 0.0, -lower[v]
         p[v] = middle[v] + tube[v]
         g[v] += 2.0 * tube[v]
-    else:
+        changed += 1
+    if b[pair[1]] <= lower[pair[1]]:
+        v = pair[1]
         lower[v], upper[v] = -upper[v], 0.0
         p[v] = middle[v] - tube[v]
         g[v] -= 2.0 * tube[v]
-    return 1
+        changed += 1
+    return changed
 
 
 @njit(cache=True, nogil=True)
