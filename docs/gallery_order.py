@@ -8,6 +8,7 @@ READ = [
     "plot_exclusive_or",
     "plot_qpfs_trade_off",
     "plot_hold_out_curve",
+    "plot_regression",
     "plot_l1_path",
     "plot_scaling_factors",
     "plot_forward_selection",

@@ -20,6 +20,7 @@ from sklearn.svm import SVC as PeerSVC
 from tamiz.embedded import SVMRFE
 from tamiz.embedded.rfe import elimination, machines
 from tamiz.embedded.rfe.elimination import RFESetup, WeighedSamples
+from tamiz.embedded.rfe.targets import ClassTarget
 from tamiz.kernels import RBF, IndefiniteKernelWarning, Linear, Polynomial, QuadraticForm
 from tamiz.svm import SVC
 from tamiz.svm.path import following
@@ -46,15 +47,14 @@ def begun(X, y, kernel=None, C=1.0, groups=None, criterion="margin", order="zero
     setup = RFESetup(
         kernel=kernel or Linear(),
         C=C,
-        class_weight=None,
-        multiclass="ovo",
         tol=1e-3,
         criterion=criterion,
         order=order,
         step=1,
         units=units,
     )
-    machines, _ = setup.machines(WeighedSamples(X, check_classes(y, len(y)), np.ones(len(y))))
+    target = ClassTarget(check_classes(y, len(y)), None, "ovo")
+    machines, _ = setup.machines(WeighedSamples(X, target, np.ones(len(y))))
     machines.start(np.empty(0, dtype=np.intp), None)
     return machines
 

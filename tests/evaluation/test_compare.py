@@ -283,11 +283,13 @@ def test_regression():
     X = rng.standard_normal((60, 8))
     y = 3 * X[:, 2] - 2 * X[:, 5] + 0.1 * rng.standard_normal(60)
     found = compare(X, y, judges=Ridge(0.01), sizes=[1, 2, 8], cv=5, repeats=1, random_state=0)
-    assert found.methods == ["pearson", "rrelieff", "cfs", "qpfs", "random", "all"]
+    usual = ["pearson", "rrelieff", "cfs", "qpfs", "rfe", "ho-svm"]
+    assert found.methods == [*usual, "random", "all"]
     assert found.metric == "root mean squared error"
     error = found.curve("pearson").error
     assert error[1] < 0.2 < error[0]
-    assert set(found.orders["pearson"][0][:2]) == {2, 5}
+    for method in ("pearson", "rfe", "ho-svm"):
+        assert set(found.orders[method][0][:2]) == {2, 5}
     assert "%" not in str(found).splitlines()[3].replace("95 %", "")
     with pytest.raises(ValueError, match=r"'fisher' needs classes.*Methods for numbers: pearson"):
         compare(X, y, ["fisher"])

@@ -133,13 +133,15 @@ def test_own_sizes_are_those_that_depend_on_the_data(tables):
         assert found.support_.sum() == 4, method.name  # half of nine: no rule of its own
 
 
-@pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs", "rrelieff"])
+@pytest.mark.parametrize(
+    "name", ["pearson", "cfs", "qpfs", "rrelieff", "rfe", "ho-svm", "kp-svm", "adaptive-scaling"]
+)
 def test_a_numeric_target_of_integers_is_no_class(name):
     """With task="regression" integers are ranked as the same target with decimals."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 4))
     y = np.round(100 * X[:, 2] + 10 * rng.standard_normal(80)).astype(int)
-    seed = {"random_state": 0} if name in ("qpfs", "rrelieff") else {}
+    seed = {"random_state": 0} if name in ("qpfs", "rrelieff", "ho-svm") else {}
     whole, decimal = (
         find_method(name).make(task="regression", **seed).fit(X, target) for target in (y, y + 0.25)
     )
@@ -160,6 +162,6 @@ def test_every_part_of_the_rows_is_ranked_for_the_task_of_the_whole(task):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs"])
+@pytest.mark.parametrize("name", ["pearson", "cfs", "qpfs", "rfe", "ho-svm", "radius-margin"])
 def test_a_selector_made_by_name_does_not_guess_the_task(name, task):
     assert find_method(name).make(task=task).task == task

@@ -16,6 +16,9 @@ from typing import Any
 _FILTERS, _EMBEDDED, _SEARCH = "tamiz.filters", "tamiz.embedded", "tamiz.search"
 _BASELINES = "tamiz.evaluation.comparison.arguments"
 
+#: Machines for a numeric target measure C and epsilon by how it varies.
+_UNIT_FREE = {"scale_target": True}
+
 #: Above this many features an elimination drops several at a time.
 _WIDE = 150
 
@@ -237,6 +240,8 @@ _LIST = [
         "SVMRFE",
         "drops what the margin misses least",
         "p machines; fast for the linear kernel",
+        regression=True,
+        for_regression=_UNIT_FREE,
         sparse=True,
         if_wide={"step": 0.1},  # a tenth of the features at a time
         aliases=("svm-rfe",),
@@ -246,6 +251,8 @@ _LIST = [
         "HoldOutSVM",
         "drops what held-out errors miss least",
         "p machines, and n² p² in all; fewer with ties='all'",
+        regression=True,
+        for_regression=_UNIT_FREE,
         own_size=True,
         if_wide={"ties": "all"},  # not one by one
         aliases=("holdout", "ho"),
@@ -262,6 +269,8 @@ _LIST = [
         "L1SVM",
         "linear machine with the sum of |w| as penalty",
         "one linear program",
+        regression=True,
+        for_regression=_UNIT_FREE,
         sparse=True,
         own_size=True,
         aliases=("l1",),
@@ -323,6 +332,8 @@ _LIST = [
         "RadiusMarginScaling",
         "factors that lessen the radius-margin bound",
         "n² p for each of some tens of machines",
+        regression=True,
+        for_regression=_UNIT_FREE,
         own_size=True,
     ),
     _embedded(
@@ -330,6 +341,8 @@ _LIST = [
         "AdaptiveScaling",
         "factors that lessen the machine's objective",
         "n² p for each of some tens of machines",
+        regression=True,
+        for_regression=_UNIT_FREE,
         own_size=True,
     ),
     _embedded(
@@ -337,6 +350,8 @@ _LIST = [
         "KPSVM",
         "kernel widths of features under a penalty",
         "n² p for each of some tens of machines",
+        regression=True,
+        for_regression=_UNIT_FREE,
         own_size=True,
     ),
     _wrapper(

@@ -249,16 +249,21 @@ class RegressorPlot(MachinePlot):
     epsilon: float
     predict: Callable[[Any], np.ndarray]
 
+    @property
+    def _half_width(self) -> float:
+        """Of the tube, in units of the target: as fitted, where that differs from the parameter."""
+        return float(getattr(self, "epsilon_", self.epsilon))
+
     def _draw(self, plane: Plane, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
         target = None if y is None else np.asarray(y, dtype=np.float64)
         if len(plane.columns) == 2:
             self._draw_surface(plane, X, target, ax)
             return
         x = plane.grid()[0]
-        curve = np.asarray(self.predict(plane.rows(x[:, None])))
+        curve, width = np.asarray(self.predict(plane.rows(x[:, None]))), self._half_width
         ax.fill_between(
-            x, curve - self.epsilon, curve + self.epsilon, color=tint(PALETTE[0], 0.2), lw=0,
-            label=f"tube, ε = {self.epsilon:g}",
+            x, curve - width, curve + width, color=tint(PALETTE[0], 0.2), lw=0,
+            label=f"tube, ε = {width:g}",
         )  # fmt: skip
         ax.plot(x, curve, color=PALETTE[0], lw=1.6, label="prediction")
         ax.set_ylabel("target")
@@ -267,8 +272,8 @@ class RegressorPlot(MachinePlot):
         places = X[:, plane.columns[0]]
         if slack:
             off = target - self.predict(X)
-            beyond = np.abs(off) > self.epsilon * (1 + 1e-9)
-            ends = target - off + np.sign(off) * self.epsilon
+            beyond = np.abs(off) > self._half_width * (1 + 1e-9)
+            ends = target - off + np.sign(off) * self._half_width
             draw_segments(
                 ax,
                 np.column_stack([places, target])[beyond],
@@ -303,7 +308,7 @@ class RegressorPlot(MachinePlot):
         if y is None:
             return []
         off = np.abs(np.asarray(y, dtype=np.float64) - self.predict(X))
-        return [f"{int((off > self.epsilon * (1 + 1e-9)).sum())} of {len(X)} outside the tube"]
+        return [f"{int((off > self._half_width * (1 + 1e-9)).sum())} of {len(X)} outside the tube"]
 
 
 def _looked_up(vectors: np.ndarray, X: np.ndarray, heights: np.ndarray) -> np.ndarray:

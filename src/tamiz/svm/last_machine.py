@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Selector
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.svm.svc import SVC
-from tamiz.validation import check_X, inner_fit
+from tamiz.svm.svr import SVR
+from tamiz.validation import as_vector, check_X, guess_task, inner_fit
+
+#: What to do about numbers where classes are needed, for ``check_classes``.
+INSTEAD = 'set task="regression"'
+
+#: Constraints on the parameters of what takes classes and numbers.
+TASK_CONSTRAINTS: dict[str, list[Any]] = {
+    "task": [StrOptions({"auto", "classification", "regression"})],
+    "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    "scale_target": ["boolean"],
+}
+
+
+def spread_of(target: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """Standard deviation of a numeric target; 1 if it does not vary."""
+    centred = target - np.average(target, weights=weight)
+    return float(np.sqrt(np.average(centred * centred, weights=weight))) or 1.0
 
 
 def machine_has(method: str) -> Any:
@@ -104,16 +124,90 @@ class LastMachineSelector(Selector):
         return np.asarray(self._last_machine().predict_proba(self._reduced(X)))
 
 
-class LastMachineClassifier(ClassifierMixin, LastMachineSelector):
-    """Base of selectors that are classifiers, usually by an ``SVC`` at the end.
+class TaskSelector(Selector):
+    """Base of selectors that are classifiers or regressors, as their parameter ``task`` says.
 
-    A subclass's ``fit`` sets ``classes_`` as well.
+    "auto" leaves it to the target: such a selector is neither until it is fitted. ``fit`` begins
+    with :meth:`_settle_task`.
+
+    Attributes
+    ----------
+    task_ : {"classification", "regression"}
+        What it was fitted for.
+    """
+
+    task: str
+    task_: str
+
+    def _settle_task(self, y: Any) -> bool:
+        """Set ``task_``; whether it is a regression."""
+        self.task_ = guess_task(as_vector(y)) if self.task == "auto" else self.task
+        if self.task_ == "regression":
+            self.__dict__.pop("classes_", None)
+        return self.task_ == "regression"
+
+    def _known_task(self) -> str | None:
+        """The task as far as it is known: by the parameter, or by the last fit."""
+        return getattr(self, "task_", None) if self.task == "auto" else self.task
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions, or their R² for a regression.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            True labels or numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        score : float
+        """
+        measure = r2_score if self._known_task() == "regression" else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        task = self._known_task()
+        tags.target_tags.required = True
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = None, None, None
+        if task == "regression":
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        elif task == "classification":
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+
+class LastMachineLearner(TaskSelector, LastMachineSelector):
+    """Base of selectors that end with an ``SVC``, or with an ``SVR`` for a regression.
+
+    A subclass's ``fit`` sets ``classes_`` as well, if there are classes.
     """
 
     classes_: np.ndarray
     multiclass: str
     tol: float
     class_weight: Any
+    epsilon: float
+    scale_target: bool
+
+    def _unit(self, target: np.ndarray, weight: np.ndarray | None = None) -> float:
+        """What ``C`` and ``epsilon`` of a regression are multiplied by."""
+        return spread_of(target, weight) if self.scale_target else 1.0
+
+    def _refuse_class_weight(self) -> None:
+        """A regression has no classes."""
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is for classes, and y is taken as numbers; "
+                "use class_weight=None and, to weigh samples, sample_weight."
+            )
+
+    def _machine_to_be(self) -> Any:
+        return SVR if self._known_task() == "regression" else SVC
 
     def _fit_last_machine(
         self,
@@ -123,9 +217,16 @@ class LastMachineClassifier(ClassifierMixin, LastMachineSelector):
         solution: Sequence[BinaryFit] | None = None,
         **params: Any,
     ) -> None:
-        """Set ``estimator_`` to an ``SVC`` on the selected features, solved already or not."""
-        params |= {name: getattr(self, name) for name in ("multiclass", "tol", "class_weight")}
+        """Set ``estimator_`` to a machine on the selected features, solved already or not.
+
+        ``params`` are those of an ``SVR`` for a regression, in the unit of the target.
+        """
+        params["tol"] = self.tol
         with inner_fit():
+            if self.task_ == "regression":
+                self.estimator_ = SVR(**params).fit(X, y, sample_weight)
+                return
+            params |= {name: getattr(self, name) for name in ("multiclass", "class_weight")}
             if solution is None:
                 self.estimator_ = SVC(**params).fit(X, y, sample_weight)
             else:

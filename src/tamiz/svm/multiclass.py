@@ -25,9 +25,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamiz.qp import QMatrix, svc_problem
+from tamiz.qp import QMatrix, QuadraticProblem, svc_problem
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.validation import check_penalties
+
+
+class SignFree(NamedTuple):
+    """A dual in the sign-free variables of :mod:`tamiz.qp.problem`."""
+
+    p: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    tube: np.ndarray  # half-width of a regression's tube at each sample; zero for a classifier
 
 
 class Task(NamedTuple):
@@ -35,6 +44,38 @@ class Task(NamedTuple):
 
     samples: np.ndarray
     signs: np.ndarray
+
+    def sign_free(self, C: np.ndarray) -> SignFree:
+        """The dual with the penalties ``C`` of its samples."""
+        ends = self.signs * C
+        lower, upper = np.minimum(ends, 0.0), np.maximum(ends, 0.0)
+        return SignFree(-self.signs, lower, upper, np.zeros(len(ends)))
+
+    def problem(self, K: QMatrix, C: np.ndarray) -> QuadraticProblem:
+        """The dual with this kernel matrix, as solvers take it."""
+        return svc_problem(K, self.signs, C)
+
+    def to_dual(self, b: np.ndarray) -> np.ndarray:
+        """Variables of :meth:`problem` from sign-free ones."""
+        return b * self.signs
+
+    def coef(self, a: np.ndarray) -> np.ndarray:
+        """Sign-free variables from those of :meth:`problem`: the coefficients of the machine."""
+        return a * self.signs
+
+    def from_dual(self, a: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sign-free variables and their gradient from those of :meth:`problem`."""
+        return a * self.signs, gradient * self.signs
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables :meth:`problem` has."""
+        return len(self.samples)
+
+    @property
+    def scale(self) -> float:
+        """Size of the entries of the gradient."""
+        return 1.0
 
 
 def tasks(codes: np.ndarray, n_classes: int, scheme: str) -> Iterator[Task]:

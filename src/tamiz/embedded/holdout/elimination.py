@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 
 from tamiz.base import PathStep
 from tamiz.embedded.holdout.judges import TIE, KernelJudge, RefitJudge, Run, random_split
-from tamiz.filters import ChiSquared, KolmogorovSmirnov
+from tamiz.filters import ChiSquared, KolmogorovSmirnov, PearsonScore
 from tamiz.runtime.checkpoint import Checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.validation import Units
@@ -36,13 +36,14 @@ DETAILED = 8000
 class HoldOutPlan:
     """What an elimination is given."""
 
-    by_class: list[np.ndarray]  # samples of each class
+    by_class: list[np.ndarray]  # samples of each class; all in one for a numeric target
     held_out: np.ndarray  # how many of them are held out
-    costs: np.ndarray  # of an error on a sample of each class
+    costs: np.ndarray  # of an error on a sample of each class, or factor of the losses
     n_splits: int
     all_tied: bool
     strict: bool  # stop when worse; otherwise when not better
     seed: int
+    unit: float = 1.0  # of the errors: those closer than a tiny part of it are equal
 
 
 @dataclass
@@ -162,7 +163,7 @@ def eliminate(
                 record.complete = True
                 return
             gone, tied = _choose(removable, without, plan, rng, least)
-            if record.stopped is None and _stops(float(without.min()), present, plan.strict):
+            if record.stopped is None and _stops(float(without.min()), present, plan):
                 record.stopped = step
             for k in gone:
                 judge.remove(k)
@@ -182,16 +183,16 @@ def _choose(
 ) -> tuple[list[int], int]:
     """Units that go in this step, worst first, and how many were tied."""
     lowest = without.min()
-    tied = removable[without <= lowest + TIE * max(1.0, abs(lowest))]
+    tied = removable[without <= lowest + TIE * max(plan.unit, abs(lowest))]
     # which of equals goes first is left to chance, always: the order of the columns means nothing
     mixed = rng.permutation(tied)
     n_gone = min(len(tied), len(removable) - least) if plan.all_tied else 1
     return mixed[:n_gone].tolist(), len(tied)
 
 
-def _stops(lowest: float, present: float, strict: bool) -> bool:
-    margin = TIE * max(1.0, abs(present))
-    return lowest > present + margin if strict else lowest >= present - margin
+def _stops(lowest: float, present: float, plan: HoldOutPlan) -> bool:
+    margin = TIE * max(plan.unit, abs(present))
+    return lowest > present + margin if plan.strict else lowest >= present - margin
 
 
 def _note(
@@ -274,23 +275,28 @@ class Screened(NamedTuple):
 
 
 def prefilter_pvalues(
-    prefilter: Any, X: np.ndarray, codes: np.ndarray, categorical: np.ndarray
+    prefilter: Any, X: np.ndarray, codes: np.ndarray, categorical: np.ndarray, numeric: bool = False
 ) -> np.ndarray:
     """A p-value for each feature.
 
-    The text recommends the chi-squared test for categorical and Kolmogorov-Smirnov for continuous
-    features. With more than two classes the latter compares each class with the rest; the least of
-    the p-values counts, times the number of classes (Bonferroni).
+    For a numeric target the correlation is tested. For classes the text recommends the chi-squared
+    test for categorical and Kolmogorov-Smirnov for continuous features. With more than two classes
+    the latter compares each class with the rest; the least of the p-values counts, times the number
+    of classes (Bonferroni).
 
     Parameters
     ----------
     prefilter : {"auto", "chi2", "ks"} or filter
         Which test; a filter of :mod:`tamiz.filters` must give ``pvalues_``.
     X, codes : arrays of shape (n, p) and (n,)
-        Samples and classes.
+        Samples and classes, or numbers.
     categorical : boolean array of shape (p,)
         Features whose values are categories.
+    numeric : bool, default=False
+        Whether the target is numeric.
     """
+    if numeric and prefilter == "auto":
+        prefilter = PearsonScore(task="regression")
     if not isinstance(prefilter, str):
         fitted = clone(prefilter).fit(X, codes)
         values = getattr(fitted, "pvalues_", None)

@@ -8,6 +8,9 @@ On discrete data many decision values are exactly zero, and rounding would give 
 closer to zero than rounding can tell (and sums of values closer to each other) count as equal: the
 sample goes to the earlier class, whichever way the value was computed.
 
+A numeric target has losses in place of errors: the machine is a support vector regression, and what
+it loses on the validation samples is added up, absolute, squared or beyond the tube.
+
 The text states the criterion as the sum over the validation samples of \\|y - sgn(f)\\|, which is 2
 for every error; here an error counts once. Errors are counted by class, in integers, and weighed by
 their costs afterwards: equal counts then have exactly the same cost, so that ties are found
@@ -27,6 +30,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -40,7 +44,8 @@ from tamiz.qp.matrices import take_block
 from tamiz.runtime.threads import run_tiles
 from tamiz.runtime.workers import Runner, Shared
 from tamiz.svm.multiclass import tasks
-from tamiz.svm.path.penalties import fit_once
+from tamiz.svm.path.penalties import fit_once, fit_tube
+from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import (
     TOO_LARGE,
     Labels,
@@ -283,8 +288,51 @@ def random_split(
 
 
 def count_wrong(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Number of errors of each class; ``wrong`` has one row for each validation sample."""
-    return np.add.reduceat(wrong, starts, axis=0, dtype=np.int64)
+    """Number of errors of each class; ``wrong`` has one row for each validation sample.
+
+    Losses instead of errors are added up likewise.
+    """
+    exact = np.int64 if wrong.dtype == bool else np.float64
+    return np.add.reduceat(wrong, starts, axis=0, dtype=exact)
+
+
+@dataclass(frozen=True)
+class NumericLoss:
+    """What a prediction of a number loses.
+
+    Parameters
+    ----------
+    kind : {"absolute", "squared", "epsilon_insensitive"}
+        Absolute or squared error, or the absolute error beyond the tube.
+    epsilon : float
+        Half-width of the tube.
+    """
+
+    kind: str
+    epsilon: float
+
+    def __call__(self, guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        """The loss of each prediction."""
+        off = np.abs(guess - truth)
+        if self.kind == "squared":
+            return off * off
+        return np.maximum(off - self.epsilon, 0.0) if self.kind == "epsilon_insensitive" else off
+
+    def unit(self, target: np.ndarray) -> float:
+        """The mean loss of the best constant, or nearly: what makes a loss large or small."""
+        centre = target.mean() if self.kind == "squared" else np.median(target)
+        return float(replace(self, epsilon=0.0)(np.full_like(target, centre), target).mean())
+
+
+def numeric_counts(target: np.ndarray, fraction: float) -> np.ndarray:
+    """How many samples of a numeric target are held out, with one at least on either side."""
+    n = len(target)
+    if n < 2:
+        raise ValueError(
+            f"X has {n} sample; HoldOutSVM needs at least two, one to train with and one to "
+            "validate with."
+        )
+    return np.clip(np.rint([fraction * n]).astype(np.intp), 1, n - 1)
 
 
 def error_costs(costs: Any, balanced: bool, labels: Labels, held_out: np.ndarray) -> np.ndarray:
@@ -369,6 +417,8 @@ class KernelJudge:
         Tolerance of the solver.
     """
 
+    recorded: Any = bool  # what is noted of a prediction: whether it is wrong
+
     def __init__(
         self,
         X: np.ndarray,
@@ -425,14 +475,25 @@ class KernelJudge:
         columns = self.gram.place[self.first[units]]
         columns[grouped] = width + np.arange(np.count_nonzero(grouped))
         width += int(np.count_nonzero(grouped))
-        wrong = np.empty((len(truth), width), dtype=bool)
+        wrong = np.empty((len(truth), width), dtype=self.recorded)
         step = max(1, BLOCK // (2 * self.n_classes * width))
         for first in range(0, len(truth), step):
             rows = slice(first, first + step)
-            winner = self._winners(machines, split.validation[rows], units[grouped], single)
-            np.not_equal(winner, truth[rows, None], out=wrong[rows])
+            here = split.validation[rows]
+            wrong[rows] = self._wrong(machines, here, truth[rows, None], units[grouped], single)
         counts = count_wrong(wrong, split.starts)
         return counts[:, nothing], counts[:, columns].T, len(machines), early
+
+    def _wrong(
+        self,
+        machines: list[KeptMachine],
+        rows: np.ndarray,
+        truth: np.ndarray,
+        groups: np.ndarray,
+        single: bool,
+    ) -> np.ndarray:
+        """Which predictions are wrong, one row for each of ``rows``."""
+        return np.not_equal(self._winners(machines, rows, groups, single), truth)
 
     def _machines(self, split: HoldOutSplit) -> tuple[list[KeptMachine], int]:
         """Machines trained on the training part, and how many stopped before the tolerance."""
@@ -490,31 +551,91 @@ class KernelJudge:
         return (sums >= sums.max(axis=0) - zero).argmax(axis=0)
 
 
+class NumericJudge(KernelJudge):
+    """Support vector regression on such a matrix; losses in place of errors.
+
+    Parameters
+    ----------
+    X, units, kernel, C, tol
+        As in :class:`KernelJudge`.
+    target : array of shape (n,)
+        What is to be predicted.
+    epsilon : float
+        Half-width of the tube.
+    loss : NumericLoss
+        Of a prediction.
+    """
+
+    recorded = np.float64
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        units: Units,
+        target: np.ndarray,
+        kernel: Kernel,
+        C: np.ndarray,
+        epsilon: float,
+        tol: float,
+        loss: NumericLoss,
+    ):
+        super().__init__(X, units, target, 1, "", kernel, C, tol)
+        self.epsilon = epsilon
+        self.loss = loss
+
+    def _wrong(
+        self,
+        machines: list[KeptMachine],
+        rows: np.ndarray,
+        truth: np.ndarray,
+        groups: np.ndarray,
+        single: bool,
+    ) -> np.ndarray:
+        return self.loss(self._values(machines[0], rows, groups, single), truth)
+
+    def _machines(self, split: HoldOutSplit) -> tuple[list[KeptMachine], int]:
+        rows = split.train
+        task = TubeTask(np.arange(len(rows)), self.codes[rows], self.epsilon)
+        found = fit_tube(self.gram.block(rows), task, self.C[rows], self.tol)
+        coef, intercept, converged = found
+        inside = coef.nonzero()[0]
+        return [KeptMachine(rows[inside], coef[inside], intercept, 0.0)], int(not converged)
+
+
 class RefitJudge:
-    """Any classifier, fitted anew without each unit.
+    """Any classifier or regressor, fitted anew without each unit.
 
     Parameters
     ----------
     X : array of shape (n, p)
         Samples.
     labels : array of shape (n,)
-        Class labels as the user gave them.
+        Class labels as the user gave them, or numbers.
     units : Units
         What can leave.
     n_classes : int
-        Number of classes.
-    estimator : classifier
+        Number of classes; 1 for numbers.
+    estimator : classifier or regressor
         Cloned for every fit.
+    loss : callable, default=np.not_equal
+        What is noted of predictions, given them and the truth.
     """
 
     def __init__(
-        self, X: np.ndarray, units: Units, labels: np.ndarray, n_classes: int, estimator: Any
+        self,
+        X: np.ndarray,
+        units: Units,
+        labels: np.ndarray,
+        n_classes: int,
+        estimator: Any,
+        loss: Callable[..., Any] = np.not_equal,
     ):
         self.X = X
         self.units = units
         self.labels = labels
         self.n_classes = n_classes
         self.estimator = estimator
+        self.loss = loss
         self.active = np.ones(X.shape[1], dtype=bool)
         self.n_fits = self.n_early = 0
         self.removed: list[int] = []
@@ -551,7 +672,8 @@ class RefitJudge:
             machine.fit(self.X[np.ix_(split.train, columns)], self.labels[split.train])
         refuse_interrupted(machine)
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
-        return count_wrong(np.asarray(guess != self.labels[split.validation]), split.starts)
+        wrong = np.asarray(self.loss(guess, self.labels[split.validation]))
+        return count_wrong(wrong, split.starts)
 
 
 # ---------------------------------------------------------------------- on a cluster

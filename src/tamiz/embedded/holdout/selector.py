@@ -9,6 +9,8 @@ A machine is trained on a random 70 % of the samples, and for every feature :mat
 
 counts the errors on the other 30 % when :math:`p` is taken out of the kernel and
 :math:`\alpha, b` are kept. The feature with the least goes; the next step draws a new split.
+For a numeric target the machine is a support vector regression, and the mean loss on the other 30 %
+takes the place of the count.
 
 The stages in their order: check, screen one by one if asked to, choose the machine if asked to,
 eliminate, read the record, and fit the last machine.
@@ -25,13 +27,12 @@ import json
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -53,12 +54,10 @@ from tamiz.embedded.holdout.judges import (
     KernelJudge,
     RefitJudge,
     Run,
-    error_costs,
-    validation_counts,
 )
+from tamiz.embedded.holdout.targets import HeldOutClasses, HeldOutNumbers, HeldOutTarget
 from tamiz.embedded.holdout.tune import (
     CandidateGrid,
-    MachineChoice,
     best,
     check_grid,
     resolved,
@@ -68,16 +67,14 @@ from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import find_runner
-from tamiz.svm import SVC
-from tamiz.svm.last_machine import LastMachineClassifier
+from tamiz.svm.last_machine import INSTEAD, TASK_CONSTRAINTS, LastMachineLearner
 from tamiz.validation import (
     N_JOBS,
-    Labels,
     Units,
-    check_class_weight,
     check_classes,
     check_features,
     check_penalties,
+    check_regression_target,
     check_squares,
     check_units,
     check_X,
@@ -92,32 +89,45 @@ from tamiz.validation import (
 LARGE_MB = 2000.0
 
 
-class HoldOutSVM(LastMachineClassifier):
+class HoldOutSVM(LastMachineLearner):
     """Backward elimination by the errors on held-out samples (HO-SVM), with any kernel.
 
     Every step draws a new random split, trains a machine on its larger part, and removes the
     feature without which the machine makes least errors on the smaller part. The method knows
     where to stop: when every removal makes things worse. The elimination goes on to the last
-    feature all the same, so that all are ranked.
+    feature all the same, so that all are ranked. With a numeric target the machine is a support
+    vector regression, and its mean loss on the smaller part decides.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select; by default those in play when the rule
         ``stop`` says so. With groups, as many whole groups as fit.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a selector is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
     C : float, default=1.0
         Penalty of slack.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
+    loss : {"absolute", "squared", "epsilon_insensitive"}, default="absolute"
+        For a regression, what is averaged over the held-out samples: the absolute or squared error,
+        or the absolute error beyond the tube.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function.
     gamma, degree, coef0 : float or str, int, float
         Parameters of the kernels given by name, as :class:`tamiz.svm.SVC` has them. A ``gamma``
         given as a word is turned into a number once, from all features that enter the
         elimination, and kept.
-    estimator : classifier, optional
+    estimator : classifier or regressor, optional
         Another judge instead of the support vector machine. It has no multipliers to keep, so it
         is fitted anew without each feature: exact, but with as many fits as features in every step.
     validation_size : float, default=0.3
-        Fraction of every class that is held out.
+        Fraction of every class, or of all samples of a regression, that is held out.
     ties : {"random", "all"}, default="random"
         Whether one of several features with the same least error goes, or all of them at once
         (faster and coarser; one feature always stays).
@@ -129,12 +139,14 @@ class HoldOutSVM(LastMachineClassifier):
         less a matter of luck.
     costs : pair (false positive, false negative) or dict, optional
         Costs of the two kinds of error, ``classes_[1]`` being the positive class; or the cost of
-        missing a sample of each class.
+        missing a sample of each class. Not for a regression.
     balanced : bool, default=False
-        Mean of the error rates of the classes instead of the number of errors.
+        Mean of the error rates of the classes instead of the number of errors. Not for a
+        regression.
     prefilter : {"auto", "chi2", "ks"} or filter, optional
         Test the features one by one first: "auto" takes chi-squared for categorical and
-        Kolmogorov-Smirnov for other features. Those that fail rank last, by p-value.
+        Kolmogorov-Smirnov for other features; for a regression it tests the correlation, and
+        "chi2" and "ks" are refused. Those that fail rank last, by p-value.
     prefilter_level : float, default=0.05
         Largest p-value that passes.
     tune : bool or dict, optional
@@ -172,13 +184,16 @@ class HoldOutSVM(LastMachineClassifier):
         error with the features then in play as ``value``; its ``details`` hold the error before
         the step (``error``) and without each feature (``without``, in the order of ``features``).
     errors_ : array
-        Hold-out error, a mean over the splits of the step, along the elimination.
+        Hold-out error (regression: mean loss), a mean over the splits of the step, along the
+        elimination.
     sizes_ : array
         Number of features that each entry of ``errors_`` belongs to.
-    estimator_ : SVC or classifier
+    estimator_ : SVC, SVR or a copy of ``estimator``
         The machine fitted to all samples with the selected features.
     classes_ : array
-        Class labels.
+        Class labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
     C_, kernel_ : float, Kernel
         What the machines were trained with, after tuning.
     tuning_ : list of dict
@@ -198,7 +213,7 @@ class HoldOutSVM(LastMachineClassifier):
     See Also
     --------
     tamiz.embedded.SVMRFE : Removes the feature that changes the margin least.
-    tamiz.svm.SVC : The machine.
+    tamiz.svm.SVC, tamiz.svm.SVR : The machines.
 
     References
     ----------
@@ -219,6 +234,12 @@ class HoldOutSVM(LastMachineClassifier):
     [3, 8]
     >>> selector.transform(X).shape
     (300, 2)
+
+    The product of the same two features as a numeric target:
+
+    >>> selector = HoldOutSVM(2, task="regression", C=10.0, random_state=0)
+    >>> sorted(selector.fit(X, X[:, 3] * X[:, 8]).order_[:2].tolist())
+    [3, 8]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -228,6 +249,8 @@ class HoldOutSVM(LastMachineClassifier):
             Interval(Real, 0.0, 1.0, closed="right"),
             None,
         ],
+        **TASK_CONSTRAINTS,
+        "loss": [StrOptions({"absolute", "squared", "epsilon_insensitive"})],
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
@@ -260,7 +283,11 @@ class HoldOutSVM(LastMachineClassifier):
         self,
         n_features_to_select: int | float | str | None = None,
         *,
+        task: str = "classification",
         C: float = 1.0,
+        epsilon: float = 0.1,
+        scale_target: bool = False,
+        loss: str = "absolute",
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -288,7 +315,11 @@ class HoldOutSVM(LastMachineClassifier):
         verbose: bool | int = 0,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.C = C
+        self.epsilon = epsilon
+        self.scale_target = scale_target
+        self.loss = loss
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -323,7 +354,7 @@ class HoldOutSVM(LastMachineClassifier):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels, at least two samples of each.
+            Class labels, at least two samples of each, or numbers.
 
         Returns
         -------
@@ -334,21 +365,34 @@ class HoldOutSVM(LastMachineClassifier):
         return self
 
     def _machine_to_be(self) -> Any:
-        return SVC if self.estimator is None else self.estimator
+        return super()._machine_to_be() if self.estimator is None else self.estimator
 
     def _fit(self, X: Any, y: Any) -> None:
+        """The stages in their order, as the head of this file lists them."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         X = check_X(self, X, reset=True)
-        labels = check_classes(y, X.shape[0])
+        numeric = self._settle_task(y)
+        if numeric:
+            values = check_regression_target(y, X.shape[0])
+        else:
+            labels = check_classes(y, X.shape[0], quantity=INSTEAD)
         grid = self._check_judge(X)
         number_to_select(self.n_features_to_select, X.shape[1], X.shape[1])  # refused early
         names = getattr(self, "feature_names_in_", None)
         units = check_units(self.feature_groups, self.fixed_features, X.shape[1], names)
-        held_out = validation_counts(labels, self.validation_size)
-        costs = error_costs(self.costs, self.balanced, labels, held_out)
-        saved = open_checkpoint(self, X, labels.codes)
+        target: HeldOutTarget
+        if numeric:
+            self._refuse_for_numbers()
+            unit = self._unit(values)
+            tube = unit * float(self.epsilon), unit
+            target = HeldOutNumbers(values, self.validation_size, *tube, self.loss, self.tol)
+        else:
+            errors = self.costs, self.balanced, self.class_weight, self.multiclass, self.tol
+            target = HeldOutClasses(labels, self.validation_size, *errors)
+            self.classes_ = labels.classes
+        saved = open_checkpoint(self, X, target.values)
         if not np.ptp(X, axis=0).any():
             warnings.warn(
                 "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
@@ -358,38 +402,44 @@ class HoldOutSVM(LastMachineClassifier):
             )
         state = HoldOutState.begin(saved, self.random_state)
         record = state.record
-        self.classes_ = labels.classes
-        screened = self._screen(X, labels, units)
+        screened = self._screen(X, target.values, units)
         Xk = np.ascontiguousarray(X[:, screened.kept])
         with Progress("HoldOutSVM", self.verbose) as progress, ExitStack() as stack:
-            chosen = self._choose_machine(Xk, labels, screened.kept, grid, state, progress)
-            make = self._judge(Xk, labels, screened.units)
+            chosen = self._choose_machine(Xk, target, screened.kept, grid, state, progress)
+            make = self._judge(Xk, target, screened.units)
             judge = make()
             plan = HoldOutPlan(
-                [np.flatnonzero(labels.codes == k) for k in range(len(labels.classes))],
-                held_out,
-                costs,
+                target.by_class,
+                target.held_out,
+                target.costs,
                 self.splits_per_step,
                 self.ties == "all",
                 self.stop == "worse",
                 state.seed,
+                target.unit,
             )
             if chosen:
                 run = self._runner(stack, make)
                 eliminate(judge, screened.units, plan, record, run, progress, state.save)
             state.save(now=True)
         self.status_ = "converged" if record.complete else "interrupted"
-        self._conclude(X, y, screened, record, held_out, judge, watch)
+        self._conclude(X, y, screened, record, target, judge, watch)
 
     # ------------------------------------------------------------------ before the elimination
 
     def _check_judge(self, X: np.ndarray) -> CandidateGrid | None:
         """The candidates to choose from, if any."""
         if self.estimator is not None:
-            if not is_classifier(self.estimator):
+            if self.task_ == "regression":
+                if not is_regressor(self.estimator):
+                    raise ValueError(
+                        f"estimator={self.estimator!r} is not a regressor, and y is taken as "
+                        "numbers; use a regressor, or task='classification'."
+                    )
+            elif not is_classifier(self.estimator):
                 raise ValueError(
                     f"estimator={self.estimator!r} is not a classifier; HoldOutSVM counts errors "
-                    "of classification."
+                    "of classification unless task='regression'."
                 )
             for name, given in (("tune", wanted(self.tune)), ("class_weight", self.class_weight)):
                 if given:
@@ -419,7 +469,22 @@ class HoldOutSVM(LastMachineClassifier):
             )
         return check_grid(self.tune, self.kernel) if wanted(self.tune) else None
 
-    def _screen(self, X: np.ndarray, labels: Labels, units: Units) -> Screened:
+    def _refuse_for_numbers(self) -> None:
+        """What is for classes alone."""
+        given = {
+            "costs": self.costs is not None,
+            "balanced": bool(self.balanced),
+            "class_weight": self.class_weight is not None,
+            "prefilter": isinstance(self.prefilter, str) and self.prefilter != "auto",
+        }
+        for name in (name for name, wrong in given.items() if wrong):
+            instead = "'auto' or a filter with p-values" if name == "prefilter" else "the default"
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} is for classes, and y is taken as numbers; use "
+                f"{instead}, or task='classification'."
+            )
+
+    def _screen(self, X: np.ndarray, values: np.ndarray, units: Units) -> Screened:
         """Test the features one by one, if that is asked for."""
         self.__dict__.pop("pvalues_", None)
         categorical = np.zeros(X.shape[1], dtype=bool)
@@ -433,7 +498,8 @@ class HoldOutSVM(LastMachineClassifier):
             categorical[columns] = True
         if self.prefilter is None:
             return Screened(np.arange(X.shape[1]), units, [])
-        self.pvalues_ = prefilter_pvalues(self.prefilter, X, labels.codes, categorical)
+        numeric = self.task_ == "regression"
+        self.pvalues_ = prefilter_pvalues(self.prefilter, X, values, categorical, numeric)
         values = unit_pvalues(self.pvalues_, units)
         passed = values <= self.prefilter_level
         by_value = np.argsort(values, kind="stable")
@@ -455,7 +521,7 @@ class HoldOutSVM(LastMachineClassifier):
     def _choose_machine(
         self,
         X: np.ndarray,
-        labels: Labels,
+        target: HeldOutTarget,
         kept: np.ndarray,
         grid: CandidateGrid | None,
         state: HoldOutState,
@@ -473,18 +539,9 @@ class HoldOutSVM(LastMachineClassifier):
         params: dict[str, Any] = {name: getattr(self, name) for name in names}
         complete = True
         if grid is not None:
-            choice = MachineChoice(
-                X,
-                labels,
-                grid,
-                {**params, "kernel": kernel},
-                check_class_weight(self.class_weight, labels),
-                error_costs(self.costs, self.balanced, labels, np.bincount(labels.codes)),
-                self.multiclass,
-                self.tol,
-                state.seed % 2**32,
-                json.loads(state.tuned),
-            )
+            known = json.loads(state.tuned)
+            fixed = {**params, "kernel": kernel}
+            choice = target.choice(X, grid, fixed, state.seed % 2**32, known)
             self.tuning_ = choice.table
 
             def keep() -> None:
@@ -498,27 +555,14 @@ class HoldOutSVM(LastMachineClassifier):
         return complete
 
     def _judge(
-        self, X: np.ndarray, labels: Labels, units: Units
+        self, X: np.ndarray, target: HeldOutTarget, units: Units
     ) -> Callable[[], KernelJudge | RefitJudge]:
         """What makes the judge: here, and on every worker of a cluster."""
-        n_classes = len(labels.classes)
         if self.estimator is not None:
-            names = labels.classes[labels.codes]
-            return partial(RefitJudge, X, units, names, n_classes, self.estimator)
-        C = self.C_ * check_class_weight(self.class_weight, labels)[labels.codes]
+            return target.refit_judge(X, units, self.estimator)
         centre = far_point(X) if self.kernel_.is_linear else None
         X = X if centre is None else X - centre
-        return partial(
-            KernelJudge,
-            X,
-            units,
-            labels.codes,
-            n_classes,
-            self.multiclass,
-            self.kernel_,
-            C,
-            self.tol,
-        )
+        return target.judge(X, units, self.kernel_, self.C_)
 
     def _runner(self, stack: ExitStack, make: Callable[[], Any]) -> Run:
         runner = find_runner(self.n_jobs)
@@ -541,7 +585,7 @@ class HoldOutSVM(LastMachineClassifier):
         y: Any,
         screened: Screened,
         record: HoldOutRecord,
-        held_out: np.ndarray,
+        target: HeldOutTarget,
         judge: KernelJudge | RefitJudge,
         watch: Stopwatch,
     ) -> None:
@@ -564,7 +608,7 @@ class HoldOutSVM(LastMachineClassifier):
                 "status": self.status_,
                 "n_at_stop": at_stop,
                 "stopped_by_rule": record.stopped is not None,
-                "n_validation": int(held_out.sum()),
+                "n_validation": int(target.held_out.sum()),
                 "n_prefiltered": sum(len(features) for features in failed),
                 "n_fits": judge.n_fits,
             },
@@ -573,7 +617,10 @@ class HoldOutSVM(LastMachineClassifier):
         selected = np.flatnonzero(self.support_)
         if self.estimator is None:
             kernel = self.kernel_.restrict(np.flatnonzero(self.support_[kept]), len(kept))
-            self._fit_last_machine(X[:, selected], y, C=self.C_, kernel=kernel)
+            own: dict[str, Any] = {"C": self.C_, "kernel": kernel}
+            if isinstance(target, HeldOutNumbers):
+                own |= {"C": target.factor * self.C_, "epsilon": target.epsilon}
+            self._fit_last_machine(X[:, selected], y, **own)
         else:
             with inner_fit():
                 self.estimator_ = clone(self.estimator).fit(X[:, selected], y)

@@ -9,19 +9,22 @@ choice that was interrupted goes on with the next kernel.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
+from tamiz.embedded.holdout.judges import NumericLoss
 from tamiz.kernels import Kernel, as_kernel
+from tamiz.qp.matrices import take_block
 from tamiz.runtime.progress import Progress
 from tamiz.svm.multiclass import decide, tasks
-from tamiz.svm.path.penalties import PatientBinary
-from tamiz.svm.path.problem import BinaryDual
+from tamiz.svm.path.penalties import PatientBinary, fit_tube
+from tamiz.svm.path.problem import BinaryDual, TubeTask
 from tamiz.validation import (
     TOO_LARGE,
     Labels,
@@ -100,46 +103,44 @@ def check_grid(tune: Any, kernel: Any) -> CandidateGrid:
 
 
 @dataclass
-class MachineChoice:
-    """Cross-validation of all combinations of a grid, stratified.
+class CandidateChoice(ABC):
+    """Cross-validation of all combinations of a grid.
 
     Attributes
     ----------
-    X, labels : array, Labels
-        Samples and classes.
+    X : array
+        Samples.
     grid : mapping
         Candidates by parameter name.
     fixed : mapping
         ``kernel`` and the values of the parameters that are not chosen.
-    by_class : array of shape (n_classes,)
-        Factors of C.
-    costs : array of shape (n_classes,)
-        Cost of an error on a sample of each class.
-    scheme, tol, seed
+    tol, seed
         As the elimination has them.
     table : list of dict
         The error of every candidate; those found in it are not looked at again.
     """
 
     X: np.ndarray
-    labels: Labels
     grid: CandidateGrid
     fixed: Mapping[str, Any]
-    by_class: np.ndarray
-    costs: np.ndarray
-    scheme: str
     tol: float
     seed: int
     table: CandidateTable
 
+    @abstractmethod
+    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Training and test samples."""
+
+    @abstractmethod
+    def _fold_errors(
+        self, K: np.ndarray, train: np.ndarray, test: np.ndarray, penalties: list[float]
+    ) -> np.ndarray:
+        """Cost of the errors of one fold for each C, along C."""
+
     def run(self, progress: Progress, keep: Callable[[], None]) -> bool:
         """Fill the table; ``keep`` is called whenever it has grown. False if Ctrl-C was pressed."""
-        codes, grid, fixed = self.labels.codes, self.grid, self.fixed
-        n_folds = min(FOLDS, int(np.bincount(codes).min()))
-        if n_folds < 2:  # one sample of a class cannot be in two parts
-            raise ValueError("tune needs at least two samples of every class.")
-        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=self.seed)
-        folds = list(splitter.split(self.X, codes))
+        grid, fixed = self.grid, self.fixed
+        folds = self._folds()
         penalties = [float(C) for C in grid.get("C", [fixed["C"]])]
         names = [name for name in grid if name != "C"]
         combinations = list(product(*(grid[name] for name in names)))
@@ -170,6 +171,36 @@ class MachineChoice:
             raise ValueError(TOO_LARGE)
         return K
 
+
+@dataclass
+class MachineChoice(CandidateChoice):
+    """The choice for classes: folds are stratified, errors are counted.
+
+    Attributes
+    ----------
+    labels : Labels
+        Classes.
+    by_class : array of shape (n_classes,)
+        Factors of C.
+    costs : array of shape (n_classes,)
+        Cost of an error on a sample of each class.
+    scheme : {"ovo", "ovr"}
+        As the elimination has it.
+    """
+
+    labels: Labels
+    by_class: np.ndarray
+    costs: np.ndarray
+    scheme: str
+
+    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        codes = self.labels.codes
+        n_folds = min(FOLDS, int(np.bincount(codes).min()))
+        if n_folds < 2:  # one sample of a class cannot be in two parts
+            raise ValueError("tune needs at least two samples of every class.")
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=self.seed)
+        return list(splitter.split(self.X, codes))
+
     def _fold_errors(
         self, K: np.ndarray, train: np.ndarray, test: np.ndarray, penalties: list[float]
     ) -> np.ndarray:
@@ -187,6 +218,45 @@ class MachineChoice:
             values = np.column_stack([machine.values(penalties[c]) for machine in machines])
             winner = decide(values, n_classes, self.scheme).winner
             errors[c] = self.costs[truth] @ (winner != truth)
+        return errors
+
+
+@dataclass
+class NumericChoice(CandidateChoice):
+    """The choice for a numeric target: losses are added up.
+
+    Attributes
+    ----------
+    target : array
+        What is to be predicted.
+    epsilon : float
+        Half-width of the tube.
+    factor : float
+        What C is multiplied by.
+    loss : NumericLoss
+        Of a prediction.
+    """
+
+    target: np.ndarray
+    epsilon: float
+    factor: float
+    loss: NumericLoss
+
+    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        splitter = KFold(min(FOLDS, len(self.target)), shuffle=True, random_state=self.seed)
+        return list(splitter.split(self.X))
+
+    def _fold_errors(
+        self, K: np.ndarray, train: np.ndarray, test: np.ndarray, penalties: list[float]
+    ) -> np.ndarray:
+        """Losses of one fold for each C; along C, each from the coefficients before."""
+        task = TubeTask(np.arange(len(train)), self.target[train], self.epsilon)
+        own, cross = take_block(K, train), K[np.ix_(test, train)]
+        errors, coef = np.empty(len(penalties)), None
+        for c in np.argsort(penalties, kind="stable"):
+            C = np.full(len(train), self.factor * penalties[c])
+            coef, intercept, _ = fit_tube(own, task, C, self.tol, coef)
+            errors[c] = float(self.loss(cross @ coef + intercept, self.target[test]).sum())
         return errors
 
 

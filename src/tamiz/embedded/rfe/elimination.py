@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 
 from tamiz.base import PathStep
 from tamiz.embedded.rfe.machines import (
@@ -23,12 +23,13 @@ from tamiz.embedded.rfe.machines import (
     Machines,
     SparseMachines,
 )
+from tamiz.embedded.rfe.targets import ClassTarget, NumericTarget
 from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
-from tamiz.svm.multiclass import BinaryFit, decide, tasks
-from tamiz.validation import Labels, Units, check_class_weight, check_units, number_to_drop
+from tamiz.svm.multiclass import BinaryFit
+from tamiz.validation import Units, check_units, number_to_drop
 
 #: Sparse samples are made dense up to this many bytes: the dense loop is that much faster.
 MOST_DENSE_BYTES = 2**29
@@ -47,12 +48,11 @@ class WeighedSamples:
     """The samples that count, all of positive weight."""
 
     X: Any
-    labels: Labels
+    target: ClassTarget | NumericTarget
     weight: np.ndarray
 
     def part(self, index: np.ndarray) -> WeighedSamples:
-        labels = self.labels._replace(codes=self.labels.codes[index])
-        return WeighedSamples(self.X[index], labels, self.weight[index])
+        return WeighedSamples(self.X[index], self.target.part(index), self.weight[index])
 
 
 @dataclass
@@ -61,8 +61,6 @@ class RFESetup:
 
     kernel: Kernel
     C: float
-    class_weight: Any
-    multiclass: str
     tol: float
     criterion: str
     order: str
@@ -71,9 +69,7 @@ class RFESetup:
 
     def machines(self, data: WeighedSamples) -> tuple[Machines, Kernel]:
         """Machines for these samples, not yet trained, and the kernel with all its numbers."""
-        by_class = check_class_weight(self.class_weight, data.labels, data.weight)
-        C = self.C * data.weight * by_class[data.labels.codes]
-        plan = list(tasks(data.labels.codes, len(data.labels.classes), self.multiclass))
+        plan, C = data.target.machines(self.C, data.weight)
         kernel = self.kernel.resolve(data.X, data.weight)
         if kernel.is_linear and self.criterion == "margin":
             make: Callable[..., Machines] = LinearMachines
@@ -99,10 +95,6 @@ class RFESetup:
             "Use criterion='margin', which does not, or fewer features.",
         )
         return X.toarray()
-
-    def predict(self, machines: Machines, Z: Any, n_classes: int) -> np.ndarray:
-        """Codes of the classes of new samples."""
-        return decide(machines.decisions(Z), n_classes, self.multiclass).winner
 
 
 class Elimination:
@@ -326,31 +318,25 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def splits_of(
-    cv: Any, X: Any, y: Any, labels: Labels, used: np.ndarray, random_state: Any
+    cv: Any,
+    X: Any,
+    y: Any,
+    target: ClassTarget | NumericTarget,
+    used: np.ndarray,
+    random_state: Any,
 ) -> list[Split]:
     """Training and held-out samples of each fold, numbered among those of positive weight.
 
-    A number of folds divides the samples ``used``, as if there were no others. All else speaks of
-    the table as it was given. Every class must be in every training part.
+    A number of folds divides the samples ``used``, whose target is ``target``, as if there were no
+    others. All else speaks of the table as it was given. Every class must be in every training
+    part.
     """
-    codes = labels.codes[used]
     if cv is None or isinstance(cv, Integral):
-        counts = np.bincount(codes, minlength=len(labels.classes))
-        n_splits = 5 if cv is None else int(cv)
-        scarce = int(counts.argmin())
-        if counts[scarce] < n_splits:
-            raise ValueError(
-                f"cv={n_splits} needs at least {n_splits} samples of every class; class "
-                f"{labels.classes[scarce].item()!r} has {counts[scarce]}. Use fewer folds, or a "
-                "number for n_features_to_select."
-            )
-        shuffle = random_state is not None
-        folds = StratifiedKFold(n_splits, shuffle=shuffle, random_state=random_state)
-        splits = list(folds.split(np.empty((len(used), 0)), codes))
+        splits = target.folds(5 if cv is None else int(cv), random_state)
     else:
-        place = np.full(len(labels.codes), -1, dtype=np.intp)
+        place = np.full(X.shape[0], -1, dtype=np.intp)
         place[used] = np.arange(len(used))
-        whole = check_cv(cv, np.asarray(y), classifier=True).split(X, np.asarray(y))
+        whole = check_cv(cv, np.asarray(y), classifier=target.classifier).split(X, np.asarray(y))
         splits = []
         for k, fold in enumerate(whole):
             train, test = (place[_rows(part, k, len(place))] for part in fold)
@@ -358,10 +344,8 @@ def splits_of(
     if not splits:
         raise ValueError(f"cv={cv!r} gives no fold; use at least one.")
     for k, (train, test) in enumerate(splits):
-        kept = np.bincount(codes[train], minlength=len(labels.classes))
-        if not kept.all() or not len(test):
-            lost = labels.classes[int(kept.argmin())].item()
-            what = f"no sample of class {lost!r} for training" if len(test) else "nothing held out"
+        what = target.lacks(train) if len(test) else "nothing held out"
+        if what:
             raise ValueError(f"Fold {k} of cv has {what}; use other folds.")
     return splits
 
@@ -407,7 +391,7 @@ def errors_by_size(
     errors: list[np.ndarray],
     keep: Callable[[], None],
 ) -> float:
-    """Append to ``errors`` the fraction of wrong predictions of each further fold at each size.
+    """Append to ``errors`` the error of each further fold at each size.
 
     ``keep`` is called after each fold. Folds run in threads, as compiled code does the work, or on
     a cluster. Returns the largest excess of a machine.
@@ -447,8 +431,7 @@ def _one_fold(setup: RFESetup, data: WeighedSamples, split: Split) -> tuple[np.n
     errors: list[float] = []
 
     def visit(_: int) -> None:
-        codes = setup.predict(machines, Z, len(data.labels.classes))
-        errors.append(float(np.average(codes != held.labels.codes, weights=held.weight)))
+        errors.append(held.target.error(machines.decisions(Z), held.weight))
 
     Elimination(machines, setup.units, setup.step, 0).run(Progress("fold", 0), visit=visit)
     return np.array(errors), machines.excess

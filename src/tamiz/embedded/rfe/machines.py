@@ -5,8 +5,9 @@ by the sum of its squares. Taking ``x_j`` off the kernel matrix is a change of r
 factors of the machines follow. On sparse samples too wide to be made dense, every machine is solved
 again from its last point.
 
-*Any kernel, and the radius-margin bound.* With ``c = y * alpha`` of a trained machine and ``beta``
-of the smallest ball around its samples,
+*Any kernel, and the radius-margin bound.* With ``c = y * alpha`` of a trained classifier, or ``c``
+the difference of the two dual variables of each sample of a regression, and ``beta`` of the
+smallest ball around the samples,
 
 .. math::
 
@@ -24,6 +25,7 @@ Several machines: the sum of their criteria.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,7 @@ from tamiz.svm.path.following import (
     FeatureRows,
     FollowingMachines,
 )
+from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import Units
 
 #: Matrices beyond this many bytes are never kept: the features then stand for those of a linear
@@ -116,7 +119,7 @@ class Machines(FollowingMachines, UnitsInPlay):
 
     def __init__(
         self,
-        plan: list[Task],
+        plan: Sequence[Task | TubeTask],
         C: np.ndarray,
         tol: float,
         units: Units,
@@ -133,6 +136,7 @@ class Machines(FollowingMachines, UnitsInPlay):
         """Begin without the units ``gone``, from the dual variables ``b``."""
         if b is not None:
             self.bank.b[:] = b
+            self.take_sides()
         self.drop(gone)
 
     def features(self) -> np.ndarray:
@@ -167,7 +171,7 @@ class LinearMachines(Machines):
     def __init__(
         self,
         X: np.ndarray,
-        plan: list[Task],
+        plan: Sequence[Task | TubeTask],
         C: np.ndarray,
         tol: float,
         units: Units,
@@ -206,6 +210,7 @@ class LinearMachines(Machines):
         self._compact(gone)
         if b is not None:
             self.bank.b[:] = b
+            self.take_sides()
         self._refresh()
         self._settle_all()
         self._started = True
@@ -355,7 +360,7 @@ class SparseMachines(Machines):
     def __init__(
         self,
         X: Any,
-        plan: list[Task],
+        plan: Sequence[Task | TubeTask],
         C: np.ndarray,
         tol: float,
         units: Units,
@@ -398,7 +403,7 @@ class KernelMachines(Machines):
     def __init__(
         self,
         X: Any,
-        plan: list[Task],
+        plan: Sequence[Task | TubeTask],
         C: np.ndarray,
         tol: float,
         units: Units,

@@ -25,6 +25,7 @@ from tamiz.embedded.rfe.elimination import (
     unpack,
 )
 from tamiz.embedded.rfe.machines import Machines
+from tamiz.embedded.rfe.targets import ClassTarget, NumericTarget
 from tamiz.embedded.sparse.streaming import (
     OutOfPassesError,
     Precision,
@@ -35,7 +36,7 @@ from tamiz.kernels import KERNEL_NAMES, Kernel, Linear, as_kernel
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
-from tamiz.svm.last_machine import LastMachineClassifier
+from tamiz.svm.last_machine import INSTEAD, TASK_CONSTRAINTS, LastMachineLearner
 from tamiz.svm.stream.machine import KEPT, Stream, StreamedMachine, in_features
 from tamiz.validation import (
     N_JOBS,
@@ -43,6 +44,7 @@ from tamiz.validation import (
     check_classes,
     check_level,
     check_penalties,
+    check_regression_target,
     check_sample_weight,
     check_squares,
     check_X,
@@ -56,10 +58,10 @@ from tamiz.validation import (
 )
 
 _BY_CV = ("best", "1se")
-_SHARED = ("C", "class_weight", "multiclass", "tol", "criterion", "order", "step")
+_SHARED = ("C", "tol", "criterion", "order", "step")
 
 
-class SVMRFE(LastMachineClassifier):
+class SVMRFE(LastMachineLearner):
     r"""Recursive feature elimination by a support vector machine (SVM-RFE).
 
     Train, drop the feature that the machine misses least, train again, until one is left. With a
@@ -70,7 +72,9 @@ class SVMRFE(LastMachineClassifier):
 
         W^2 = \|w\|^2 = \sum_{il} \alpha_i \alpha_l y_i y_l K(x_i, x_l)
 
-    least, :math:`\alpha` held fixed. The radius-margin bound :math:`R^2\|w\|^2` can stand in for
+    least, :math:`\alpha` held fixed. For a numeric target the machine is an
+    :class:`~tamiz.svm.SVR`, whose differences :math:`\alpha_i - \alpha_i^*` stand for
+    :math:`\alpha_i y_i`. The radius-margin bound :math:`R^2\|w\|^2` can stand in for
     :math:`\|w\|^2`, and the gradient by a factor of the feature for the change.
 
     Parameters
@@ -81,8 +85,17 @@ class SVMRFE(LastMachineClassifier):
         whose error is within one standard error of that ("1se"). The ranking is always complete.
         With ``feature_groups``, the largest set met on the way with at most that many features;
         if the last group left is larger, that group, and a warning.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a selector is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
     C : float, default=1.0
-        Penalty on violations of the margin.
+        Penalty on violations of the margin, or on residuals outside the tube.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", an object of :mod:`tamiz.kernels`, or a function
         ``f(X, Z)``.
@@ -113,9 +126,9 @@ class SVMRFE(LastMachineClassifier):
     fixed_features : list, optional
         Features that never leave, by position or name; they rank first.
     cv : int, splitter or None, default=None
-        For "best" and "1se": number of stratified folds (``None``: 5) of the samples of positive
-        weight, or an object that splits ``X``, or a list of pairs of positions. The elimination
-        is repeated inside the training part of every fold.
+        For "best" and "1se": number of folds (``None``: 5) of the samples of positive weight,
+        stratified if there are classes, or an object that splits ``X``, or a list of pairs of
+        positions. The elimination is repeated inside the training part of every fold.
     n_jobs : int or None, default=None
         Number of folds at a time.
     random_state : int, RandomState or None, default=None
@@ -134,15 +147,17 @@ class SVMRFE(LastMachineClassifier):
         in the same step rank by their criterion, ties by position. Each step of
         ``selection_.path`` has the features dropped, the largest criterion among them as value,
         and the objective before the step in its details.
-    estimator_ : SVC
+    estimator_ : SVC or SVR
         The machine on the selected features, with the same kernel.
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
-        Class labels, sorted.
+        Class labels, sorted; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
     cv_errors_ : array of shape (n_splits, n_sizes)
-        Fraction of wrong predictions of each fold at each size; "best" and "1se" only. After
-        Ctrl-C, of the folds that were done.
+        Fraction of wrong predictions (regression: mean absolute error) of each fold at each size;
+        "best" and "1se" only. After Ctrl-C, of the folds that were done.
     cv_sizes_ : array of shape (n_sizes,)
         The sizes: numbers of features, or of units and fixed features if there are groups.
     n_passes_ : int
@@ -154,7 +169,7 @@ class SVMRFE(LastMachineClassifier):
     See Also
     --------
     tamiz.embedded.HoldOutSVM : Drops by the errors on samples held out, and stops by itself.
-    tamiz.svm.SVC : The machine.
+    tamiz.svm.SVC, tamiz.svm.SVR : The machines.
     sklearn.feature_selection.RFE : For any estimator with coefficients, fitted anew each time.
 
     References
@@ -175,6 +190,15 @@ class SVMRFE(LastMachineClassifier):
     ['worst area', 'mean concavity']
     >>> round(rfe.score(X, y), 3)
     0.965
+
+    A numeric target; the first five of twenty features matter:
+
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(300, n_features=20, noise=1.0, random_state=0)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> rfe = SVMRFE(5, task="regression", kernel="rbf", gamma=0.01, C=10.0, epsilon=0.5).fit(X, y)
+    >>> sorted(rfe.order_[:5].tolist())
+    [0, 1, 2, 3, 4]
     """
 
     kernel_: Kernel
@@ -189,6 +213,7 @@ class SVMRFE(LastMachineClassifier):
             StrOptions({"auto", *_BY_CV}),
             None,
         ],
+        **TASK_CONSTRAINTS,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
@@ -222,7 +247,10 @@ class SVMRFE(LastMachineClassifier):
         self,
         n_features_to_select: int | float | str | None = None,
         *,
+        task: str = "classification",
         C: float = 1.0,
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -243,7 +271,10 @@ class SVMRFE(LastMachineClassifier):
         verbose: bool | int = 0,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.C = C
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -271,7 +302,7 @@ class SVMRFE(LastMachineClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples; sparse with the linear kernel only.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample; a weight of zero leaves the sample out.
 
@@ -304,8 +335,8 @@ class SVMRFE(LastMachineClassifier):
         fewer passes than ``step=1``. Memory: about two batches, ``keep_bytes`` and a quarter of it,
         a sample of rows (32 MB), and a square table as wide as the features for each machine.
 
-        Not available: other kernels, ``criterion="radius_margin"``, "best" and "1se" for
-        ``n_features_to_select``, ``checkpoint``.
+        Not available: other kernels, ``task="regression"``, ``criterion="radius_margin"``, "best"
+        and "1se" for ``n_features_to_select``, ``checkpoint``.
 
         Parameters
         ----------
@@ -354,6 +385,7 @@ class SVMRFE(LastMachineClassifier):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check, eliminate, judge the sizes if asked to, and fit the last machine."""
         watch = Stopwatch()
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
@@ -366,12 +398,12 @@ class SVMRFE(LastMachineClassifier):
         warn_if_unscaled(self, X)
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_penalties(float(self.C) * float(weight.max()))
-        labels = check_classes(y, X.shape[0], weight=weight)
+        target = self._target(y, weight)
         names = getattr(self, "feature_names_in_", None)
         units = units_of(self.feature_groups, self.fixed_features, X.shape[1], names)
         n_wanted = self._number_wanted(units)
         used = np.flatnonzero(weight)
-        data = WeighedSamples(X, labels, weight)
+        data = WeighedSamples(X, target, weight)
         data = data if len(used) == len(weight) else data.part(used)
         centre = far_point(data.X) if kernel.is_linear else None
         # no machine on any of the features depends on the origin
@@ -379,13 +411,12 @@ class SVMRFE(LastMachineClassifier):
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
-        store = open_checkpoint(self, X, labels.codes, weight)
+        store = open_checkpoint(self, X, target.values, weight)
         if self.n_features_to_select in _BY_CV:
             if store is not None and store.state is not None:
                 splits = unpack(store.state)  # those of the run that is resumed
             else:
-                splits = splits_of(self.cv, X, y, labels, used, self.random_state)
-        self.classes_ = labels.classes
+                splits = splits_of(self.cv, X, y, data.target, used, self.random_state)
         self._forget_earlier_fit()
         with Progress("SVMRFE", self.verbose) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)
@@ -400,10 +431,11 @@ class SVMRFE(LastMachineClassifier):
             n_units = run.units_within(n_wanted)
         order = run.order()
         support = run.support(n_units, order)
-        solved = run.solution() if centre is None and n_units == run.n_kept else None
+        known = centre is None and n_units == run.n_kept and target.classifier
+        solved = run.solution() if known else None
         features = np.flatnonzero(support)
-        kernel = self.kernel_.restrict(features, len(support))
-        self._fit_last_machine(X[:, features], y, sample_weight, solved, C=self.C, kernel=kernel)
+        own = self._last_parameters(data, features)
+        self._fit_last_machine(X[:, features], y, sample_weight, solved, **own)
         if excess and self.status_ == "converged":
             self.status_ = "stalled"
         notes: dict[str, Any] = {"status": self.status_}
@@ -412,6 +444,24 @@ class SVMRFE(LastMachineClassifier):
         path, seconds = run.path(), watch.seconds
         self._finish(order=order, support=support, path=path, seconds=seconds, notes=notes)
         self._warn(self.__dict__.pop("_stopped"), excess, n_wanted)
+
+    def _last_parameters(self, data: WeighedSamples, features: np.ndarray) -> dict[str, Any]:
+        """Of the machine on the selected features."""
+        kernel = self.kernel_.restrict(features, data.X.shape[1])
+        if not isinstance(data.target, NumericTarget):
+            return {"C": self.C, "kernel": kernel}
+        unit = data.target.unit(data.weight)
+        return {"C": unit * self.C, "epsilon": unit * self.epsilon, "kernel": kernel}
+
+    def _target(self, y: Any, weight: np.ndarray) -> ClassTarget | NumericTarget:
+        """The target of all samples, as the elimination takes it."""
+        if self._settle_task(y):
+            self._refuse_class_weight()
+            values = check_regression_target(y, len(weight))
+            return NumericTarget(values, float(self.epsilon), self.scale_target)
+        labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
+        self.classes_ = labels.classes
+        return ClassTarget(labels, self.class_weight, self.multiclass)
 
     def _forget_earlier_fit(self) -> None:
         self.status_, self._stopped = "converged", ""
@@ -541,7 +591,9 @@ class SVMRFE(LastMachineClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks train on two features, both of them needed, and half are kept
-        tags.classifier_tags.poor_score = True
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True
         return tags
 
 
@@ -592,7 +644,7 @@ def _fit_stream(
     bank = machines.bank
     if run.wanted is not None and run.slopes is not None:
         bank = bank._replace(b=run.wanted, g=run.slopes)
-    rfe.classes_ = stream.classes
+    rfe.classes_, rfe.task_ = stream.classes, "classification"
     rfe.kernel_ = Linear()
     rfe.estimator_ = _streamed_machine(rfe, bank, rows, support)
     rfe.n_passes_ = rows.passes + 1
@@ -640,6 +692,11 @@ def _warn_of_constants(where: str = "") -> None:
 
 def _refuse_for_stream(rfe: Any) -> None:
     """What needs all rows at once."""
+    if rfe.task != "classification":
+        raise ValueError(
+            f"fit_stream is for classes; task={rfe.task!r} is not available for a stream. Use "
+            "task='classification', or fit on a sample of the rows."
+        )
     if not rfe._takes_sparse():
         raise ValueError(
             f"fit_stream is for the linear kernel; kernel={rfe.kernel!r} needs all rows at "

@@ -28,7 +28,8 @@ class AdaptiveScaling(ScalingSelector):
         ``min_σ max_α  Σ α_i - ½ Σ α_i α_l y_i y_l K(σ * x_i, σ * x_l)``
 
     subject to the constraints of the machine on ``α`` and ``σ >= 0``, ``‖σ‖_q = σ0``: the optimum
-    ``½‖w‖² + C Σ ξ`` of the machine is made as small as factors of this norm allow. Factors become
+    ``½‖w‖² + C Σ ξ`` of the machine is made as small as factors of this norm allow. (A numeric
+    target has the dual of :class:`~tamiz.svm.SVR` in its place.) Factors become
     exactly zero on the way, and those that are zero where the descent comes to rest are the
     features left out. For a linear kernel and ``q = 2`` the problem is convex, and its
     solution is the machine with the squared ℓ1 norm ``‖w‖₁² / (2 σ0²)`` in place of ``½‖w‖²``.
@@ -49,8 +50,17 @@ class AdaptiveScaling(ScalingSelector):
     constraint : {"equal", "at_most"}, default="equal"
         Whether the norm is ``sigma0`` or may be less. Less can only pay with kernels for which
         larger factors do harm, such as the Gaussian.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a selector is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
     C : float, default=1.0
-        Penalty on violations of the margin.
+        Penalty on violations of the margin, or on residuals outside the tube.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.
@@ -83,7 +93,7 @@ class AdaptiveScaling(ScalingSelector):
     ----------
     scale_ : array of shape (n_features,)
         Factors with which ``estimator_`` sees the features; zero for those not selected.
-    estimator_ : SVC
+    estimator_ : SVC or SVR
         The machine on the selected features times their factors; ``predict`` uses it.
     objective_ : float or None
         The machine's optimum ``½‖w‖² + C Σ ξ`` at these factors (of several classes: the sum over
@@ -99,7 +109,9 @@ class AdaptiveScaling(ScalingSelector):
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
-        Class labels.
+        Class labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
     support_, ranking_, order_, selection_
         As for every selector; ``selection_.path`` holds the objective for each number of features.
 
@@ -124,6 +136,12 @@ class AdaptiveScaling(ScalingSelector):
     >>> selector = AdaptiveScaling().fit(X, y)
     >>> sorted(selector.order_[:2].tolist())
     [0, 1]
+
+    A numeric target, the product of the two:
+
+    >>> selector = AdaptiveScaling(task="regression").fit(X, X[:, 0] * X[:, 1])
+    >>> sorted(selector.order_[:2].tolist())
+    [0, 1]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -141,7 +159,10 @@ class AdaptiveScaling(ScalingSelector):
         q: float = 2.0,
         sigma0: float | None = None,
         constraint: str = "equal",
+        task: str = "classification",
         C: float = 1.0,
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -158,7 +179,10 @@ class AdaptiveScaling(ScalingSelector):
         self.q = q
         self.sigma0 = sigma0
         self.constraint = constraint
+        self.task = task
         self.C = C
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

@@ -43,7 +43,8 @@ class KPSVM(ScalingSelector):
         ``K(x, x') = exp(-Σ v_j² (x_j - x'_j)²)``,
 
     and the rates solve ``min_v D(v) + penalty · Σ (1 - exp(-beta v_j))``, ``v >= 0``, where
-    ``D(v)`` is the optimum of the machine, ``½‖w‖² + C Σ ξ``. The penalty approaches the number of
+    ``D(v)`` is the optimum of the machine, ``½‖w‖² + C Σ ξ``: of a classifier, or for a numeric
+    target of a support vector regression (KP-SVR). The penalty approaches the number of
     features in use. All rates are equal in the beginning; they move downhill, with the machine
     solved anew at every step. Features whose rate falls below ``epsilon`` are dropped. Then the
     feature with the least rate is taken out and the others adapt, as long as the objective does
@@ -54,8 +55,18 @@ class KPSVM(ScalingSelector):
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of the features. By itself the method takes those that are left when
         the objective stops improving.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a selector is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
     C : float, default=1.0
-        Penalty on violations of the margin.
+        Penalty on violations of the margin, or on residuals outside the tube.
+    tube : float, default=0.1
+        Half-width of the tube, in units of the target, which :class:`~tamiz.svm.SVR` calls
+        ``epsilon``; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``tube`` in standard deviations of the target, so that its unit does not
+        matter; for a regression only.
     gamma : float, "scale" or "auto", default="scale"
         The rates are ``√gamma`` in the beginning: the machine starts as ``SVC(C, gamma=gamma)``.
     penalty : float or "auto", default="auto"
@@ -98,7 +109,7 @@ class KPSVM(ScalingSelector):
         where the rate is zero, for then the machine does not look at the feature.
     penalty_, beta_ : float
         The numbers that were used.
-    estimator_ : SVC
+    estimator_ : SVC or SVR
         The machine on the selected features times their rates; ``predict`` uses it.
     objective_ : float or None
         ``D`` plus the penalty at these rates (of several classes: ``D`` summed over all pairs).
@@ -113,7 +124,9 @@ class KPSVM(ScalingSelector):
     kernel_ : Kernel
         The kernel of ``estimator_``, Gaussian with rate 1.
     classes_ : array
-        Class labels.
+        Class labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
     support_, ranking_, order_, selection_
         As for every selector; ``selection_.path`` holds the objective for each number of features.
 
@@ -138,6 +151,12 @@ class KPSVM(ScalingSelector):
     >>> selector = KPSVM().fit(X, y)
     >>> sorted(selector.order_[:2].tolist())
     [0, 1]
+
+    A numeric target, the product of the two:
+
+    >>> selector = KPSVM(task="regression").fit(X, X[:, 0] * X[:, 1])
+    >>> sorted(selector.order_[:2].tolist())
+    [0, 1]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -146,13 +165,17 @@ class KPSVM(ScalingSelector):
         "beta": [StrOptions({"auto"}), Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, 1.0, closed="left")],
         "limit_total": ["boolean"],
+        "tube": [Interval(Real, 0.0, None, closed="left")],
     }
 
     def __init__(
         self,
         n_features_to_select: Any = None,
         *,
+        task: str = "classification",
         C: float = 1.0,
+        tube: float = 0.1,
+        scale_target: bool = False,
         gamma: float | str = "scale",
         penalty: float | str = "auto",
         beta: float | str = "auto",
@@ -167,7 +190,10 @@ class KPSVM(ScalingSelector):
         resume: bool = False,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.C = C
+        self.tube = tube
+        self.scale_target = scale_target
         self.gamma = gamma
         self.penalty = penalty
         self.beta = beta
@@ -180,6 +206,9 @@ class KPSVM(ScalingSelector):
         self.verbose = verbose
         self.checkpoint = checkpoint
         self.resume = resume
+
+    def _tube(self) -> float:
+        return float(self.tube)
 
     def _kernel(self) -> Kernel:
         return RBF(gamma=self.gamma)

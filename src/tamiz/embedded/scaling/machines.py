@@ -16,10 +16,28 @@ inner objective with those variables held where they are:
 
 Several classes: the sum over the machines of all pairs of classes.
 
+A numeric target has one machine, a support vector regression. Its dual is
+
+.. math::
+
+    D(\sigma) = \max_{|\beta_i| \le C_i,\; \sum_i \beta_i = 0} \; \sum_i \beta_i t_i
+        - \epsilon \sum_i |\beta_i|
+        - \tfrac12 \sum_{i,l} \beta_i \beta_l K_\sigma(x_i, x_l),
+
+of which the factors move the quadratic term alone: the derivatives are those above with
+:math:`\beta_i` in place of :math:`\alpha_i y_i`. With squared slack the machine is one without
+slack for the kernel :math:`K + I/C`, and :math:`\|w\|^2` is twice its optimum, so that the product
+:math:`R^2 \|w\|^2` has the same derivative as for classes, too. For classes it bounds the number of
+leave-one-out errors since :math:`\|w\|^2 = \sum_i \alpha_i`. The bound on the leave-one-out error
+of a regression, :math:`4 R^2 \sum_i |\beta_i| + n\epsilon` [2]_, has a sum in it that is no optimum
+and has kinks; the product is minimised in its place.
+
 References
 ----------
-O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters for support
-vector machines. Machine Learning 46.
+.. [1] O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters for
+       support vector machines. Machine Learning 46.
+.. [2] M.-W. Chang, C.-J. Lin (2005). Leave-one-out bounds for support vector regression model
+       selection. Neural Computation 17.
 """
 
 from __future__ import annotations
@@ -31,9 +49,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamiz.kernels import FeatureGram, Kernel
-from tamiz.qp import DenseQ, QuadraticProblem, svc_problem
+from tamiz.qp import DenseQ, QuadraticProblem
 from tamiz.solvers import QPResult, Status, solve
+from tamiz.svm.multiclass import Task as SVMTask
 from tamiz.svm.multiclass import tasks
+from tamiz.svm.path.problem import TubeTask
 from tamiz.validation import TOO_LARGE, Labels
 
 #: Stands for a factor of zero. Its square adds nothing to any kernel value, but the derivative by
@@ -48,20 +68,26 @@ INNER_TOL = 1e-5
 SMALL = 100
 
 
+class TubeTarget(NamedTuple):
+    """A numeric target, and the half-width of the tube around it."""
+
+    values: np.ndarray
+    epsilon: float
+
+
 class Sample(NamedTuple):
     """The training samples: their table, their classes, and what their errors cost."""
 
     X: np.ndarray
-    labels: Labels
+    labels: Labels | TubeTarget
     weight: np.ndarray  # how often a sample counts
     penalty: np.ndarray  # C times the weight of its class, for a sample that counts once
 
 
 class Pair(NamedTuple):
-    """One binary machine: the samples that take part in it."""
+    """One machine: its problem, and the weights and penalties of its samples."""
 
-    samples: np.ndarray
-    signs: np.ndarray
+    task: SVMTask | TubeTask
     weight: np.ndarray
     penalty: np.ndarray
 
@@ -86,8 +112,6 @@ class Objective(ABC):
     so that small steps cost little. Nothing else is remembered between questions: a run that is
     taken up again with the same factors and dual variables goes the same way.
     """
-
-    blocks = 1  # vectors of dual variables for each machine
 
     def __init__(self, kernel: Kernel, sample: Sample):
         self.kernel = kernel
@@ -125,10 +149,14 @@ class Objective(ABC):
 
     def _starts(self, warm: np.ndarray | None) -> list[Any]:
         """Dual variables to start from, one vector after the other; None where there are none."""
-        sizes = [len(pair.samples) for pair in self.pairs for _ in range(self.blocks)]
+        sizes = [size for pair in self.pairs for size in self._sizes(pair)]
         if warm is None:
             return [None] * len(sizes)
         return np.split(warm, np.cumsum(sizes)[:-1])
+
+    def _sizes(self, pair: Pair) -> list[int]:
+        """Lengths of the vectors of dual variables of a machine."""
+        return [pair.task.n_variables]
 
     def _optimum(
         self, problem: QuadraticProblem, start: np.ndarray | None, scale: float = 1.0
@@ -152,18 +180,19 @@ class Objective(ABC):
 
 
 class DualOptimum(Objective):
-    """``D(sigma)``, the optimum of the soft-margin machine, ½‖w‖² + Σ C_i ξ_i."""
+    """``D(sigma)``, the optimum of the machine with slack, ½‖w‖² + Σ C_i ξ_i."""
 
     def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
         value = 0.0
         coefficients, solutions = [], []
         for pair, start in zip(self.pairs, starts, strict=True):
-            part = _part(K, pair.samples)
-            problem = svc_problem(DenseQ(part), pair.signs, pair.penalty * pair.weight)
-            result = self._optimum(problem, start)
+            task = pair.task
+            part = _part(K, task.samples)
+            problem = task.problem(DenseQ(part), pair.penalty * pair.weight)
+            result = self._optimum(problem, start, task.scale)
             solutions.append(result.a)
             value -= float(result.objective or 0.0)
-            coefficients.append(_spread(result.a * pair.signs, pair.samples, len(K)))
+            coefficients.append(_spread(task.coef(result.a), task.samples, len(K)))
 
         def inner(tracker: FeatureGram) -> np.ndarray:
             return -0.5 * np.sum([tracker.gradient(c) for c in coefficients], axis=0)
@@ -180,17 +209,20 @@ class RadiusMargin(Objective):
     kernel: together they have ``1/(kC)`` in the quadratic terms and ``1/C`` in the linear one.
     """
 
-    blocks = 2  # of the machine, and of the ball
+    def _sizes(self, pair: Pair) -> list[int]:
+        return [pair.task.n_variables, len(pair.weight)]  # of the machine, and of the ball
 
     def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
         value = 0.0
         found, solutions = [], []
         for k, pair in enumerate(self.pairs):
-            part = np.array(_part(K, pair.samples))
+            task = pair.task
+            part = np.array(_part(K, task.samples))
             corner = part.diagonal() + 1.0 / pair.penalty
             part.flat[:: len(part) + 1] += 1.0 / (pair.penalty * pair.weight)
             Q = DenseQ(part)
-            margin = self._optimum(svc_problem(Q, pair.signs, np.inf), starts[2 * k])
+            hard = task.problem(Q, np.full(len(part), np.inf))
+            margin = self._optimum(hard, starts[2 * k], task.scale)
             ball = QuadraticProblem(Q=Q, p=-0.5 * corner, y=1.0, d=1.0, lower=0.0, upper=np.inf)
             size = float(np.abs(corner).max())
             smallest = self._optimum(ball, starts[2 * k + 1], size)
@@ -198,8 +230,8 @@ class RadiusMargin(Objective):
             w2 = -2.0 * float(margin.objective or 0.0)
             r2 = -2.0 * float(smallest.objective or 0.0)
             value += r2 * w2
-            alpha = _spread(margin.a * pair.signs, pair.samples, len(K))
-            beta = _spread(smallest.a, pair.samples, len(K))
+            alpha = _spread(task.coef(margin.a), task.samples, len(K))
+            beta = _spread(smallest.a, task.samples, len(K))
             found.append((r2, w2, alpha, beta))
 
         def inner(tracker: FeatureGram) -> np.ndarray:
@@ -215,12 +247,14 @@ class RadiusMargin(Objective):
 def _pairs(sample: Sample) -> list[Pair]:
     """The machines, without samples whose errors cost nothing."""
     labels, penalty = sample.labels, sample.penalty
+    if isinstance(labels, TubeTarget):
+        return [Pair(TubeTask(np.arange(len(penalty)), *labels), sample.weight, penalty)]
     found = []
     for task in tasks(labels.codes, len(labels.classes), "ovo"):
         kept = penalty[task.samples] > 0
         samples, signs = task.samples[kept], task.signs[kept]
         if len(np.unique(signs)) == 2:
-            found.append(Pair(samples, signs, sample.weight[samples], penalty[samples]))
+            found.append(Pair(SVMTask(samples, signs), sample.weight[samples], penalty[samples]))
     if not found:
         raise ValueError(
             "class_weight leaves only one class with a positive weight, so that nothing is left to "

@@ -26,18 +26,30 @@ class RadiusMarginScaling(ScalingSelector):
 
     the squared radius of the smallest ball around the samples in the space of the kernel
     ``K(σ * x, σ * x')`` over the squared margin in it. Four times this product bounds the number
-    of leave-one-out errors. Features whose factor becomes zero leave; then those with the least
-    factors are taken out step by step, with the other factors adapted each time, down to one.
+    of leave-one-out errors. For a numeric target ``w`` is that of a support vector regression with
+    squared slack; the product then measures how large the ball is beside how flat the function is,
+    and is related to a bound on the leave-one-out error [3]_ but not one itself. Features whose
+    factor becomes zero leave; then those with the least factors are taken out step by step, with
+    the other factors adapted each time, down to one.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of the features. By itself the method takes the fewest features whose
         bound is the least met on the way, up to the fraction ``tol``.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a selector is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
     C : float, default=1.0
-        Penalty on violations of the margin. The factors are found with squared slack,
-        ``½‖w‖² + (C/2) Σ ξ²``, for which the bound holds; ``estimator_`` is an ordinary
-        :class:`~tamiz.svm.SVC`.
+        Penalty on violations of the margin, or on residuals outside the tube. The factors are
+        found with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, for which the bound holds;
+        ``estimator_`` is an ordinary :class:`~tamiz.svm.SVC` or :class:`~tamiz.svm.SVR`.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``C`` and ``epsilon`` in standard deviations of the target, so that its unit does
+        not matter; for a regression only.
     kernel : str, Kernel or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", or an object of :mod:`tamiz.kernels`, composites
         included. Functions have no derivative and are refused.
@@ -73,7 +85,7 @@ class RadiusMarginScaling(ScalingSelector):
     ----------
     scale_ : array of shape (n_features,)
         Factors with which ``estimator_`` sees the features; zero for those not selected.
-    estimator_ : SVC
+    estimator_ : SVC or SVR
         The machine on the selected features times their factors; ``predict`` uses it.
     objective_ : float or None
         ``R²‖w‖²`` of the selected features (of several classes: the sum over all pairs).
@@ -88,7 +100,9 @@ class RadiusMarginScaling(ScalingSelector):
     kernel_ : Kernel
         The kernel with all its parameters.
     classes_ : array
-        Class labels.
+        Class labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
     support_, ranking_, order_, selection_
         As for every selector; ``selection_.path`` holds the objective for each number of features.
 
@@ -105,6 +119,8 @@ class RadiusMarginScaling(ScalingSelector):
            selection for SVMs. Advances in Neural Information Processing Systems 13.
     .. [2] O. Chapelle, V. Vapnik, O. Bousquet, S. Mukherjee (2002). Choosing multiple parameters
            for support vector machines. Machine Learning 46.
+    .. [3] M.-W. Chang, C.-J. Lin (2005). Leave-one-out bounds for support vector regression model
+           selection. Neural Computation 17.
 
     Examples
     --------
@@ -117,6 +133,12 @@ class RadiusMarginScaling(ScalingSelector):
     >>> selector = RadiusMarginScaling().fit(X, y)
     >>> sorted(selector.order_[:2].tolist())
     [0, 1]
+
+    A numeric target, the product of the two:
+
+    >>> selector = RadiusMarginScaling(task="regression").fit(X, X[:, 0] * X[:, 1])
+    >>> sorted(selector.order_[:2].tolist())
+    [0, 1]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -125,11 +147,16 @@ class RadiusMarginScaling(ScalingSelector):
         "normalize": ["boolean"],
     }
 
+    _squared = True
+
     def __init__(
         self,
         n_features_to_select: Any = None,
         *,
+        task: str = "classification",
         C: float = 1.0,
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -144,7 +171,10 @@ class RadiusMarginScaling(ScalingSelector):
         resume: bool = False,
     ):
         self.n_features_to_select = n_features_to_select
+        self.task = task
         self.C = C
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

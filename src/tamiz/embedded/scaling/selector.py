@@ -14,18 +14,21 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.embedded.scaling.machines import Objective, Sample
+from tamiz.embedded.scaling.machines import Objective, Sample, TubeTarget
 from tamiz.embedded.scaling.path import ALIVE, ScalingPlan, ScalingState, begin, run
 from tamiz.kernels import KERNEL_NAMES, Kernel, as_kernel
 from tamiz.runtime.checkpoint import open_checkpoint
 from tamiz.runtime.progress import Progress
-from tamiz.svm.last_machine import LastMachineClassifier
+from tamiz.svm.last_machine import INSTEAD, TASK_CONSTRAINTS, LastMachineLearner
 from tamiz.svm.svc import SVC
+from tamiz.svm.svr import SVR
 from tamiz.validation import (
     TOO_LARGE,
+    Labels,
     check_class_weight,
     check_classes,
     check_penalties,
+    check_regression_target,
     check_sample_weight,
     check_squares,
     check_X,
@@ -43,6 +46,7 @@ SCALING_CONSTRAINTS: dict[str, Any] = {
         StrOptions({"auto"}),
         None,
     ],
+    **TASK_CONSTRAINTS,
     "C": [Interval(Real, 0.0, None, closed="neither")],
     "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
     "step": [
@@ -75,15 +79,21 @@ class Task(NamedTuple):
     kernel: Kernel  # kernel of the machine, applied to the scaled features
 
 
-class ScalingSelector(LastMachineClassifier):
+class ScalingSelector(LastMachineLearner):
     """Base class of selectors based on scaling factors.
 
     A subclass defines in :meth:`_task` what is minimised, where, and which stage is chosen.
     """
 
+    _squared = False  # whether slack is squared, so that the unit of the target cancels
+
     @abstractmethod
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
         """State the problem for a kernel whose parameters are all numbers."""
+
+    def _tube(self) -> float:
+        """Half-width of the tube of a regression."""
+        return float(self.epsilon)
 
     def _kernel(self) -> Kernel:
         return as_kernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
@@ -96,7 +106,7 @@ class ScalingSelector(LastMachineClassifier):
         X : array-like of shape (n_samples, n_features)
             Training samples. Bring the features to comparable scales first.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample; a weight of zero leaves the sample out, a weight of k is
             the same as repeating it k times.
@@ -110,6 +120,7 @@ class ScalingSelector(LastMachineClassifier):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Check, state the problem, carry it to the end, and fit the last machine."""
         watch = Stopwatch()
         self._validate_params()
         X = check_X(self, X, reset=True)
@@ -117,23 +128,22 @@ class ScalingSelector(LastMachineClassifier):
         check_squares(X)
         n, p = X.shape
         weight = check_sample_weight(sample_weight, n)
-        labels = check_classes(y, n, weight=weight)
         kept = np.flatnonzero(weight)
+        target, factor = self._target(y, weight)
         X, weight = X[kept], weight[kept]
-        labels = labels._replace(codes=labels.codes[kept])
         own = self.n_features_to_select in (None, "auto")
         wanted = None if own else number_to_select(self.n_features_to_select, p, None)
-        by_class = check_class_weight(self.class_weight, labels, weight)
         useful = _useful(X)
         with np.errstate(over="ignore"):
-            sample = Sample(X, labels, weight, self.C * by_class[labels.codes])
+            sample = Sample(X, target, weight, self.C * factor)
             check_penalties(sample.penalty * weight)
         kernel = self._kernel().resolve(X, weight)
         if isinstance(self.gamma, Real):
             check_penalties(self.gamma, "gamma")
         _require_derivative(kernel, X)
         task = self._task(kernel, sample, useful, wanted)
-        checkpoint = open_checkpoint(self, X, labels.codes, weight)
+        values = target.values if isinstance(target, TubeTarget) else target.codes
+        checkpoint = open_checkpoint(self, X, values, weight)
         if checkpoint is not None and checkpoint.state is not None:
             state = ScalingState.of(checkpoint.state)
         else:
@@ -153,8 +163,22 @@ class ScalingSelector(LastMachineClassifier):
                 interrupted = True
             if checkpoint is not None:
                 checkpoint.save(state.arrays(), now=True)
-        self.classes_ = labels.classes
         self._conclude(task, state, sample, wanted, interrupted, watch)
+
+    def _target(self, y: Any, weight: np.ndarray) -> tuple[Labels | TubeTarget, np.ndarray]:
+        """The target of the samples that have weight, and the factors of C by class."""
+        kept = np.flatnonzero(weight)
+        if self._settle_task(y):
+            self._refuse_class_weight()
+            values = check_regression_target(y, len(weight))[kept]
+            unit = self._unit(values, weight[kept])
+            factor = np.full(len(kept), 1.0 if self._squared else unit)
+            return TubeTarget(values, unit * self._tube()), factor
+        labels = check_classes(y, len(weight), weight=weight, quantity=INSTEAD)
+        labels = labels._replace(codes=labels.codes[kept])
+        self.classes_ = labels.classes
+        by_class = check_class_weight(self.class_weight, labels, weight[kept])
+        return labels, by_class[labels.codes]
 
     def _conclude(
         self,
@@ -198,12 +222,15 @@ class ScalingSelector(LastMachineClassifier):
         self._columns = (
             np.arange(len(chosen)) if not task.kernel.any_width else np.flatnonzero(self.support_)
         )
-        self.estimator_ = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
-        labels = sample.labels
+        target: Any = sample.labels
+        if isinstance(target, TubeTarget):
+            C, y = self.C * self._unit(target.values, sample.weight), target.values
+            machine: Any = SVR(C=C, epsilon=target.epsilon, kernel=task.kernel)
+        else:
+            machine = SVC(C=self.C, kernel=task.kernel, class_weight=self.class_weight)
+            y = target.classes[target.codes]
         with inner_fit():
-            self.estimator_.fit(
-                self._scaled(sample.X), labels.classes[labels.codes], sample_weight=sample.weight
-            )
+            self.estimator_ = machine.fit(self._scaled(sample.X), y, sample_weight=sample.weight)
         self._warn_after_fit(interrupted, task.objective.n_failed)
 
     def _warn_after_fit(self, interrupted: bool, n_failed: int) -> None:
@@ -246,11 +273,12 @@ class ScalingSelector(LastMachineClassifier):
 
 def _useful(X: np.ndarray) -> np.ndarray:
     """Which features are not constant."""
+    if len(X) == 1:
+        raise ValueError("There is 1 sample of positive weight; factors need at least two samples.")
     useful = np.asarray((X[:1] != X).any(axis=0))
     if not useful.any():
         raise ValueError(
-            "Every feature of X is constant, so nothing distinguishes the classes. "
-            "Check how X was made."
+            "Every feature of X is constant, so that nothing can be learned. Check how X was made."
         )
     return useful
 

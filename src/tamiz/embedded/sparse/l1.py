@@ -11,19 +11,24 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import order_by
 from tamiz.display import axes
 from tamiz.embedded.sparse.machine import (
-    BinaryProblem,
     LinearFit,
     SparseLinearMachine,
+    check_numbers,
     check_samples,
     one_against_rest,
 )
+from tamiz.pictures import RegressorPlot
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_programs import entry_penalty
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
+from tamiz.solvers.tube_program import TubeProgram, solve_tube_program
+from tamiz.svm.last_machine import TASK_CONSTRAINTS, TaskSelector, spread_of
 from tamiz.validation import (
     N_JOBS,
     by_keyword,
@@ -39,7 +44,21 @@ from tamiz.validation import (
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 
 
-class L1SVM(SparseLinearMachine):
+class TubeProblem(NamedTuple):
+    """A regression: the target and the penalty of each sample's loss."""
+
+    X: Any  # float64, C-contiguous or CSR
+    target: np.ndarray
+    C: np.ndarray
+    epsilon: float
+
+
+def _decides(machine: Any) -> bool:
+    """A regression has no decision values."""
+    return bool(machine._known_task() != "regression")
+
+
+class L1SVM(TaskSelector, SparseLinearMachine, RegressorPlot):
     r"""Linear support vector machine with an ℓ1 penalty: it drops features as it fits.
 
     .. math::
@@ -50,6 +69,9 @@ class L1SVM(SparseLinearMachine):
     penalised. An ℓ2 penalty shrinks all weights; this one makes many of them exactly zero, and the
     features that keep a weight are selected. The penalty measures all features by the same rule:
     scale them first.
+
+    For a numeric target the losses are those of :class:`~tamiz.svm.SVR`, ``max(0, |residual| -
+    epsilon)``.
 
     The problem is a linear program. Its solution comes with a lower bound on the minimum, and
     ``duality_gap_`` is the distance to it.
@@ -62,11 +84,22 @@ class L1SVM(SparseLinearMachine):
     lambda_ : float, default=None
         If given, replaces ``C`` by ``1/lambda_``: the factor on the penalty when the losses
         have none.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Measure ``epsilon`` in standard deviations of the target (``C`` has no unit here); for a
+        regression only.
     solver : {"auto", "lp", "interior_point"}, default="auto"
         "lp" ends in a vertex of the set of optimal solutions, by HiGHS on programs that grow by
         the features and samples they lack. "interior_point" takes Newton steps towards the middle
         of that set; equal features then share their weight. "auto" does the latter and goes
-        on to a vertex where there is a choice, so that of equal features one is kept.
+        on to a vertex where there is a choice, so that of equal features one is kept. A
+        regression is one program for HiGHS whatever this is, and ends in a vertex; some thousands
+        of samples by hundreds of features take seconds.
     tol : float, default=1e-6
         Gap between objective and lower bound that is accepted, relative to the objective.
     max_iter : int, default=200
@@ -89,7 +122,11 @@ class L1SVM(SparseLinearMachine):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
-        Labels.
+        Labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float or ndarray of shape (n_classes,)
         Value of the objective.
     duality_gap_ : float or ndarray of shape (n_classes,)
@@ -135,11 +172,24 @@ class L1SVM(SparseLinearMachine):
     ['worst concave points', 'worst radius', 'mean concave points', 'worst texture']
     >>> bool(machine.duality_gap_ <= 1e-6 * machine.objective_), machine.score(Z, y) > 0.9
     (True, True)
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> machine = L1SVM(task="regression", C=0.01, scale_target=True).fit(Z, y)
+    >>> machine.selection_.selected[:3], round(machine.score(Z, y), 1)
+    (['s5', 'bmi', 'bp'], 0.4)
     """
+
+    epsilon: float
+    scale_target: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "lambda_": [Interval(Real, 0, None, closed="neither"), None],
+        **TASK_CONSTRAINTS,
         "solver": [StrOptions(set(SOLVERS))],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -155,6 +205,9 @@ class L1SVM(SparseLinearMachine):
         *,
         C: float = 1.0,
         lambda_: float | None = None,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -165,6 +218,9 @@ class L1SVM(SparseLinearMachine):
     ):
         self.C = C
         self.lambda_ = lambda_
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -181,7 +237,7 @@ class L1SVM(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels, or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor on the loss of each sample. A weight of two is the sample twice; a weight of
             zero leaves it out.
@@ -192,15 +248,85 @@ class L1SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
-        program = HingeProgram(*problem, np.ones(problem.X.shape[1]))
-        found = solve_hinge_program(
-            program,
-            method=SOLVERS[self.solver],
-            tol=self.tol,
-            max_iter=self.max_iter,
-            progress=progress,
-        )
+    @available_if(_decides)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive values speak for ``classes_[1]``. Several: one column for each
+            class, the largest wins.
+        """
+        return super().decision_function(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each sample, or a number for a regression.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels or numbers.
+        """
+        check_is_fitted(self)
+        return super().decision_function(X) if self.task_ == "regression" else super().predict(X)
+
+    def _draw(self, plane: Any, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
+        draw = RegressorPlot._draw if self.task_ == "regression" else SparseLinearMachine._draw
+        draw(self, plane, X, y, ax, slack)
+
+    def _counts(self, X: Any, y: Any) -> list[str]:
+        count = RegressorPlot._counts if self.task_ == "regression" else SparseLinearMachine._counts
+        return count(self, X, y)
+
+    def _heights(self, X: np.ndarray, y: Any) -> np.ndarray:
+        kind = RegressorPlot if self.task_ == "regression" else SparseLinearMachine
+        return kind._heights(self, X, y)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, list[tuple[np.ndarray, np.ndarray]], float]:
+        self.__dict__.pop("epsilon_", None)
+        if not self._settle_task(y):
+            return super()._read(X, y, sample_weight)
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is for classes, and y is taken as numbers; "
+                "use class_weight=None and, to weigh samples, sample_weight."
+            )
+        X, target, weight = check_numbers(self, X, y, sample_weight)
+        return X, [(target, weight)], float(weight.sum())
+
+    def _problem(self, X: Any, side: np.ndarray, C: np.ndarray) -> Any:
+        if self.task_ != "regression":
+            return super()._problem(X, side, C)
+        self.epsilon_ = (spread_of(side, C) if self.scale_target else 1.0) * float(self.epsilon)
+        return TubeProblem(X, side, C, self.epsilon_)
+
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
+        c = np.ones(problem.X.shape[1])
+        if isinstance(problem, TubeProblem):
+            X, target, C, epsilon = problem
+            progress.update("one linear program")
+            found = solve_tube_program(TubeProgram(X, target, C, c, epsilon), tol=self.tol)
+        else:
+            found = solve_hinge_program(
+                HingeProgram(problem.X, problem.signs, problem.C, c),
+                method=SOLVERS[self.solver],
+                tol=self.tol,
+                max_iter=self.max_iter,
+                progress=progress,
+            )
         return LinearFit(
             coef=found.w,
             intercept=found.b,

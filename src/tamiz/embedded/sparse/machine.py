@@ -35,6 +35,7 @@ from tamiz.validation import (
     check_class_weight,
     check_classes,
     check_penalties,
+    check_regression_target,
     check_sample_weight,
     check_squares,
     check_X,
@@ -46,6 +47,12 @@ from tamiz.validation import (
 
 #: Relative differences that only rounding makes: of weights, and of keys that rank the others.
 _SAME_WEIGHT, _SAME_KEY = 1e-11, 1e-13
+
+#: Who selects for a numeric target, since these machines do not.
+_FOR_NUMBERS = (
+    "for a numeric target use L1SVM, SVMRFE, HoldOutSVM, KPSVM, AdaptiveScaling or "
+    'RadiusMarginScaling with task="regression"'
+)
 
 
 class LinearFit(NamedTuple):
@@ -76,15 +83,32 @@ def check_samples(
 ) -> tuple[Any, Labels, np.ndarray]:
     """Return the samples that have weight, their labels and weights; ``owner`` learns the names."""
     X = check_X(owner, X, reset=True, accept_sparse=accept_sparse)
-    with one_blas_thread():  # the others, once awake, would spin into the solver's time
-        check_squares(X)
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    labels = check_classes(y, X.shape[0], weight=weight)
+    weight = _check_table(X, sample_weight)
+    labels = check_classes(y, X.shape[0], weight=weight, quantity=_FOR_NUMBERS)
     if not weight.all():
         kept = np.flatnonzero(weight)
         X, weight = X[kept], weight[kept]
         labels = labels._replace(codes=labels.codes[kept])
     return X, labels, weight
+
+
+def check_numbers(
+    owner: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the samples that have weight, their numeric target and weights."""
+    X = check_X(owner, X, reset=True, accept_sparse=True)
+    weight = _check_table(X, sample_weight)
+    target = check_regression_target(y, X.shape[0])
+    if weight.all():
+        return X, target, weight
+    kept = np.flatnonzero(weight)
+    return X[kept], target[kept], weight[kept]
+
+
+def _check_table(X: Any, sample_weight: Any) -> np.ndarray:
+    with one_blas_thread():  # the others, once awake, would spin into the solver's time
+        check_squares(X)
+    return check_sample_weight(sample_weight, X.shape[0])
 
 
 def one_against_rest(
@@ -150,25 +174,39 @@ class SparseLinearMachine(LinearDecision, Selector):
         check_penalties(lambda_, "lambda_")
         return 1.0 / lambda_
 
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, list[tuple[np.ndarray, np.ndarray]], float]:
+        """The samples that have weight, what each machine is to learn with its factors, the total.
+
+        Sets ``classes_``.
+        """
+        X, labels, weight = check_samples(self, X, y, sample_weight, accept_sparse=self._sparse)
+        sides = one_against_rest(self.class_weight, labels, weight)
+        self.classes_ = labels.classes
+        return X, sides, float(weight.sum())
+
+    def _problem(self, X: Any, side: np.ndarray, C: np.ndarray) -> Any:
+        """The problem of one machine."""
+        return BinaryProblem(X, side, C)
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with unchanged_on_error(self):
             watch = Stopwatch()
             self._validate_params()
-            X, labels, weight = check_samples(self, X, y, sample_weight, accept_sparse=self._sparse)
+            X, sides, total_weight = self._read(X, y, sample_weight)
             warn_if_unscaled(self, X)
             self._check_number(X.shape[1])
-            sides = one_against_rest(self.class_weight, labels, weight)
-            C = self._penalty(float(weight.sum()))
+            C = self._penalty(total_weight)
             for _, w in sides:
                 check_penalties(float(C) * float(w.max()))
             for name in ("a", "nu"):
                 if getattr(self, name, 0) != 0:
                     check_penalties(getattr(self, name), name)
-            self.classes_ = labels.classes
             centre = far_point(X)
             X = X if centre is None else X - centre
             with limit_threads(getattr(self, "n_jobs", None)):
-                problems = [BinaryProblem(X, signs, C * w) for signs, w in sides]
+                problems = [self._problem(X, side, C * w) for side, w in sides]
                 fits = self._fit_machines(problems)
                 nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
                 n_missing = fits.count(None)
@@ -283,7 +321,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             warnings.warn(text, ConvergenceWarning, stacklevel=depth_of_caller())
         elif not n_kept:  # otherwise it may be for want of time
             warnings.warn(
-                f"{name}: every weight is zero, so that one class is always predicted. "
+                f"{name}: every weight is zero, so that the prediction is always the same. "
                 f"{self._loosen} to let features in, unless no feature varies.",
                 UserWarning,
                 stacklevel=depth_of_caller(),

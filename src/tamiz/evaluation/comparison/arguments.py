@@ -37,7 +37,7 @@ from tamiz.validation import (
 )
 
 _DEFAULT = ("fisher", "relieff", "mrmr", "qpfs", "rfe", "ho-svm")
-_DEFAULT_REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
+_DEFAULT_REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs", "rfe", "ho-svm")
 _BY_NAME = ("categorical_features", "fixed_features")
 _HALF = (None, "auto")
 

@@ -40,7 +40,7 @@ _SLOW = 0.1
 _GIVEN_UP = ("ho-svm", "rfe", "forest", "mrmr", "qpfs", "cfs")
 #: Methods that are tried unless others are named.
 CLASSIFICATION = ("fisher", "mrmr", "forest", "relieff", "rfe", "ho-svm")
-REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs")
+REGRESSION = ("pearson", "rrelieff", "cfs", "qpfs", "rfe", "ho-svm")
 JUDGES_BY_DEFAULT = ("linear", "rbf", "tree", "forest")
 #: Boosted trees judge too from so many rows on, since with fewer they err more than forests, and up
 #: to so many columns, since a tree looks at all of them.

@@ -7,6 +7,10 @@ In the sign-free variables ``b = y * alpha`` of :mod:`tamiz.qp.problem`, a machi
     \min_b \; \tfrac12 b'Kb + p'b \quad\text{s.t.}\quad \sum_v b_v = 0,\; l \le b \le u,
     \qquad p = -y
 
+for a classifier. A regression (:class:`~tamiz.svm.path.problem.TubeTask`) is the same problem as
+long as no variable changes its sign: each stands on one side of zero, which says what its bounds
+and its linear term are, and a variable at zero may change sides before it moves.
+
 An elimination solves it thousands of times for matrices that differ little, so almost always the
 same variables are free, and the new optimum is one Newton step away. This is a primal active-set
 method: solve for the free variables, stop at the first bound met, let go the pair that violates
@@ -37,12 +41,13 @@ References
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamiz.kernels import Linear
-from tamiz.qp import KernelQ, QMatrix, svc_problem
+from tamiz.qp import DenseQ, KernelQ, QMatrix
 from tamiz.qp.problem import equality_multiplier, optimality
 from tamiz.runtime.compiling import njit
 from tamiz.solvers import QPResult, Status, solve
@@ -50,6 +55,7 @@ from tamiz.solvers.descent import Descent, slice_steps
 from tamiz.solvers.pairs import RUNNING, BoxPoint
 from tamiz.svm.multiclass import BinaryFit, Task, describe
 from tamiz.svm.path.exact import add_multiple, dot
+from tamiz.svm.path.problem import TubeTask
 
 #: What settling a machine reports: at the optimum; on the way; no way on for these steps. And
 #: what a run of drops reports besides: matrices to be computed anew.
@@ -80,6 +86,8 @@ class Bank(NamedTuple):
     g: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    tube: np.ndarray  # half-width of the tube at each sample; zero: no sides
+    middle: np.ndarray  # linear term between the two sides
     diag: np.ndarray  # of the kernel matrices
     grams: np.ndarray  # the kernel matrices; empty if tables of features stand for them
     gram_at: np.ndarray  # where each begins; machines on the same samples share one
@@ -120,8 +128,8 @@ class FollowingMachines:
 
     Parameters
     ----------
-    plan : list of Task
-        The binary problems.
+    plan : list of Task or TubeTask
+        The binary problems, or the regression.
     C : array of shape (n_samples,)
         Penalty of each sample.
     tol : float
@@ -142,7 +150,13 @@ class FollowingMachines:
         of it; zero if all could.
     """
 
-    def __init__(self, plan: list[Task], C: np.ndarray, tol: float, rank: int | None = None):
+    def __init__(
+        self,
+        plan: Sequence[Task | TubeTask],
+        C: np.ndarray,
+        tol: float,
+        rank: int | None = None,
+    ):
         self.plan = plan
         self.tol = tol
         self.excess = 0.0
@@ -151,16 +165,18 @@ class FollowingMachines:
         # on the way to an optimum there may be a few more
         room = np.minimum(sizes, MOST_FREE if rank is None else min(rank + 8, MOST_FREE))
         samples = np.concatenate([task.samples for task in plan]).astype(np.intp)
-        signs = np.concatenate([task.signs for task in plan])
-        ends = signs * C[samples]
+        duals = [task.sign_free(C[task.samples]) for task in plan]
+        p, lower, upper, tube = (np.concatenate(parts) for parts in zip(*duals, strict=True))
         self.bank = Bank(
             samples=samples,
             first=first,
-            p=-signs,
+            p=p,
             b=np.zeros(len(samples)),
-            g=-signs,
-            lower=np.minimum(ends, 0.0),
-            upper=np.maximum(ends, 0.0),
+            g=p.copy(),
+            lower=lower,
+            upper=upper,
+            tube=tube,
+            middle=p - tube,
             diag=np.zeros(len(samples)),
             grams=np.empty(0),
             gram_at=np.zeros(len(plan), dtype=np.intp),
@@ -194,10 +210,7 @@ class FollowingMachines:
 
     def intercepts(self) -> np.ndarray:
         """The constant of each machine."""
-        bank, parts = self.bank, [self.part(t) for t in range(len(self.plan))]
-        return -np.array(
-            [equality_multiplier(bank.b[s], bank.g[s], bank.lower[s], bank.upper[s]) for s in parts]
-        )
+        return -np.array([equality_multiplier(*self._both_sides(t)) for t in range(len(self.plan))])
 
     def coef(self, t: int, n: int) -> np.ndarray:
         """``y * alpha`` of machine ``t`` over all samples."""
@@ -205,6 +218,39 @@ class FollowingMachines:
         part = self.part(t)
         whole[self.bank.samples[part]] = self.bank.b[part]
         return whole
+
+    def take_sides(self) -> None:
+        """Have every variable stand on the side of its sign, after others have set ``b``.
+
+        ``g`` must be that of the upper side, or be computed anew.
+        """
+        bank = self.bank
+        size = np.maximum(bank.upper, -bank.lower)
+        sided = bank.tube > 0
+        down = sided & (bank.b < 0)
+        bank.lower[sided] = np.where(down, -size, 0.0)[sided]
+        bank.upper[sided] = np.where(down, 0.0, size)[sided]
+        bank.p[:] = bank.middle + np.where(down, -bank.tube, bank.tube)
+        bank.g[down] -= 2.0 * bank.tube[down]
+
+    def _both_sides(self, t: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Variables of machine ``t``, gradient and bounds; those with sides twice, once for each.
+
+        A variable at zero says with both of them where the constant is.
+        """
+        bank, part = self.bank, self.part(t)
+        b, g, lower, upper = bank.b[part], bank.g[part], bank.lower[part], bank.upper[part]
+        tube = bank.tube[part]
+        if not tube.any():
+            return b, g, lower, upper
+        size, none = np.maximum(upper, -lower), np.zeros(len(b))
+        above = g + np.where(lower < 0, 2.0 * tube, 0.0)
+        return (
+            np.concatenate([np.maximum(b, 0.0), np.minimum(b, 0.0)]),
+            np.concatenate([above, above - 2.0 * tube]),
+            np.concatenate([none, -size]),
+            np.concatenate([size, none]),
+        )
 
     def settle(self) -> None:
         """Bring every machine to its optimum."""
@@ -251,6 +297,9 @@ class FollowingMachines:
             samples = np.ascontiguousarray(self.rows.X[np.ix_(kept, bank.samples[part])].T)
             self.solve_outside(t, KernelQ(Linear(), samples))
             return
+        if bank.tube[part].any():
+            self.solve_outside(t, DenseQ(self.gram(t)))
+            return
         descent = Descent(self.gram(t), 1)
         point = BoxPoint(bank.b[part], bank.g[part], bank.lower[part], bank.upper[part])
         for _ in range(max(200, 10**7 // slice_steps(size))):
@@ -260,24 +309,25 @@ class FollowingMachines:
 
     def solve_outside(self, t: int, K: QMatrix) -> float:
         """Solve a machine whose matrix is not kept; the violation reached, in units of ``tol``."""
-        bank, part, signs = self.bank, self.part(t), self.plan[t].signs
+        bank, part, task = self.bank, self.part(t), self.plan[t]
         C = np.maximum(bank.upper[part], -bank.lower[part])
-        start = bank.b[part] * signs
-        result = solve(svc_problem(K, signs, C), start=start, tol=self.tol, polished=True)
+        start = task.to_dual(bank.b[part])
+        result = solve(task.problem(K, C), start=start, tol=self.tol, polished=True)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         assert result.gradient is not None
-        bank.b[part] = result.a * signs
-        bank.g[part] = result.gradient * signs
+        bank.b[part], bank.g[part] = task.from_dual(result.a, result.gradient)
+        self.take_sides()
         return (result.violation or 0.0) / max(self.tol, FLOOR)
 
     def solution(self, b: np.ndarray, g: np.ndarray) -> list[BinaryFit]:
-        """The machines at dual variables ``b``, gradients ``g``, for ``SVC.from_solution``.
+        """The classifiers at dual variables ``b``, gradients ``g``, for ``SVC.from_solution``.
 
         No machine is solved again for that: they are at their optimum, and it is known how near.
         """
         bank, fits = self.bank, []
         for t, task in enumerate(self.plan):
+            assert isinstance(task, Task)
             part = self.part(t)
             lower, upper = bank.lower[part], bank.upper[part]
             violation, multiplier, gap = optimality(b[part], g[part], lower, upper)
@@ -349,9 +399,9 @@ def _settle(t, bank, X, rows, tol, max_changes):  # type: ignore[no-untyped-def]
     U = bank.factors[bank.factor_at[t] : bank.factor_at[t] + r * r].reshape((r, r))
     diag = bank.diag[s:e]
     p, b, g = bank.p[s:e], bank.b[s:e], bank.g[s:e]
-    lower, upper = bank.lower[s:e], bank.upper[s:e]
+    lower, upper, tube, middle = bank.lower[s:e], bank.upper[s:e], bank.tube[s:e], bank.middle[s:e]
     free, info, shift = bank.free[s : s + r], bank.info[t], bank.shift[t]
-    largest = _largest(diag)
+    largest, offset = _largest(diag), max(1.0, _largest(p))
     tol = max(tol, FLOOR)
     _true_up(b, lower, upper, U, free, info)
     changes, before, code, careful = 0, np.inf, MORE, False
@@ -360,16 +410,16 @@ def _settle(t, bank, X, rows, tol, max_changes):  # type: ignore[no-untyped-def]
         if stale:
             careful = _gradient(Q, p, b, largest, tol, g)
             fresh, stale = True, False
-        violation, size, i, j = _worst_pair(b, g, lower, upper)
+        violation, size, i, j = _worst_pair(b, g, lower, upper, tube)
         if ended:
             break
-        if violation <= min(1e-2 * tol, _FINEST * max(1.0, largest * size)):
+        if violation <= min(1e-2 * tol, _FINEST * max(offset, largest * size)):
             code, ended, stale = DONE, fresh, True
         elif changes > max_changes:
             code, ended = MORE, True
         else:
             code, ended = STUCK, True
-            entered = 0
+            entered = _change_sides((i, j), b, g, p, lower, upper, tube, middle)
             for v in (i, j):
                 if entered >= 0 and not _is_in(v, free, info[0]):
                     if info[0] == r:
@@ -510,18 +560,51 @@ def _entries(Q, v, free, count, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _worst_pair(b, g, lower, upper):  # type: ignore[no-untyped-def]
-    """The pair that violates optimality most, by how much, and the sum of all ``|b|``."""
+def _worst_pair(b, g, lower, upper, tube):  # type: ignore[no-untyped-def]
+    """The pair that violates optimality most, by how much, and the sum of all ``|b|``.
+
+    A variable at zero that has sides is looked at from both.
+    """
     low, high, i, j, size = np.inf, -np.inf, -1, -1, 0.0
     for v in range(len(b)):
         size += abs(b[v])
-        if b[v] < upper[v] and g[v] < low:
-            low, i = g[v], v
-        if b[v] > lower[v] and g[v] > high:
-            high, j = g[v], v
+        if b[v] < upper[v]:
+            if g[v] < low:
+                low, i = g[v], v
+        elif b[v] == 0.0 and tube[v] > 0.0 and g[v] + 2.0 * tube[v] < low:
+            low, i = g[v] + 2.0 * tube[v], v
+        if b[v] > lower[v]:
+            if g[v] > high:
+                high, j = g[v], v
+        elif b[v] == 0.0 and tube[v] > 0.0 and g[v] - 2.0 * tube[v] > high:
+            high, j = g[v] - 2.0 * tube[v], v
     if i < 0 or j < 0:
         return 0.0, size, i, j
     return max(0.0, high - low), size, i, j
+
+
+@njit(cache=True, nogil=True)
+def _change_sides(
+    pair: Any, b: Any, g: Any, p: Any, lower: Any, upper: Any, tube: Any, middle: Any
+) -> Any:
+    """Have variables at zero stand on the side to which they will move; how many changed sides.
+
+    The first of the pair is to grow, the second to shrink.
+    """
+    changed = 0
+    if b[pair[0]] >= upper[pair[0]]:
+        v = pair[0]
+        lower[v], upper[v] = 0.0, -lower[v]
+        p[v] = middle[v] + tube[v]
+        g[v] += 2.0 * tube[v]
+        changed += 1
+    if b[pair[1]] <= lower[pair[1]]:
+        v = pair[1]
+        lower[v], upper[v] = -upper[v], 0.0
+        p[v] = middle[v] - tube[v]
+        g[v] -= 2.0 * tube[v]
+        changed += 1
+    return changed
 
 
 @njit(cache=True, nogil=True)

@@ -38,7 +38,14 @@ from tamiz.solvers.smo import descend
 from tamiz.svm.multiclass import decide, fit_binary
 from tamiz.svm.path.exact import SMALL_PART, judged, settle
 from tamiz.svm.path.gram import LazyGram
-from tamiz.svm.path.problem import CLOSE, BinaryDual, Doubt, SplitProblems, has_ties
+from tamiz.svm.path.problem import (
+    CLOSE,
+    BinaryDual,
+    Doubt,
+    SplitProblems,
+    TubeTask,
+    has_ties,
+)
 
 #: Fraction of bounded support vectors above which a solution is scaled with C.
 _MOSTLY_BOUNDED = 0.3
@@ -301,6 +308,21 @@ def fit_once(
 
 
 # ---------------------------------------------------------------------- regression
+
+
+def fit_tube(
+    K: np.ndarray, task: TubeTask, C: np.ndarray, tol: float, start: np.ndarray | None = None
+) -> tuple[np.ndarray, float, bool]:
+    """One regression: its coefficients, intercept, and whether ``tol`` was reached.
+
+    ``start`` holds coefficients to begin with. Ctrl-C raises KeyboardInterrupt.
+    """
+    given = None if start is None else task.to_dual(start)
+    result = solve(task.problem(DenseQ(K), C), start=given, tol=tol)
+    if result.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    converged = result.status is Status.CONVERGED
+    return task.coef(result.a), -float(result.multiplier or 0.0), converged
 
 
 class RegressorPath(PenaltyPath):

@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from tamiz.kernels import Kernel, as_kernel
-from tamiz.svm.multiclass import tasks
+from tamiz.qp import QMatrix, QuadraticProblem, svr_problem
+from tamiz.svm.multiclass import SignFree, tasks
 from tamiz.validation import Labels, check_class_weight, far_point
 
 #: Values closer to a boundary than this are not for rounding to decide.
@@ -67,6 +68,67 @@ class BinaryDual:
     def alone(self) -> BinaryDual:
         """The same machine in a matrix of its own samples."""
         return BinaryDual(np.arange(len(self.samples)), self.signs, self.factor)
+
+
+class TubeTask(NamedTuple):
+    r"""The dual of a regression with one variable for each sample.
+
+    .. math::
+
+        \min_b \; \tfrac12 b'Kb - t'b + \epsilon \sum_i |b_i|
+        \quad\text{s.t.}\quad \sum_i b_i = 0,\; |b_i| \le C_i
+
+    is what :func:`tamiz.qp.svr_problem` states with two variables for each sample, of which one is
+    zero: ``b = a - a*``. A variable stands on one side of zero at a time, where the objective is
+    quadratic: on the upper one its bounds are 0 and C and ``epsilon - t`` its linear term, on the
+    lower one -C and 0 and ``-epsilon - t``. Without a tube there are no sides.
+
+    Attributes
+    ----------
+    samples : array
+        Positions of the samples that take part.
+    target : array
+        Their targets ``t``.
+    epsilon : float
+        Half-width of the tube.
+    """
+
+    samples: np.ndarray
+    target: np.ndarray
+    epsilon: float
+
+    def sign_free(self, C: np.ndarray) -> SignFree:
+        """The dual with the penalties ``C`` of its samples, all on the upper side."""
+        tube = np.full(len(C), self.epsilon)
+        lower = np.zeros(len(C)) if self.epsilon else -C
+        return SignFree(self.epsilon - self.target, lower, C.copy(), tube)
+
+    def problem(self, K: QMatrix, C: np.ndarray) -> QuadraticProblem:
+        """The dual with this kernel matrix, as solvers take it."""
+        return svr_problem(K, self.target, C, self.epsilon)
+
+    def to_dual(self, b: np.ndarray) -> np.ndarray:
+        """Variables of :meth:`problem` from sign-free ones."""
+        return np.concatenate([np.maximum(b, 0.0), np.maximum(-b, 0.0)])
+
+    def from_dual(self, a: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sign-free variables and their gradient (upper side) from those of :meth:`problem`."""
+        return self.coef(a), gradient[: len(self.samples)]
+
+    def coef(self, a: np.ndarray) -> np.ndarray:
+        """Sign-free variables from those of :meth:`problem`: the coefficients of the machine."""
+        up, down = a.reshape(2, -1)
+        return np.asarray(up - down)
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables :meth:`problem` has."""
+        return 2 * len(self.samples)
+
+    @property
+    def scale(self) -> float:
+        """Size of the entries of the gradient: how the target varies."""
+        return float(self.target.std()) or 1.0
 
 
 class SplitProblems:
