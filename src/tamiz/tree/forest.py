@@ -610,9 +610,7 @@ def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any, below
 
 
 @njit(cache=True, nogil=True)
-def _random_cut(
-    state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any, below: Any
-) -> Any:
+def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any, below: Any) -> Any:
     """A cut at a value drawn evenly from the range in the node, with its purity, as above."""
     rows, copies, y, value = here
     first = last = codes[rows[0]]
