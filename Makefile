@@ -44,7 +44,7 @@ LOWEST_PYTHON ?= $(shell for p in "$(PYTHON)" python3.11 python3.12; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint compiled test-lowest coverage attack bench reproduce docs environments clean check-python check-lowest-python
+.PHONY: help demo test lint compiled translated test-lowest coverage attack bench reproduce docs environments clean check-python check-lowest-python
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +55,7 @@ demo: $(DEMO_VENV)/.stamp  ## install tamiz, select features of real data, write
 	@echo "More: $(DEMO_VENV)/bin/tamiz --help, the guide in docs/ (make docs)."
 
 test: $(TEST_VENV)/.stamp  ## linters, types, import layers, tests and doctests
-	@$(MAKE) --no-print-directory --jobs=2 lint compiled
+	@$(MAKE) --no-print-directory --jobs=2 lint compiled translated
 	@echo "== pytest"
 	@$(ONE_THREAD) NUMBA_CACHE_DIR="$(CURDIR)/$(COMPILED)" \
 		$(RUN_LIMIT) $(TEST_VENV)/bin/python -m pytest -q $(TWO_WORKERS) $(PYTEST_ARGS)
@@ -73,6 +73,11 @@ lint: $(TEST_VENV)/.stamp  ## linters, types, import layers
 # While linters keep one core busy the other compiles: not both workers the same, later. What fails
 # here fails in the tests, which say more.
 compiled: $(COMPILED)/.all  ## every function of the package compiled, for tests and documentation
+
+# pytest rewrites the asserts of every test file, which takes longer than importing it: once, not by
+# both workers at the same time. What cannot be collected fails in the tests.
+translated: $(TEST_VENV)/.stamp
+	-@$(TEST_VENV)/bin/python -m pytest -qq --collect-only $(PYTEST_ARGS) >/dev/null 2>&1
 
 # What depends on versions: every test, but of those about our own arithmetic one case each
 # (tests/conftest.py says which) and few examples of hypothesis. No doctests: they show what current

@@ -19,13 +19,16 @@ from tests.data.test_mutated import CASES, FILES, damaged, outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
-#: Reads commands as JSON; forks for each; writes code, both outputs and the bytes read, as JSON.
+#: Reads commands as JSON, some to warm up with and those that are asked for; forks for each of the
+#: latter; writes code, both outputs and the bytes read, as JSON.
 SERVER = """
 import json, os, resource, signal, sys, tempfile
 from contextlib import redirect_stderr, redirect_stdout, suppress
 import tamiz.cli.app
 
-for warm_up in (["rank", "d8", "-m", "fisher"], ["rank", "absent.csv"], ["rank", "--nonsense"]):
+first, commands = json.load(sys.stdin)
+usual = [["rank", "d8", "-m", "fisher"], ["rank", "absent.csv"], ["rank", "--nonsense"]]
+for warm_up in usual + first:
     with open(os.devnull, "w") as no, redirect_stdout(no), redirect_stderr(no):
         with suppress(SystemExit):
             tamiz.cli.app.main(warm_up)
@@ -56,7 +59,7 @@ def child(arguments, stdout, limit, out, err):
     os._exit(code)
 
 answers = []
-for arguments, stdout, limit in json.load(sys.stdin):
+for arguments, stdout, limit in commands:
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         before = read_so_far()
         pid = os.fork()
@@ -73,16 +76,17 @@ json.dump(answers, sys.__stdout__)
 """
 
 
-def run_all(commands, cwd):
+def run_all(commands, cwd, first=()):
     """Code, standard output, standard error and bytes read of each command.
 
     A command is a list of arguments; or those, a file instead of standard output (or None), and
-    the largest file that may be written.
+    the largest file that may be written. Those that come ``first`` are run once before the others
+    are forked, which then need not import the same again; nothing is said of them.
     """
     full = [one if isinstance(one, tuple) else (one, None, None) for one in commands]
     done = subprocess.run(
         [sys.executable, "-c", SERVER],
-        input=json.dumps([[[str(a) for a in one[0]], *one[1:]] for one in full]),
+        input=json.dumps([list(first), [[[str(a) for a in one[0]], *one[1:]] for one in full]]),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -104,8 +108,11 @@ def folder(tmp_path_factory):
 def answers(folder):
     """What 'rank' says to some damaged files of each kind, and to those that are built to hurt."""
     names = {}
+    whole = []
     for kind, make in FILES.items():
         raw = make()
+        (folder / f"whole.{kind}").write_bytes(raw)
+        whole.append(["rank", f"whole.{kind}", "-m", "fisher"])
         chosen = {True: [], False: []}
         for seed in range(50):
             path = folder / f"t{seed}.{kind}"
@@ -127,7 +134,7 @@ def answers(folder):
     commands = [["rank", name, "-m", "fisher", "--quiet"] for name in every]
     big = gigantic(folder / "big.csv", csv_head(3_000))
     some = ["rank", big.name, "--rows", 1000, "-m", "fisher", "--json", "--role", "a=numeric"]
-    found = run_all([*commands, some], folder)
+    found = run_all([*commands, some], folder, whole)
     big.unlink()
     return names, dict(zip([*every, big.name], found, strict=True))
 

@@ -20,6 +20,8 @@ from tamiz.reports.page import COLOURS, Page, style
 from tests.reports.studies import full_study
 from tests.reports.tree import Node, read
 
+pytestmark = pytest.mark.ours
+
 
 @pytest.fixture(scope="module")
 def shown() -> Page:

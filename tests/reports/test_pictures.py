@@ -21,6 +21,8 @@ from tamiz.reports.sections.redundancy import correlations
 from tests.reports.studies import full_study, make_study, other_study, small_table
 from tests.reports.tree import Node, read
 
+pytestmark = pytest.mark.ours
+
 
 @pytest.fixture(scope="module")
 def tree() -> Node:

@@ -16,6 +16,8 @@ from tamiz.reports.language import LANGUAGES
 from tests.reports.studies import full_study, other_study
 from tests.reports.tree import read
 
+pytestmark = pytest.mark.ours
+
 KINDS = ("noise", "equal", "clear", "bent", "coarse")
 
 

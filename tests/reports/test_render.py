@@ -22,6 +22,8 @@ from tamiz.reports import render, write_report
 from tests.reports.studies import KINDS, evil_study, full_study, other_study, wide_study
 from tests.reports.tree import Node, read
 
+pytestmark = pytest.mark.ours
+
 SECTIONS = [
     "summary", "standing", "tradeoff", "features", "plane", "redundancy", "stability", "card",
     "learning", "curves", "bias", "methods", "signal", "tuning", "ranking", "data", "repeat",

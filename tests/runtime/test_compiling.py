@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from numba import njit
 from numba.core.errors import NumbaError
 
 from tamiz.runtime.compiling import CompileWatch
+from tamiz.runtime.compiling import njit as compiled_here
 from tamiz.runtime.progress import announce_compiling, listen_to_compiling
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -99,6 +101,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from squares import square
 from tamiz.runtime.compiling import CompileWatch
+from tamiz.runtime.compiling import njit as compiled_here
 with CompileWatch(lambda name: print("announced")) as watch:
     square(3)
 print(watch.seconds > 0)
@@ -230,6 +233,51 @@ def test_a_filled_folder_that_cannot_be_written_is_read(package):
     for path in (package.parent / "cache").rglob("*"):
         path.chmod(0o555 if path.is_dir() else 0o444)
     assert ask(package) == (3, 1)
+
+
+BOTH = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from kept.calls import twice
+from kept.shared import add
+answers = [twice(1)] if "twice" in sys.argv else []
+print(*answers, add(1), sum(add.stats.cache_hits.values()))
+"""
+
+
+def test_python_can_call_what_was_compiled_for_a_compiled_function(package):
+    def call(*what):
+        path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", BOTH, str(package.parent), *what],
+            env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(package.parent / "c")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert call("twice") == ["3", "2", "0"]  # compiled for ``twice``, then once more for Python
+    assert call("twice") == ["3", "2", "1"]
+    assert call() == ["2", "1"]
+
+
+def test_what_only_compiled_functions_called_is_not_kept_for_python(package):
+    assert ask(package, cache="c") == (3, 0)
+    (kept,) = (package.parent / "c").rglob("shared.add*.nbc")
+    assert b"cpython" not in kept.read_bytes()
+    (called,) = (package.parent / "c").rglob("calls.twice*.nbc")
+    assert b"cpython" in called.read_bytes()
+
+
+def test_garbage_is_collected_after_compiling_unless_it_was_not_before():
+    double = compiled_here(lambda x: 2 * x)
+    assert gc.isenabled() and double(2) == 4 and gc.isenabled()
+    gc.disable()
+    try:
+        assert double(2.0) == 4.0 and not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 # ------------------------------------------------------------------------------ announcements

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.ours
 @pytest.mark.filterwarnings("ignore")
 def test_machines_are_right_or_say_so_in_any_offset_and_scale():
     found = list(outcomes(range(Scales.short)))
+    assert len(found) == Scales.short <= Scales.count
     assert not [line for line in found if line[1].startswith("failed")]
     assert Counter(outcome for _, outcome in found)["right"] > 0.7 * len(found)
 

@@ -197,6 +197,9 @@ class ForestClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
 
 _MOST_BINS = 64
 
+#: Constants of splitmix64: its step, and the factors that mix.
+_GOLDEN, _MIX_ONE, _MIX_TWO = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
 
 def training_part(
     estimator: Any, X: Any, y: Any, sample_weight: Any
@@ -234,7 +237,13 @@ class Bins(NamedTuple):
         """
         p = X.shape[1]
         bins = cls(np.empty((p, _MOST_BINS - 1)), np.empty(p, dtype=np.intp))
-        run_tiles(_cut_columns, p, X, *bins, min_items=200)
+
+        def tile(start: int, stop: int) -> None:
+            # sorted by NumPy: numba takes a second to compile a sort
+            values = np.sort(np.ascontiguousarray(X[:, start:stop].T), axis=1)
+            _cut_columns(values, bins.cuts[start:stop], bins.counts[start:stop])
+
+        run_tiles(tile, p, min_items=200)
         return bins
 
     def codes(self, X: np.ndarray) -> np.ndarray:
@@ -288,16 +297,46 @@ def grow_forest(
     weights it sees all samples.
     """
     shape = tuple(rules)
-    seeds = np.random.SeedSequence(seed).generate_state(n_trees).astype(np.int64)
+    seeds = np.random.SeedSequence(seed).generate_state(n_trees) % 2**31
     grown: list[Any] = [None] * n_trees
 
     def tile(start: int, stop: int) -> None:
         for t in range(start, stop):
-            grown[t] = _grow(codes, n_bins, lowest, y, weight, shape, int(seeds[t] % 2**31))
+            state = np.array([seeds[t]], dtype=np.uint64)
+            copies = _drawn(state, weight, rules.random_cuts)
+            rows = np.flatnonzero(copies)
+            links = np.zeros((6, 2 * len(rows)), dtype=np.int64)
+            tree = links, np.zeros((2 * len(rows), rules.n_classes)), np.zeros(len(codes))
+            n = _grow(codes, n_bins, lowest, y, rows, copies, shape, state, tree)
+            grown[t] = (*links[:4, :n].copy(), tree[1][:n].copy(), tree[2])
 
     run_tiles(tile, n_trees, min_items=4)
     joined = join_trees(grown)
     return joined._replace(gains=joined.gains / n_trees)
+
+
+def _drawn(state: np.ndarray, weight: np.ndarray, everyone: bool) -> np.ndarray:
+    """How often each of n samples is in a tree: n draws in proportion to the weights.
+
+    With ``everyone`` and equal weights, each sample is in it once. Else ``state`` moves n steps on,
+    as with n calls of :func:`_below`.
+    """
+    n = len(weight)
+    alike = weight.min() == weight.max()
+    if alike and everyone:
+        return np.ones(n, dtype=np.int64)
+    z = state + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+    state[0] = z[-1]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_ONE)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_TWO)
+    drawn = ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    if alike:
+        place = (drawn * n).astype(np.int64)
+    else:
+        ends = np.cumsum(weight)
+        spots = np.floor(drawn * 2.0**52) * 2.0**-52 * ends[-1]
+        place = np.minimum(n - 1, np.searchsorted(ends, spots, side="right"))
+    return np.bincount(place, minlength=n).astype(np.int64)
 
 
 def join_trees(grown: list[Any]) -> Forest:
@@ -363,15 +402,17 @@ def features_tried(max_features: int | str, p: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _cut_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any) -> None:
-    """A value with more samples than a bin would have is heavy and gets a bin of its own.
+def _cut_columns(columns: Any, cuts: Any, counts: Any) -> None:
+    """Cuts of features, given their sorted values in rows.
+
+    A value with more samples than a bin would have is heavy and gets a bin of its own.
 
     The samples of the other values are divided evenly among the bins that are left.
     """
-    n = len(X)
+    n = columns.shape[1]
     most = cuts.shape[1]
-    for j in range(start, stop):
-        values = np.sort(X[:, j])
+    for j in range(len(columns)):
+        values = columns[j]
         n_values, n_heavy, light, first = 1, 0, n, 0
         for i in range(1, n + 1):
             if i == n or values[i] > values[i - 1]:
@@ -407,7 +448,8 @@ def _cut_columns(start: Any, stop: Any, X: Any, cuts: Any, counts: Any) -> None:
                 made += 1
                 if made == most:
                     break
-        cuts[j, made:] = np.inf
+        for k in range(made, most):
+            cuts[j, k] = np.inf
         counts[j] = made + 1
 
 
@@ -433,25 +475,37 @@ def _lowest_values(start: Any, stop: Any, X: Any, codes: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _grow(codes: Any, n_bins: Any, lowest: Any, y: Any, weight: Any, shape: Any, seed: Any) -> Any:
-    """One tree: nodes in the order in which they were opened."""
+def _grow(
+    codes: Any,
+    n_bins: Any,
+    lowest: Any,
+    y: Any,
+    rows: Any,
+    copies: Any,
+    shape: Any,
+    state: Any,
+    tree: Any,
+) -> Any:
+    """Grow one tree of the samples ``rows``, taken ``copies`` times; returns its number of nodes.
+
+    ``tree`` has room for the features, thresholds and children of the nodes and for their first and
+    last samples; for their values; and for the gains of the features.
+    """
     n_classes, n_tried, min_leaf, random_cuts = shape
+    links, value, gains = tree
+    feature, threshold, left, right = links[0], links[1], links[2], links[3]
+    begin, end = links[4], links[5]
     p = len(codes)
-    state = np.array([seed], dtype=np.uint64)
-    copies = _drawn(state, weight, random_cuts)
-    rows = np.flatnonzero(copies)
-    m = len(rows)
-    most = 2 * m
-    feature = np.full(most, -1, dtype=np.int64)
-    threshold, left, right, begin, end = np.zeros((5, most), dtype=np.int64)
-    value = np.zeros((most, n_classes))
-    gains = np.zeros(p)
-    pool = np.arange(p)
-    places, heads = np.zeros((2, 256), dtype=np.int64)
-    room = (places, np.zeros((256, n_classes)), heads)
-    end[0] = m
-    n_nodes, node = 1, 0
-    everything = float(copies.sum())
+    pool = np.empty(p, dtype=np.int64)
+    for j in range(p):
+        pool[j] = j
+    bins = np.empty((2, _MOST_BINS), dtype=np.int64)
+    room = (bins[0], np.empty((_MOST_BINS, n_classes)), bins[1])
+    below = np.empty(n_classes)
+    end[0] = len(rows)
+    n_nodes, node, everything = 1, 0, 0.0
+    for i in range(len(copies)):
+        everything += copies[i]
     while node < n_nodes:
         a, b = begin[node], end[node]
         n_here, purity, pure = _describe(rows[a:b], copies, y, value[node])
@@ -469,9 +523,9 @@ def _grow(codes: Any, n_bins: Any, lowest: Any, y: Any, weight: Any, shape: Any,
                     continue
                 here = (rows[a:b], copies, y, value[node])
                 if random_cuts:
-                    score, cut = _random_cut(state, codes[j], lowest[j], here, min_leaf)
+                    score, cut = _random_cut(state, codes[j], lowest[j], here, min_leaf, below)
                 else:
-                    score, cut = _best_cut(codes[j], n_bins[j], here, min_leaf, room)
+                    score, cut = _best_cut(codes[j], n_bins[j], here, min_leaf, room, below)
                 found_any = found_any or cut >= 0
                 if score > best:
                     best, best_feature, best_cut = score, j, cut
@@ -483,17 +537,12 @@ def _grow(codes: Any, n_bins: Any, lowest: Any, y: Any, weight: Any, shape: Any,
             begin[n_nodes], end[n_nodes] = a, low
             begin[n_nodes + 1], end[n_nodes + 1] = low, b
             n_nodes += 2
+        else:
+            feature[node] = -1
         for k in range(n_classes):
             value[node, k] /= n_here
         node += 1
-    return (
-        feature[:n_nodes].copy(),
-        threshold[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        right[:n_nodes].copy(),
-        value[:n_nodes].copy(),
-        gains,
-    )
+    return n_nodes
 
 
 @njit(cache=True, nogil=True)
@@ -526,26 +575,7 @@ def part_rows(rows: Any, codes: Any, cut: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _drawn(state: Any, weight: Any, everyone: Any) -> Any:
-    """How often each of n samples is in a tree: n draws in proportion to the weights.
-
-    With ``everyone`` and equal weights, each sample is in it once.
-    """
-    n = len(weight)
-    copies = np.zeros(n, dtype=np.int64)
-    if weight.min() == weight.max():
-        for i in range(n):
-            copies[i if everyone else _below(state, n)] += 1
-        return copies
-    ends = np.cumsum(weight)
-    for _ in range(n):
-        spot = _below(state, 2**52) * 2.0**-52 * ends[-1]
-        copies[min(n - 1, np.searchsorted(ends, spot, side="right"))] += 1
-    return copies
-
-
-@njit(cache=True, nogil=True)
-def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any) -> Any:
+def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any, below: Any) -> Any:
     """The cut between bins in use with the purest sides; -1 if one bin holds all samples.
 
     Purity is the sum of squared class counts over their sum, of both sides; 0 without a cut.
@@ -554,7 +584,8 @@ def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any) -> An
     n_used = _count(codes, rows, copies, y, width, room)
     places, counts, _ = room
     n_classes = len(value)
-    below = np.zeros(n_classes)
+    for k in range(n_classes):
+        below[k] = 0.0
     total, square_left, square_right, n_left = 0.0, 0.0, 0.0, 0.0
     for k in range(n_classes):
         total += value[k]
@@ -579,7 +610,7 @@ def _best_cut(codes: Any, width: Any, here: Any, min_leaf: Any, room: Any) -> An
 
 
 @njit(cache=True, nogil=True)
-def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any) -> Any:
+def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any, below: Any) -> Any:
     """A cut at a value drawn evenly from the range in the node, with its purity, as above."""
     rows, copies, y, value = here
     first = last = codes[rows[0]]
@@ -587,12 +618,13 @@ def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any) -
         first, last = min(first, codes[i]), max(last, codes[i])
     if first == last:
         return 0.0, -1
-    drawn = _below(state, 2**52) * 2.0**-52
+    drawn = _below(state, np.int64(2**52)) * 2.0**-52
     spot = (1.0 - drawn) * lowest[first] + drawn * lowest[last]
     cut = np.int64(first)
     while cut + 1 < last and lowest[cut + 1] <= spot:
         cut += 1
-    below = np.zeros(len(value))
+    for k in range(len(value)):
+        below[k] = 0.0
     for i in rows:
         if codes[i] <= cut:
             below[y[i]] += copies[i]
@@ -610,10 +642,10 @@ def _random_cut(state: Any, codes: Any, lowest: Any, here: Any, min_leaf: Any) -
 @njit(cache=True, nogil=True)
 def _below(state: Any, n: Any) -> Any:
     """A random number from 0 to n - 1 (splitmix64), the same on every platform."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    state[0] += np.uint64(_GOLDEN)
     z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_ONE)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_TWO)
     z = z ^ (z >> np.uint64(31))
     return np.int64(np.float64(z >> np.uint64(11)) * 2.0**-53 * n)
 
