@@ -36,6 +36,8 @@ class Rescaling:
         When each feature left; 0 for those that did not.
     finished : bool
         Whether no machine has to be trained any more.
+    change : float or None
+        Largest change of a contribution in the last step, as a fraction of the largest one.
     """
 
     def __init__(self, spread: np.ndarray, normalize: bool, tol: float):
@@ -49,6 +51,7 @@ class Rescaling:
         self.history: list[float] = []
         self.path: list[PathStep] = []
         self.status, self.finished = "max_iter", False
+        self.change: float | None = None
 
     def absorb(self, w: np.ndarray, objective: float, status: str) -> None:
         """Take the machine on the features ``alive``, multiplied by ``z``, and rescale."""
@@ -71,6 +74,7 @@ class Rescaling:
         if self.normalize:  # proportions are what should stand still
             before = before * (largest / before.max(initial=1e-300))
         change = np.abs(size - before).max(initial=0.0)
+        self.change = float(change / largest) if largest > 0 else 0.0
         normal = _has_norm(z * spread, self.total, self.normalize)
         if not len(gone) and change <= self.tol * largest and normal:
             self.status, self.finished = "converged", True
