@@ -17,6 +17,7 @@ from tamiz.svm import (
     SVR,
     HardMarginSVC,
     LinearMachine,
+    LinearMachineRegressor,
     NotSeparableError,
     OneClassSVM,
     PegasosClassifier,
@@ -40,6 +41,11 @@ MACHINES = [
     SubgradientClassifier(),
     PerceptronClassifier(),
     LinearMachine(class_weight="balanced"),
+    LinearMachine(loss="hinge", penalty="l1l2"),
+    LinearMachine(loss="logistic", penalty="l1"),
+    LinearMachine(loss="squared", penalty="l0"),
+    LinearMachineRegressor(penalty="l1"),
+    LinearMachineRegressor(loss="squared_epsilon_insensitive", penalty="l1l2", warm_start=True),
 ]
 
 

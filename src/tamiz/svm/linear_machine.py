@@ -675,7 +675,7 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> machine = LinearMachineRegressor(penalty="l1", C=0.001).fit(X, y)
     >>> int((machine.coef_ != 0).sum()), machine.status_
-    (3, 'converged')
+    (2, 'converged')
     """
 
     _parameter_constraints: dict[str, list[Any]] = {

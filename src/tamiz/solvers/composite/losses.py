@@ -27,8 +27,15 @@ from scipy.special import expit, xlogy
 class Loss(Protocol):
     """What solvers ask of a loss; arrays have one entry for each sample."""
 
-    quadratic: bool  # whether the curvature is the same everywhere
-    labels: bool  # whether y are labels ±1, and every pull has the sign of its label
+    @property
+    def quadratic(self) -> bool:
+        """Whether the curvature is the same everywhere."""
+        ...
+
+    @property
+    def labels(self) -> bool:
+        """Whether y are labels ±1, and every pull has the sign of its label."""
+        ...
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss."""

@@ -26,7 +26,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from tamiz.solvers.composite.losses import Loss
 
@@ -87,10 +86,11 @@ def values(X: Any, w: np.ndarray) -> np.ndarray:
     return X[:, kept] @ w[kept]
 
 
-def best_shift(problem: Composite, f: np.ndarray) -> float:
+def best_shift(problem: Composite, f: np.ndarray, accuracy: float = 1e-15) -> float:
     """The change of the intercept after which the pulls add up to zero.
 
-    Their sum falls as the intercept rises: Newton steps between two bounds that close in.
+    Their sum falls as the intercept rises: Newton steps between two bounds that close in, until
+    the sum is the fraction ``accuracy`` of the pulls.
     """
     y, c, loss = problem.y, problem.c, problem.loss
     shift, low, high = 0.0, -np.inf, np.inf
@@ -99,7 +99,7 @@ def best_shift(problem: Composite, f: np.ndarray) -> float:
         at = f + shift
         pulls = c * loss.pull(y, at)
         excess, size = float(pulls.sum()), float(np.abs(pulls).sum())
-        if abs(excess) <= 1e-15 * size:
+        if abs(excess) <= accuracy * size:
             break
         if excess > 0:
             low = shift
@@ -159,8 +159,3 @@ def certify(
     g = np.asarray(problem.X.T @ theta)
     objective = problem.losses(f) + problem.penalty(w)
     return CompositeResult(w, b, g, objective, lower_bound(problem, theta, g), iterations, status)
-
-
-def as_columns(X: Any) -> Any:
-    """The table in the form that gives columns cheaply."""
-    return X.tocsc() if sparse.issparse(X) else X

@@ -31,7 +31,8 @@ from tamiz.runtime.threads import product
 _SWEEPS = 8  # of the descent between two linear systems
 _ROUNDS = 40
 _RIDGE = 1e-13  # of the trace, against rounding
-_LARGEST_SYSTEM = 2500
+#: Weights of the largest system: in the first rounds, when sweeps may do, and later.
+_LARGEST_SYSTEM, _LARGEST_LATER, _LATER = 800, 2500, 10
 #: Features up to which the matrix is always computed, and beyond which it never is.
 _FEW, _MANY = 300, 3000
 _WORTH = 60.0  # sweeps over the columns that the matrix may cost
@@ -63,7 +64,9 @@ def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
     """The features ``chosen``, all of them if there are as many."""
     if sparse.issparse(X):
         table = X if len(chosen) == X.shape[1] else X[:, chosen]
-        return Columns(table, table.tocsr())
+        rows = table.tocsr()
+        rows.sort_indices()
+        return Columns(table, rows)
     return Columns(np.asfortranarray(X if len(chosen) == X.shape[1] else X[:, chosen]), None)
 
 
@@ -75,6 +78,7 @@ def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
         rows = columns.rows
         G = np.zeros((table.shape[1], table.shape[1]))
         _products(rows.data, rows.indices, rows.indptr, h, G)
+        G += np.triu(G, 1).T
     else:
         used = np.flatnonzero(h)
         if len(used) < 0.7 * len(h):
@@ -94,12 +98,17 @@ def minimise_quadratic(
     """The minimum, up to a violation ``accuracy`` of the optimality conditions."""
     z, q = w.copy(), q.copy()
     diagonal = np.maximum(np.diag(G), 0.0) + mu
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         worst = _descend(G, q, z, lam, mu, diagonal, _SWEEPS, accuracy)
         if worst <= accuracy:
             break
-        _solve_for_signs(G, q, z, lam, mu)
+        if 0 < np.count_nonzero(z) <= _largest(turn):
+            _solve_for_signs(G, q, z, lam, mu)
     return z
+
+
+def _largest(turn: int) -> int:
+    return _LARGEST_LATER if turn >= _LATER else _LARGEST_SYSTEM
 
 
 def solve_positive(A: np.ndarray, right: np.ndarray) -> np.ndarray | None:
@@ -120,7 +129,7 @@ def _solve_for_signs(
     """Go to the minimum with the signs of ``z``, or as far as these stay; in place."""
     for _ in range(_ROUNDS):
         used = np.flatnonzero(z)
-        if not 0 < len(used) <= _LARGEST_SYSTEM:
+        if not len(used):
             return
         system = G[np.ix_(used, used)]
         system[np.diag_indices_from(system)] += mu[used]
@@ -160,12 +169,12 @@ def descend_columns(
         parts = np.zeros(0), none, none, table.T
     curvature = np.maximum(squares - means * means * total, 0.0) + mu
     z, moved = w.copy(), np.zeros(len(h))
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         worst = _descend_table(parts, h, q, means, curvature, z, moved, lam, mu, accuracy)
         if worst <= accuracy:
             break
         used = np.flatnonzero(z)
-        if not 0 < len(used) <= _LARGEST_SYSTEM:
+        if not 0 < len(used) <= _largest(turn):
             continue
         some = gather_columns(table, used)
         if not some.worth_a_matrix():
@@ -181,13 +190,13 @@ def descend_columns(
 
 @njit(cache=True, nogil=True)
 def _products(data, indices, indptr, h, G):  # type: ignore[no-untyped-def]
-    """Add ``Σ_i h_i x_i x_i'`` to ``G``."""
+    """Add the upper half of ``Σ_i h_i x_i x_i'`` to ``G``; indices are sorted."""
     for i in range(len(h)):
         if h[i] != 0.0:
             for a in range(indptr[i], indptr[i + 1]):
                 scaled = h[i] * data[a]
                 row = G[indices[a]]
-                for b in range(indptr[i], indptr[i + 1]):
+                for b in range(a, indptr[i + 1]):
                     row[indices[b]] += scaled * data[b]
 
 

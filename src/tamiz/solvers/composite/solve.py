@@ -51,11 +51,13 @@ from tamiz.solvers.composite.quadratic import (
 _FIRST = 20  # features of the first working set, at least
 _NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
 _HALVINGS = 40
+_ROUNDING = 1e-14
 _STEPS = 40  # Newton steps on one working set
 #: Multiplications of one Newton system beyond which conjugate gradients take its place.
 _LARGEST_WORK = 6e8
 _LARGEST_ROTATION = 3000
 _CONJUGATE = 250  # products of one step
+_BALANCE = 1e-3  # of the tolerance: sum of the pulls, as a fraction of them
 
 
 class Machine(NamedTuple):
@@ -163,46 +165,59 @@ def _search_columns(
             else:
                 chosen = np.sort(np.argpartition(-nearness, size - 1)[:size])
             goal = max(_NEAR * found.gap, 0.3 * tol * found.objective)
-            machine, done = _on_working_set(problem, chosen, machine, goal, max_iter - steps)
+            machine, done, whole = _on_working_set(
+                problem, chosen, machine, goal, max_iter - steps, tol
+            )
             steps += max(done, 1)
+            if not whole:
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         status = "interrupted"
         if best is None:
             raise
+        last = certify(problem, *machine, steps, status)
+        if last.objective <= best.objective:
+            best = last._replace(dual_objective=max(lowest, last.dual_objective))
     return best._replace(iterations=steps, status=status)
 
 
 def _on_working_set(
-    problem: Composite, chosen: np.ndarray, machine: Machine, goal: float, most: int
-) -> tuple[Machine, int]:
-    """Newton steps on the features ``chosen`` until their own certificate is below ``goal``."""
+    problem: Composite, chosen: np.ndarray, machine: Machine, goal: float, most: int, tol: float
+) -> tuple[Machine, int, bool]:
+    """Newton steps on the features ``chosen`` until their own certificate is below ``goal``.
+
+    Returns where they ended, how many there were, and whether no Ctrl-C came between.
+    """
     columns = gather_columns(problem.X, chosen)
     part = problem._replace(X=columns.table, lam=problem.lam[chosen], mu=problem.mu[chosen])
     local = machine._replace(w=machine.w[chosen])
     matrix = columns.worth_a_matrix()
-    G, done, lowest = None, 0, -np.inf
-    for done in range(min(_STEPS, most) + 1):
-        theta = dual_point(part, local.f)
-        q = np.asarray(columns.table.T @ theta)
-        value = part.losses(local.f) + part.penalty(local.w)
-        lowest = max(lowest, lower_bound(part, theta, q))
-        if value - lowest <= goal or done == min(_STEPS, most):
-            break
-        h = part.c * part.loss.curvature(part.y, local.f)
-        accuracy = 0.03 * _violation(part, local.w, q)
-        if matrix:
-            if G is None or not part.loss.quadratic:
-                G = curvature_matrix(columns, h)
-            z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
-        else:
-            z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
-        moved = _along(part, local, z - local.w, theta, q, h, value)
-        if moved is None:
-            break
-        local = moved
+    G, done, lowest, whole = None, 0, -np.inf, True
+    try:
+        for done in range(min(_STEPS, most) + 1):
+            theta = dual_point(part, local.f)
+            q = np.asarray(columns.table.T @ theta)
+            value = part.losses(local.f) + part.penalty(local.w)
+            lowest = max(lowest, lower_bound(part, theta, q))
+            if value - lowest <= goal or done == min(_STEPS, most):
+                break
+            h = part.c * part.loss.curvature(part.y, local.f)
+            accuracy = 0.03 * _violation(part, local.w, q)
+            if matrix:
+                if G is None or not part.loss.quadratic:
+                    G = curvature_matrix(columns, h)
+                z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
+            else:
+                z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
+            moved = _along(part, local, z - local.w, theta, q, h, value, tol)
+            if moved is None:
+                break
+            local = moved
+    except KeyboardInterrupt:
+        whole = False
     w = np.zeros(len(machine.w))
     w[chosen] = local.w
-    return machine._replace(w=w, b=local.b, f=local.f), done
+    return machine._replace(w=w, b=local.b, f=local.f), done, whole
 
 
 def _violation(part: Composite, w: np.ndarray, q: np.ndarray) -> float:
@@ -220,6 +235,7 @@ def _along(
     q: np.ndarray,
     h: np.ndarray,
     value: float,
+    tol: float,
 ) -> Machine | None:
     """The first of 1, 1/2, 1/4, ... along a step that lowers the objective enough, or None."""
     df = values(part.X, d)
@@ -227,14 +243,18 @@ def _along(
     db = -float(h @ df) / total if total > 0 else 0.0
     df = df + db
     promised = part.penalty(machine.w + d) - part.penalty(machine.w) - float(q @ d)
-    if not promised < 0.0:
+    if not promised < _ROUNDING * value:
         return None
+    promised = min(promised, 0.0)
     size = 1.0
     for _ in range(_HALVINGS):
         trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
-        shift = best_shift(part, trial.f)
+        shift = best_shift(part, trial.f, max(1e-15, _BALANCE * tol))
         trial = trial._replace(b=trial.b + shift, f=trial.f + shift)
-        if part.losses(trial.f) + part.penalty(trial.w) <= value + 1e-4 * size * promised:
+        # near the end the steps gain less than rounding shows, and still mend the dual point
+        rounding = _ROUNDING * value if size == 1.0 else 0.0
+        reached = part.losses(trial.f) + part.penalty(trial.w)
+        if reached <= value + 1e-4 * size * promised + rounding:
             return trial
         size *= 0.5
     return None
@@ -273,7 +293,7 @@ def _search_all(
             theta = dual_point(problem, machine.f)
             h = problem.c * problem.loss.curvature(problem.y, machine.f)
             d = step(problem, columns, machine, found.g, h, G)
-            moved = _along(problem, machine, d, theta, found.g, h, found.objective)
+            moved = _along(problem, machine, d, theta, found.g, h, found.objective, tol)
             if moved is None:
                 status = "stalled"
                 break
