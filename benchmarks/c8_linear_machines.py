@@ -74,7 +74,7 @@ def peer(loss: str, penalty: str, C: float, n: int) -> dict[str, Callable[..., A
         found["lbfgs"] = lambda tol: LogisticRegression(C=C, tol=tol, max_iter=MANY)
     if loss == "logistic" and penalty == "l1l2":
         found["saga"] = lambda tol: LogisticRegression(
-            penalty="elasticnet", l1_ratio=0.5, C=C, solver="saga", tol=tol, max_iter=3000
+            penalty="elasticnet", l1_ratio=0.5, C=C, solver="saga", tol=tol, max_iter=1000
         )
     if loss == "squared_hinge" and penalty != "l1l2":
         found["liblinear"] = lambda tol: LinearSVC(
@@ -139,7 +139,7 @@ def pair(
                     again, _ = clocked(fit, repeats - 1 or 1)
                     peer_s = min(theirs_s, again)
                     break
-                if theirs_s > 8.0:
+                if theirs_s > 4.0:
                     break
             note = f"{used} weights, gap {ours.duality_gap_ / ours.objective_:.0e}"
             if peer_s is None:
@@ -198,7 +198,7 @@ def paths(name: str, X: Any, y: np.ndarray, repeats: int) -> list[dict[str, Any]
                     if (np.array(found) <= lower * (1.0 + 2.0 * tol)).all():
                         peer_s = min(theirs_s, clocked(go, repeats)[0])
                         break
-                    if theirs_s > 30.0:
+                    if theirs_s > 4.0:
                         break
                 worst = float((path.gaps / path.objectives).max())
                 note = f"up to {path.n_nonzero.max()} weights, largest gap {worst:.0e}"
@@ -232,8 +232,8 @@ def run(quick: bool, only: str = "") -> list[dict[str, Any]]:
                 C = 0.01 if penalty == "l2" else 0.1
                 if X.shape[0] == 20_000:
                     C = 1.0
-                rows += pair(name, X, y, loss, penalty, C, (1e-4, 1e-6), 1 if quick else 3)
-            rows += paths(name, X, y, 1 if quick else 3)
+                rows += pair(name, X, y, loss, penalty, C, (1e-4, 1e-6), 1 if quick else 2)
+            rows += paths(name, X, y, 1 if quick else 2)
     return rows
 
 

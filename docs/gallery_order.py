@@ -9,6 +9,7 @@ READ = [
     "plot_qpfs_trade_off",
     "plot_hold_out_curve",
     "plot_l1_path",
+    "plot_linear_path",
     "plot_scaling_factors",
     "plot_forward_selection",
     "plot_annealing",

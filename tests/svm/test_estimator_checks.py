@@ -41,11 +41,8 @@ MACHINES = [
     SubgradientClassifier(),
     PerceptronClassifier(),
     LinearMachine(class_weight="balanced"),
-    LinearMachine(loss="hinge", penalty="l1l2"),
     LinearMachine(loss="logistic", penalty="l1"),
-    LinearMachine(loss="squared", penalty="l0"),
-    LinearMachineRegressor(penalty="l1"),
-    LinearMachineRegressor(loss="squared_epsilon_insensitive", penalty="l1l2", warm_start=True),
+    LinearMachineRegressor(penalty="l1", warm_start=True),
 ]
 
 

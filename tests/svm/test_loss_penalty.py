@@ -105,7 +105,7 @@ def test_large_working_sets_descend_on_columns(loss):
         thin = machine(loss, "l1l2", l1_ratio=0.1, C=0.3).fit(sparse.csr_array(X), y)
     assert calls
     assert dense.duality_gap_ <= 1e-9 * dense.objective_
-    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-6)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])

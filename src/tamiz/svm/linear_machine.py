@@ -31,10 +31,10 @@ from tamiz.svm.loss_penalty import (
     CLASSIFIER_LOSSES,
     PENALTIES,
     REGRESSOR_LOSSES,
-    Limits,
     LossEngine,
     MachineFit,
     Mixture,
+    SolverLimits,
     Table,
 )
 from tamiz.validation import (
@@ -259,7 +259,7 @@ class LossAndPenalty(BaseEstimator):
     ) -> list[MachineFit | None]:
         """All machines at one ``C``; None for those that an interruption left undone."""
         penalty, mixture = PENALTIES[self.penalty], Mixture(self.l1_ratio, self.a)
-        limits = Limits(self.tol, self.max_iter, progress)
+        limits = SolverLimits(self.tol, self.max_iter, progress)
         fits: list[MachineFit | None] = [None] * len(samples.targets)
         for k, y in enumerate(samples.targets):
             try:

@@ -80,7 +80,7 @@ class Table:
         return Table(np.ascontiguousarray(part * factors))
 
 
-class Limits(NamedTuple):
+class SolverLimits(NamedTuple):
     """How far to go."""
 
     tol: float
@@ -117,7 +117,7 @@ class LossEngine(Protocol):
         lam: np.ndarray,
         mu: float,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """Minimise ``Σ c_i L_i + Σ λ_j|w_j| + μ/2 ‖w‖²``; a state of before may be the start."""
         ...
@@ -146,7 +146,7 @@ class SmoothEngine:
         lam: np.ndarray,
         mu: float,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """Newton steps on a working set, or on all features without an ℓ1 penalty."""
         X, means = table.columns
@@ -199,7 +199,7 @@ class SquaredHingeEngine(SmoothEngine):
         lam: np.ndarray,
         mu: float,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """As the base, but for the ℓ2 penalty."""
         n, p = table.shape
@@ -238,7 +238,7 @@ class HingeEngine:
         lam: np.ndarray,
         mu: float,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """The engines of :class:`tamiz.embedded.L1SVM` and :class:`tamiz.embedded.L1L2SVM`."""
         if mu == 0.0:
@@ -325,7 +325,7 @@ class ConvexPenalty:
         c: np.ndarray,
         mixture: Mixture,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """Solve it."""
         rho = self.slope(mixture)
@@ -358,7 +358,7 @@ class CountingPenalty:
         c: np.ndarray,
         mixture: Mixture,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """Descend from the weights of ``start``, or from zero."""
         rho, a = (mixture.l1_ratio if self.ratio is None else self.ratio), mixture.a
@@ -435,7 +435,7 @@ class RescaledPenalty:
         c: np.ndarray,
         mixture: Mixture,
         start: Any,
-        limits: Limits,
+        limits: SolverLimits,
     ) -> MachineFit:
         """Train and rescale until contributions stand still."""
         run = Rescaling(spread_of(table.X, c), True, _STILL)

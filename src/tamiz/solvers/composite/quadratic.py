@@ -19,7 +19,8 @@ of the table (:func:`descend_columns`).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,20 +35,32 @@ _RIDGE = 1e-13  # of the trace, against rounding
 #: Weights of the largest system: in the first rounds, when sweeps may do, and later.
 _LARGEST_SYSTEM, _LARGEST_LATER, _LATER = 800, 2500, 10
 #: Features up to which the matrix is always computed, and beyond which it never is.
-_FEW, _MANY = 300, 3000
-_WORTH = 60.0  # sweeps over the columns that the matrix may cost
+_FEW, _MANY = 200, 3000
+_WORTH, _WORTH_SPARSE = 60.0, 12.0  # sweeps over the columns that the matrix may cost
 
 
-class Columns(NamedTuple):
+class Columns:
     """The features of a working set in the forms that the step reads."""
 
-    table: Any  # (n, k): F-contiguous, or CSC
-    rows: Any  # the same as CSR, where sparse
+    def __init__(self, table: Any):
+        self.table = table  # (n, k): F-contiguous, or CSC
 
-    @property
-    def size(self) -> int:
-        """Number of entries."""
-        return int(self.table.nnz if sparse.issparse(self.table) else self.table.size)
+    @cached_property
+    def rows(self) -> Any:
+        """The same by rows, where sparse, with sorted indices."""
+        if not sparse.issparse(self.table):
+            return self.table
+        rows = self.table.tocsr()
+        rows.sort_indices()
+        return rows
+
+    def pairs(self) -> float:
+        """How many products of two entries of a sample there are."""
+        n, k = self.table.shape
+        if not sparse.issparse(self.table):
+            return float(n) * k * k
+        counts = np.bincount(self.table.indices, minlength=n).astype(np.float64)
+        return float(counts @ counts)
 
     def worth_a_matrix(self) -> bool:
         """Whether ``G`` costs less than what it saves."""
@@ -55,19 +68,22 @@ class Columns(NamedTuple):
         if k <= _FEW or k > _MANY:
             return k <= _FEW
         if sparse.issparse(self.table):
-            counts = np.diff(self.rows.indptr).astype(np.float64)
-            return float(counts @ counts) + k * k <= _WORTH * self.size
+            return self.pairs() + 4.0 * k * k <= _WORTH_SPARSE * self.table.nnz
         return k <= 8.0 * _WORTH
+
+    def squares(self, h: np.ndarray) -> np.ndarray:
+        """Sums of the squares of each feature under the weights ``h``."""
+        table = self.table
+        if sparse.issparse(table):
+            squared = sparse.csc_array((table.data**2, table.indices, table.indptr), table.shape)
+            return np.asarray(squared.T @ h)
+        return np.einsum("ij,i,ij->j", table, h, table, optimize=False)
 
 
 def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
     """The features ``chosen``, all of them if there are as many."""
-    if sparse.issparse(X):
-        table = X if len(chosen) == X.shape[1] else X[:, chosen]
-        rows = table.tocsr()
-        rows.sort_indices()
-        return Columns(table, rows)
-    return Columns(np.asfortranarray(X if len(chosen) == X.shape[1] else X[:, chosen]), None)
+    table = X if len(chosen) == X.shape[1] else X[:, chosen]
+    return Columns(table if sparse.issparse(X) else np.asfortranarray(table))
 
 
 def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
@@ -161,13 +177,11 @@ def descend_columns(
     total = max(float(h.sum()), 1e-300)
     means = np.asarray(table.T @ h) / total
     if sparse.issparse(table):
-        squares = np.asarray(table.multiply(table).T @ h)
         parts = table.data, table.indices, table.indptr, np.zeros((0, 0))
     else:
-        squares = np.einsum("ij,i,ij->j", table, h, table, optimize=False)
         none = np.zeros(0, dtype=np.int32)
         parts = np.zeros(0), none, none, table.T
-    curvature = np.maximum(squares - means * means * total, 0.0) + mu
+    curvature = np.maximum(columns.squares(h) - means * means * total, 0.0) + mu
     z, moved = w.copy(), np.zeros(len(h))
     for turn in range(_ROUNDS):
         worst = _descend_table(parts, h, q, means, curvature, z, moved, lam, mu, accuracy)
@@ -179,11 +193,10 @@ def descend_columns(
         some = gather_columns(table, used)
         if not some.worth_a_matrix():
             continue
-        hm = h * moved
-        pull = q[used] - np.asarray(some.table.T @ hm) + means[used] * float(hm.sum())
+        pull = q[used] - np.asarray(some.table.T @ moved) + means[used] * float(moved.sum())
         now = z[used]
         _solve_for_signs(curvature_matrix(some, h), pull, now, lam[used], mu[used])
-        moved += some.table @ (now - z[used])
+        moved += h * (some.table @ (now - z[used]))
         z[used] = now
     return z
 
@@ -234,12 +247,12 @@ def _descend(G, q, z, lam, mu, diagonal, sweeps, accuracy):  # type: ignore[no-u
 def _descend_table(  # type: ignore[no-untyped-def]
     parts, h, q, means, curvature, z, moved, lam, mu, accuracy
 ):
-    """Coordinate descent on columns; ``moved`` is kept at ``X (z - w)``."""
+    """Coordinate descent on columns; ``moved`` is kept at ``h * X (z - w)``."""
     data, indices, indptr, table = parts
     dense = len(indptr) == 0
-    total, weight = 0.0, h.sum()  # sum of h * moved, and of h
+    total, weight = 0.0, h.sum()
     for i in range(len(h)):
-        total += h[i] * moved[i]
+        total += moved[i]
     worst = 0.0
     for sweep in range(_SWEEPS):
         everywhere = sweep == 0 or sweep == _SWEEPS - 1
@@ -252,10 +265,10 @@ def _descend_table(  # type: ignore[no-untyped-def]
             if dense:
                 column = table[j]
                 for i in range(len(column)):
-                    slope -= column[i] * h[i] * moved[i]
+                    slope -= column[i] * moved[i]
             else:
                 for a in range(indptr[j], indptr[j + 1]):
-                    slope -= data[a] * h[indices[a]] * moved[indices[a]]
+                    slope -= data[a] * moved[indices[a]]
             u = slope + (curvature[j] - mu[j]) * old
             if u > lam[j]:
                 new = (u - lam[j]) / curvature[j]
@@ -268,10 +281,10 @@ def _descend_table(  # type: ignore[no-untyped-def]
                 z[j] = new
                 if dense:
                     for i in range(len(column)):
-                        moved[i] += change * column[i]
+                        moved[i] += change * column[i] * h[i]
                 else:
                     for a in range(indptr[j], indptr[j + 1]):
-                        moved[indices[a]] += change * data[a]
+                        moved[indices[a]] += change * data[a] * h[indices[a]]
                 total += change * means[j] * weight
                 worst = max(worst, abs(change) * curvature[j])
         if everywhere and worst <= accuracy:

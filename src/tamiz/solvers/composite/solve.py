@@ -271,10 +271,7 @@ def _search_all(
     if p > n and n <= _LARGEST_ROTATION and (problem.mu > 0).all():
         return _rotated(problem, machine, tol, max_iter, progress)
     columns = gather_columns(problem.X, np.arange(p))
-    work = float(n) * p * p
-    if sparse.issparse(problem.X):
-        counts = np.diff(columns.rows.indptr).astype(np.float64)
-        work = 8.0 * float(counts @ counts)
+    work = (8.0 if sparse.issparse(problem.X) else 1.0) * columns.pairs()
     direct = work + p**3 / 3.0 <= _LARGEST_WORK
     step = _system_step if direct else _conjugate_step
     G: dict[str, np.ndarray] = {}
@@ -332,15 +329,11 @@ def _conjugate_step(
 ) -> np.ndarray:
     """The Newton step by conjugate gradients, as far as it is worth."""
     table, mu = columns.table, problem.mu
-    rows = table if columns.rows is None else columns.rows
+    rows = columns.rows
     total = max(float(h.sum()), 1e-300)
     sums = np.asarray(table.T @ h)
     if "squares" not in kept or not problem.loss.quadratic:
-        if sparse.issparse(table):
-            squares = np.asarray(table.multiply(table).T @ h)
-        else:
-            squares = np.einsum("ij,i,ij->j", table, h, table, optimize=False)
-        kept["squares"] = np.maximum(squares - sums * sums / total, 0.0) + mu
+        kept["squares"] = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + mu
     scale = np.where(kept["squares"] > 0, kept["squares"], 1.0)
 
     def times(v: np.ndarray) -> np.ndarray:
