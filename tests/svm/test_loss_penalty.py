@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR as PeerSVR
 from sklearn.svm import LinearSVC
 
 import tamiz
@@ -109,15 +108,12 @@ def test_large_working_sets_descend_on_columns(loss):
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])
-def test_systems_that_are_too_large_are_solved_by_conjugate_gradients(loss, monkeypatch):
-    X, y = drawn(loss, 60, 8, seed=2)
+def test_systems_that_are_too_large_are_solved_by_conjugate_gradients(loss):
+    X, y = drawn(loss, 1000, 300, seed=2)
     X[:, 3] *= 30.0
-    exact = machine(loss, "l2").fit(X, y)
-    monkeypatch.setattr(newton, "_LARGEST_WORK", 0.0)
-    table = sparse.csr_array(np.repeat(X, 40, axis=0)), np.repeat(y, 40)
-    monkeypatch.setattr("tamiz.svm.loss_penalty._SMALL_SPARSE", 0.0)
+    exact = machine(loss, "l2", C=0.01).fit(X, y)
     with watched(newton, "_conjugate_step") as calls:
-        found = machine(loss, "l2", C=0.5 / 40).fit(*table)
+        found = machine(loss, "l2", C=0.01).fit(sparse.csr_array(X), y)
     assert calls
     np.testing.assert_allclose(found.coef_, exact.coef_, atol=1e-4)
     assert found.duality_gap_ <= 1e-9 * found.objective_
@@ -219,7 +215,6 @@ def test_a_wide_tube_is_ignored():
     X, y = drawn("tube", 40, 4)
     tube = LinearMachineRegressor(loss="squared_epsilon_insensitive", epsilon=100.0).fit(X, y)
     assert not tube.coef_.any() and tube.objective_ == 0.0
-    assert isinstance(PeerSVR(epsilon=100.0, kernel="linear").fit(X, y).score(X, y), float)
 
 
 # ------------------------------------------------------------------------------- weights and tables

@@ -184,7 +184,7 @@ def descend_columns(
     curvature = np.maximum(columns.squares(h) - means * means * total, 0.0) + mu
     z, moved = w.copy(), np.zeros(len(h))
     for turn in range(_ROUNDS):
-        worst = _descend_table(parts, h, q, means, curvature, z, moved, lam, mu, accuracy)
+        worst = _descend_table(parts, h, q, means, curvature, z, moved, penalties, accuracy)
         if worst <= accuracy:
             break
         used = np.flatnonzero(z)
@@ -202,7 +202,7 @@ def descend_columns(
 
 
 @njit(cache=True, nogil=True)
-def _products(data, indices, indptr, h, G):  # type: ignore[no-untyped-def]
+def _products(data, indices, indptr, h, G):
     """Add the upper half of ``Σ_i h_i x_i x_i'`` to ``G``; indices are sorted."""
     for i in range(len(h)):
         if h[i] != 0.0:
@@ -214,7 +214,7 @@ def _products(data, indices, indptr, h, G):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _descend(G, q, z, lam, mu, diagonal, sweeps, accuracy):  # type: ignore[no-untyped-def]
+def _descend(G, q, z, lam, mu, diagonal, sweeps, accuracy):
     """Coordinate descent in ``G``; the violation met in the last sweep over all."""
     k = len(z)
     worst = 0.0
@@ -244,11 +244,10 @@ def _descend(G, q, z, lam, mu, diagonal, sweeps, accuracy):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def _descend_table(  # type: ignore[no-untyped-def]
-    parts, h, q, means, curvature, z, moved, lam, mu, accuracy
-):
+def _descend_table(parts, h, q, means, curvature, z, moved, penalties, accuracy):
     """Coordinate descent on columns; ``moved`` is kept at ``h * X (z - w)``."""
     data, indices, indptr, table = parts
+    lam, mu = penalties
     dense = len(indptr) == 0
     total, weight = 0.0, h.sum()
     for i in range(len(h)):
