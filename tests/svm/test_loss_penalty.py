@@ -137,6 +137,17 @@ def test_counting_penalties_end_where_no_tangent_leads_further(loss, penalty):
     assert fitted.duality_gap_ is None and fitted.dual_objective_ is None
 
 
+def test_stationarity_is_what_a_run_that_ends_early_leaves():
+    X, y = drawn("logistic", 30, 6, seed=3)
+    fitted = machine("logistic", "l0", C=2.0, tol=0.3).fit(X, y)
+    w, b = weights_of(fitted)
+    slopes = 5.0 * np.maximum(np.exp(-5.0 * np.abs(w)), 1e-6)
+    tangent = (X, y, np.full(len(y), 2.0), slopes, 0.0)
+    here = naive.objective("logistic", *tangent, w, b)
+    least = naive.objective("logistic", *tangent, *naive.minimum("logistic", *tangent))
+    assert 1e-4 * here < here - least <= fitted.stationarity_ * (1 + 1e-9)
+
+
 def test_rescaling_is_the_iteration_of_its_formula():
     X, y = drawn("squared", 40, 6, seed=4)
     X = X - X.mean(axis=0)
@@ -257,6 +268,8 @@ def test_shifted_features_change_the_intercept_only(loss):
     near, far = machine(loss, "l1l2").fit(X, y), machine(loss, "l1l2").fit(X + 1e5, y)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-5)
     np.testing.assert_allclose(far.predict(X + 1e5), near.predict(X), atol=1e-4)
+    path = machine(loss, "l1l2").path(X + 1e5, y, Cs=[0.5])
+    np.testing.assert_allclose(path.intercepts[0], np.ravel(far.intercept_)[0], rtol=1e-8)
 
 
 # ------------------------------------------------------------------------------------------- paths
