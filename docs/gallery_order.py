@@ -10,6 +10,7 @@ READ = [
     "plot_hold_out_curve",
     "plot_regression",
     "plot_l1_path",
+    "plot_linear_path",
     "plot_scaling_factors",
     "plot_forward_selection",
     "plot_annealing",

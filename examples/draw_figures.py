@@ -28,6 +28,7 @@ FIGURES = {
     "hold_out_curve.png": ("plot_hold_out_curve.py", [[1, 2]], 110),
     "knn_pima.png": ("plot_knn_choose_k.py", [[1]], 110),
     "l1_path.png": ("plot_l1_path.py", [[1, 2]], 130),
+    "linear_path.png": ("plot_linear_path.py", [[1]], 100),
     "machines.png": ("plot_machines.py", [[1, 3], [4, 5]], 75),
     "machines_panels.png": ("plot_machines.py", [[2]], 75),
     "report_card.png": ("plot_report_card.py", [[1, 2]], 80),

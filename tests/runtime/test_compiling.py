@@ -342,3 +342,10 @@ def test_code_of_another_signature_is_not_taken(package, tmp_path):
     one.write_bytes(second)
     other.write_bytes(first)
     assert run() == ["2", "2.5", "0"]
+
+
+def test_functions_of_no_module_compile_while_ours_are_announced():
+    """Others make them with exec, as numba's own jitclass does."""
+    space = {"__name__": None}
+    exec("def plain(x):\n    return x + 1", space)
+    assert njit(space["plain"])(1) == 2

@@ -50,8 +50,8 @@ ABSURD = [
     (("PegasosClassifier",), "batch_size", [0]),
     (("PerceptronClassifier",), "learning_rate", [0, -1, np.nan, np.inf]),
     (("SubgradientClassifier",), "radius", [0, -1, np.inf]),
-    (("LinearMachine",), "loss", ["hinge", None]),
-    (("LinearMachine",), "penalty", ["l1", None]),
+    (("LinearMachine",), "loss", ["absolute", None]),
+    (("LinearMachine",), "penalty", ["l3", None]),
     (("LinearMachine",), "tol", [0, -1e-3, np.nan]),
 ]
 

@@ -17,6 +17,7 @@ from tamiz.svm import (
     SVR,
     HardMarginSVC,
     LinearMachine,
+    LinearMachineRegressor,
     NotSeparableError,
     OneClassSVM,
     PegasosClassifier,
@@ -40,6 +41,8 @@ MACHINES = [
     SubgradientClassifier(),
     PerceptronClassifier(),
     LinearMachine(class_weight="balanced"),
+    LinearMachine(loss="logistic", penalty="l1"),
+    LinearMachineRegressor(penalty="l1", warm_start=True),
 ]
 
 

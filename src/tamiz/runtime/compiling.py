@@ -389,7 +389,7 @@ class _Herald(event.Listener):
         self._began = 0.0
 
     def on_start(self, event: Any) -> None:
-        name = event.data["dispatcher"].py_func.__module__
+        name = event.data["dispatcher"].py_func.__module__ or ""  # none in a jitclass of others
         if name.partition(".")[0] != "tamiz":
             return
         if self._first is None:

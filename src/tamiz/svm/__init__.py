@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from tamiz.pictures import plot_kernels, plot_panels
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
-    from tamiz.svm.linear import LinearMachine
+    from tamiz.svm.linear_machine import LinearMachine, LinearMachineRegressor, LinearPath
     from tamiz.svm.novelty import SVDD, OneClassSVM
     from tamiz.svm.pegasos import PegasosClassifier
     from tamiz.svm.perceptron import PerceptronClassifier
@@ -23,6 +23,8 @@ __all__ = [
     "SVR",
     "HardMarginSVC",
     "LinearMachine",
+    "LinearMachineRegressor",
+    "LinearPath",
     "NotSeparableError",
     "OneClassSVM",
     "PegasosClassifier",
@@ -40,7 +42,7 @@ __getattr__, __dir__ = lazy_names(
     {
         ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
         ".hard_margin": "HardMarginSVC",
-        ".linear": "LinearMachine",
+        ".linear_machine": "LinearMachine LinearMachineRegressor LinearPath",
         ".novelty": "SVDD OneClassSVM",
         ".pegasos": "PegasosClassifier",
         ".perceptron": "PerceptronClassifier",

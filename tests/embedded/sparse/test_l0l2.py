@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L0L2SVM, L1L2SVM
 from tamiz.embedded.sparse import l0l2 as module
-from tamiz.embedded.sparse.l0l2 import successive_linearisation
-from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge
+from tamiz.solvers.concave import successive_linearisation
 from tamiz.solvers.linear_program import best_intercept
+from tamiz.solvers.mixed_interior import PenalisedHinge
 from tests.calls import interrupted, interrupted_inside
 from tests.checks import assert_every_check_passes
 from tests.embedded.sparse.test_l1l2 import random_problem

@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import L1L2SVM
-from tamiz.embedded.sparse import l1l2 as solver
-from tamiz.embedded.sparse import l1l2_interior as interior
-from tamiz.embedded.sparse.l1l2_interior import PenalisedHinge, certify, constant
 from tamiz.runtime.progress import Progress
+from tamiz.solvers import mixed_hinge as solver
+from tamiz.solvers import mixed_interior as interior
 from tamiz.solvers.linear_program import best_intercept
+from tamiz.solvers.mixed_interior import PenalisedHinge, certify, constant
 from tamiz.svm import SVC
 from tests.calls import interrupted
 from tests.checks import assert_every_check_passes

@@ -15,7 +15,7 @@ from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinear
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.subset_program import SubsetProgram
 from tamiz.solvers.subset_search import SubsetResult, solve_subset_program
-from tamiz.svm.linear import LinearMachine
+from tamiz.svm.linear_machine import LinearMachine
 from tamiz.validation import Units, check_units, number_to_drop, refused, values_by_name
 
 # how a limit is described that not even the least unit keeps

@@ -62,6 +62,9 @@ class Question(NamedTuple):
     candidates: list[int]
 
 
+#: Loss and penalty of the linear machine that is answered for.
+_SQUARED_HINGE = "squared_hinge", "l2"
+
 Reply = tuple[int, int, Predicted]  # place, candidate, answers
 
 
@@ -76,7 +79,7 @@ def fast_way(
     if machine is not estimator:
         return None
     way, read = None, set()
-    if type(machine) is LinearMachine:
+    if type(machine) is LinearMachine and (machine.loss, machine.penalty) == _SQUARED_HINGE:
         way, read = _linear, {"C"}
     elif type(machine) is SVC and machine.kernel in ("linear", "rbf") and machine.max_iter < 0:
         way, read = _kernel, {"C", "gamma"}

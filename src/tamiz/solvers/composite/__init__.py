@@ -1,0 +1,1 @@
+"""Smooth losses with penalties of the weights: the problem, its certificate, and who solves it."""

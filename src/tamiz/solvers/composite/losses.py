@@ -1,0 +1,136 @@
+r"""Smooth losses of a linear function, with what a solver and a certificate ask of them.
+
+A loss is a convex function :math:`\varphi(f)` of the value ``f`` at a sample with label or target
+``y``. Minus its slope is how hard the sample pulls, :math:`u = -\varphi'(f)`. The lower bound of a
+dual point needs :math:`-\varphi^*(-u)`, which is the loss seen from its tangents:
+
+==========================  ===========================  =======================================
+loss                        :math:`\varphi(f)`           :math:`-\varphi^*(-u)`
+==========================  ===========================  =======================================
+squared                     (f − y)²                     u y − u²/4
+squared, insensitive        (\|f − y\| − ε)₊²            u y − ε\|u\| − u²/4
+squared hinge               (1 − y f)₊²                  a − a²/4 with a = y u ≥ 0
+logistic                    log(1 + exp(−y f))           −a log a − (1−a) log(1−a), 0 ≤ a ≤ 1
+==========================  ===========================  =======================================
+
+All these domains contain zero with every point, so that a dual point may be shrunk.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+
+class Loss(Protocol):
+    """What solvers ask of a loss; arrays have one entry for each sample."""
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the curvature is the same everywhere."""
+        ...
+
+    @property
+    def labels(self) -> bool:
+        """Whether y are labels ±1, and every pull has the sign of its label."""
+        ...
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The loss."""
+        ...
+
+    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Minus the derivative by ``f``."""
+        ...
+
+    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The second derivative, from one side where there are two."""
+        ...
+
+    def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """``-φ*(-u)``."""
+        ...
+
+
+class SquaredLoss(NamedTuple):
+    """``(|f - y| - epsilon)₊²``; with an epsilon of zero the squared error."""
+
+    epsilon: float = 0.0
+    labels: bool = False
+
+    @property
+    def quadratic(self) -> bool:
+        """Without a tube the curvature is constant."""
+        return self.epsilon == 0.0
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The loss."""
+        return self._beyond(y, f) ** 2
+
+    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Minus the derivative by ``f``."""
+        return 2.0 * self._beyond(y, f)
+
+    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Two outside the tube."""
+        return np.where(np.abs(y - f) >= self.epsilon, 2.0, 0.0)
+
+    def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """``-φ*(-u)``."""
+        return u * y - self.epsilon * np.abs(u) - 0.25 * u * u
+
+    def _beyond(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        error = y - f
+        if self.epsilon == 0.0:
+            return error
+        return error - np.clip(error, -self.epsilon, self.epsilon)
+
+
+class SquaredHingeLoss(NamedTuple):
+    """``(1 - y f)₊²``."""
+
+    quadratic: bool = False
+    labels: bool = True
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The loss."""
+        return np.maximum(0.0, 1.0 - y * f) ** 2
+
+    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Minus the derivative by ``f``."""
+        return 2.0 * y * np.maximum(0.0, 1.0 - y * f)
+
+    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Two short of the margin."""
+        return np.where(y * f < 1.0, 2.0, 0.0)
+
+    def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """``-φ*(-u)``."""
+        return y * u - 0.25 * u * u
+
+
+class LogisticLoss(NamedTuple):
+    """``log(1 + exp(-y f))``."""
+
+    quadratic: bool = False
+    labels: bool = True
+
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The loss."""
+        return np.logaddexp(0.0, -y * f)
+
+    def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Minus the derivative by ``f``."""
+        return y * expit(-y * f)
+
+    def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """The variance of the label."""
+        chance = expit(f)
+        return chance * (1.0 - chance)
+
+    def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """``-φ*(-u)``: the entropy of the pull."""
+        a = np.clip(y * u, 0.0, 1.0)
+        return -xlogy(a, a) - xlogy(1.0 - a, 1.0 - a)

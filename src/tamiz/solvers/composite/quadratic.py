@@ -1,0 +1,291 @@
+r"""One Newton step of a smooth loss with an ℓ1 penalty: a quadratic with thresholds.
+
+.. math::
+
+    \min_z \; \tfrac12 (z - w)' G\, (z - w) - q'(z - w)
+    + \sum_j \lambda_j |z_j| + \tfrac12 \sum_j \mu_j z_j^2
+
+``G`` holds the products of the features weighted by the curvatures of the losses, about their
+weighted means: so the intercept follows every step, and is not a variable.
+
+Two ways meet. *Coordinate descent* finds out which weights are zero: each in turn goes to its
+minimum, a soft threshold. Once the signs are known, the rest is a linear system; the *step to its
+solution* ends at the first weight that would change its sign, which becomes zero. Both only ever
+lower the objective, and the second brings all digits at once where the first would creep.
+
+With few features ``G`` is computed and the descent runs in it; with many, it works on the columns
+of the table (:func:`descend_columns`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from tamiz.runtime.compiling import njit
+from tamiz.runtime.threads import product
+
+_SWEEPS = 8  # of the descent between two linear systems
+_ROUNDS = 40
+_RIDGE = 1e-13  # of the trace, against rounding
+#: Weights of the largest system: in the first rounds, when sweeps may do, and later.
+_LARGEST_SYSTEM, _LARGEST_LATER, _LATER = 800, 2500, 10
+#: Features up to which the matrix is always computed, and beyond which it never is.
+_FEW, _MANY = 200, 3000
+_WORTH, _WORTH_SPARSE = 60.0, 12.0  # sweeps over the columns that the matrix may cost
+
+
+class Columns:
+    """The features of a working set in the forms that the step reads."""
+
+    def __init__(self, table: Any):
+        self.table = table  # (n, k): F-contiguous, or CSC
+
+    @cached_property
+    def rows(self) -> Any:
+        """The same by rows, where sparse, with sorted indices."""
+        if not sparse.issparse(self.table):
+            return self.table
+        rows = self.table.tocsr()
+        rows.sort_indices()
+        return rows
+
+    def pairs(self) -> float:
+        """How many products of two entries of a sample there are."""
+        n, k = self.table.shape
+        if not sparse.issparse(self.table):
+            return float(n) * k * k
+        counts = np.bincount(self.table.indices, minlength=n).astype(np.float64)
+        return float(counts @ counts)
+
+    def worth_a_matrix(self) -> bool:
+        """Whether ``G`` costs less than what it saves."""
+        k = self.table.shape[1]
+        if k <= _FEW or k > _MANY:
+            return k <= _FEW
+        if sparse.issparse(self.table):
+            return self.pairs() + 4.0 * k * k <= _WORTH_SPARSE * self.table.nnz
+        return k <= 8.0 * _WORTH
+
+    def squares(self, h: np.ndarray) -> np.ndarray:
+        """Sums of the squares of each feature under the weights ``h``."""
+        table = self.table
+        if sparse.issparse(table):
+            squared = sparse.csc_array((table.data**2, table.indices, table.indptr), table.shape)
+            return np.asarray(squared.T @ h)
+        return np.einsum("ij,i,ij->j", table, h, table, optimize=False)
+
+
+def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
+    """The features ``chosen``, all of them if there are as many."""
+    table = X if len(chosen) == X.shape[1] else X[:, chosen]
+    return Columns(table if sparse.issparse(X) else np.asfortranarray(table))
+
+
+def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
+    """``G``: products of the features under the weights ``h``, about their weighted means."""
+    table = columns.table
+    total = float(h.sum())
+    if sparse.issparse(table):
+        rows = columns.rows
+        G = np.zeros((table.shape[1], table.shape[1]))
+        _products(rows.data, rows.indices, rows.indptr, h, G)
+        G += np.triu(G, 1).T
+    else:
+        used = np.flatnonzero(h)
+        if len(used) < 0.7 * len(h):
+            weighted = table[used] * np.sqrt(h[used])[:, None]
+        else:
+            weighted = table * np.sqrt(h)[:, None]
+        G = product(weighted.T, weighted)
+    if total > 0:
+        means = np.asarray(table.T @ h)
+        G -= np.outer(means / total, means)
+    return G
+
+
+def minimise_quadratic(
+    G: np.ndarray, q: np.ndarray, w: np.ndarray, lam: np.ndarray, mu: np.ndarray, accuracy: float
+) -> np.ndarray:
+    """The minimum, up to a violation ``accuracy`` of the optimality conditions."""
+    z, q = w.copy(), q.copy()
+    diagonal = np.maximum(np.diag(G), 0.0) + mu
+    for turn in range(_ROUNDS):
+        worst = _descend(G, q, z, lam, mu, diagonal, _SWEEPS, accuracy)
+        if worst <= accuracy:
+            break
+        if 0 < np.count_nonzero(z) <= _largest(turn):
+            _solve_for_signs(G, q, z, lam, mu)
+    return z
+
+
+def _largest(turn: int) -> int:
+    return _LARGEST_LATER if turn >= _LATER else _LARGEST_SYSTEM
+
+
+def solve_positive(A: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    """``A^-1 right`` for a matrix that is positive definite up to rounding; None if it is not."""
+    for ridge in (0.0, _RIDGE, 1e3 * _RIDGE):
+        B = A.copy(order="F")
+        if ridge:
+            B[np.diag_indices_from(B)] += ridge * max(float(np.trace(A)), 1e-300)
+        _, found, info = lapack.dposv(B, right, lower=1, overwrite_a=1)
+        if info == 0 and np.isfinite(found).all():
+            return found
+    return None
+
+
+def _solve_for_signs(
+    G: np.ndarray, q: np.ndarray, z: np.ndarray, lam: np.ndarray, mu: np.ndarray
+) -> None:
+    """Go to the minimum with the signs of ``z``, or as far as these stay; in place."""
+    for _ in range(_ROUNDS):
+        used = np.flatnonzero(z)
+        if not len(used):
+            return
+        system = G[np.ix_(used, used)]
+        system[np.diag_indices_from(system)] += mu[used]
+        now = z[used]
+        step = solve_positive(system, q[used] - lam[used] * np.sign(now) - mu[used] * now)
+        if step is None:
+            return
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where((step * now < 0) & (lam[used] > 0), -now / step, np.inf)
+        first = int(np.argmin(room))
+        size = min(1.0, float(room[first]))
+        q -= G[:, used] @ (size * step)
+        z[used] = now + size * step
+        if size == 1.0:
+            return
+        z[used[first]] = 0.0
+
+
+def descend_columns(
+    columns: Columns,
+    h: np.ndarray,
+    q: np.ndarray,
+    w: np.ndarray,
+    penalties: tuple[np.ndarray, np.ndarray],
+    accuracy: float,
+) -> np.ndarray:
+    """The minimum by way of the columns: ``G`` is computed for the weights in use at most."""
+    table, (lam, mu) = columns.table, penalties
+    total = max(float(h.sum()), 1e-300)
+    means = np.asarray(table.T @ h) / total
+    if sparse.issparse(table):
+        parts = table.data, table.indices, table.indptr, np.zeros((0, 0))
+    else:
+        none = np.zeros(0, dtype=np.int32)
+        parts = np.zeros(0), none, none, table.T
+    curvature = np.maximum(columns.squares(h) - means * means * total, 0.0) + mu
+    z, moved = w.copy(), np.zeros(len(h))
+    for turn in range(_ROUNDS):
+        worst = _descend_table(parts, h, q, means, curvature, z, moved, penalties, accuracy)
+        if worst <= accuracy:
+            break
+        used = np.flatnonzero(z)
+        if not 0 < len(used) <= _largest(turn):
+            continue
+        some = gather_columns(table, used)
+        if not some.worth_a_matrix():
+            continue
+        pull = q[used] - np.asarray(some.table.T @ moved) + means[used] * float(moved.sum())
+        now = z[used]
+        _solve_for_signs(curvature_matrix(some, h), pull, now, lam[used], mu[used])
+        moved += h * (some.table @ (now - z[used]))
+        z[used] = now
+    return z
+
+
+@njit(cache=True, nogil=True)
+def _products(data, indices, indptr, h, G):
+    """Add the upper half of ``Σ_i h_i x_i x_i'`` to ``G``; indices are sorted."""
+    for i in range(len(h)):
+        if h[i] != 0.0:
+            for a in range(indptr[i], indptr[i + 1]):
+                scaled = h[i] * data[a]
+                row = G[indices[a]]
+                for b in range(a, indptr[i + 1]):
+                    row[indices[b]] += scaled * data[b]
+
+
+@njit(cache=True, nogil=True)
+def _descend(G, q, z, lam, mu, diagonal, sweeps, accuracy):
+    """Coordinate descent in ``G``; the violation met in the last sweep over all."""
+    k = len(z)
+    worst = 0.0
+    for sweep in range(sweeps):
+        everywhere = sweep == 0 or sweep == sweeps - 1
+        worst = 0.0
+        for j in range(k):
+            old = z[j]
+            if diagonal[j] <= 0.0 or (old == 0.0 and not everywhere):
+                continue
+            u = q[j] + (diagonal[j] - mu[j]) * old
+            if u > lam[j]:
+                new = (u - lam[j]) / diagonal[j]
+            elif u < -lam[j]:
+                new = (u + lam[j]) / diagonal[j]
+            else:
+                new = 0.0
+            change = new - old
+            if change != 0.0:
+                z[j] = new
+                for m in range(k):
+                    q[m] -= change * G[j, m]
+                worst = max(worst, abs(change) * diagonal[j])
+        if everywhere and worst <= accuracy:
+            break
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def _descend_table(parts, h, q, means, curvature, z, moved, penalties, accuracy):
+    """Coordinate descent on columns; ``moved`` is kept at ``h * X (z - w)``."""
+    data, indices, indptr, table = parts
+    lam, mu = penalties
+    dense = len(indptr) == 0
+    total, weight = 0.0, h.sum()
+    for i in range(len(h)):
+        total += moved[i]
+    worst = 0.0
+    for sweep in range(_SWEEPS):
+        everywhere = sweep == 0 or sweep == _SWEEPS - 1
+        worst = 0.0
+        for j in range(len(z)):
+            old = z[j]
+            if curvature[j] <= 0.0 or (old == 0.0 and not everywhere):
+                continue
+            slope = q[j] + means[j] * total
+            if dense:
+                column = table[j]
+                for i in range(len(column)):
+                    slope -= column[i] * moved[i]
+            else:
+                for a in range(indptr[j], indptr[j + 1]):
+                    slope -= data[a] * moved[indices[a]]
+            u = slope + (curvature[j] - mu[j]) * old
+            if u > lam[j]:
+                new = (u - lam[j]) / curvature[j]
+            elif u < -lam[j]:
+                new = (u + lam[j]) / curvature[j]
+            else:
+                new = 0.0
+            change = new - old
+            if change != 0.0:
+                z[j] = new
+                if dense:
+                    for i in range(len(column)):
+                        moved[i] += change * column[i] * h[i]
+                else:
+                    for a in range(indptr[j], indptr[j + 1]):
+                        moved[indices[a]] += change * data[a] * h[indices[a]]
+                total += change * means[j] * weight
+                worst = max(worst, abs(change) * curvature[j])
+        if everywhere and worst <= accuracy:
+            break
+    return worst

@@ -1,0 +1,401 @@
+r"""Newton steps for a smooth loss and a penalty: on a working set with ℓ1, on all weights without.
+
+**With an ℓ1 penalty** most weights are zero, so the work is done on the features that may have
+one. The dual point says which: a feature whose pull :math:`|g_j|` stays below
+:math:`\lambda_j` keeps the weight zero. The working set holds the features with weights and those
+that pull most, and doubles until the certificate over all features is small enough [1]_. On it,
+each Newton step is the quadratic of :mod:`tamiz.solvers.composite.quadratic`, followed by a
+search along the line to its minimum.
+
+**Without one** a Newton step is a linear system, in as many unknowns as there are features or
+samples, whichever is less: with more features than samples only inner products matter, and n
+coordinates represent them all. Where the system is too large, conjugate gradients solve it with
+products of the table and vectors only, and only as far as the step is worth [2]_.
+
+References
+----------
+.. [1] M. Massias, A. Gramfort, J. Salmon (2018). Celer: a fast solver for the Lasso with dual
+       extrapolation. ICML.
+.. [2] C.-J. Lin, R. C. Weng, S. S. Keerthi (2008). Trust region Newton method for large-scale
+       logistic regression. JMLR 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import one_blas_thread
+from tamiz.solvers.composite.problem import (
+    Composite,
+    CompositeResult,
+    best_shift,
+    certify,
+    dual_point,
+    lower_bound,
+    values,
+)
+from tamiz.solvers.composite.quadratic import (
+    Columns,
+    curvature_matrix,
+    descend_columns,
+    gather_columns,
+    minimise_quadratic,
+    solve_positive,
+)
+
+_FIRST = 20  # features of the first working set, at least
+_NEAR = 0.1  # fraction of the certificate over all to which a working set is solved
+_HALVINGS = 40
+_ROUNDING = 1e-14
+_STEPS = 40  # Newton steps on one working set
+#: Multiplications of one Newton system beyond which conjugate gradients take its place.
+_LARGEST_WORK = 6e8
+_LARGEST_ROTATION = 3000
+_CONJUGATE = 250  # products of one step
+_BALANCE = 1e-3  # of the tolerance: sum of the pulls, as a fraction of them
+
+
+class Machine(NamedTuple):
+    """Weights, intercept, and the values at the samples: they change together."""
+
+    w: np.ndarray
+    b: float
+    f: np.ndarray
+
+
+def minimise(
+    problem: Composite,
+    *,
+    start: tuple[np.ndarray, float] | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    progress: Progress | None = None,
+) -> CompositeResult:
+    """Minimise up to the fraction ``tol`` of the objective.
+
+    Parameters
+    ----------
+    problem : Composite
+        The problem.
+    start : (weights, intercept), optional
+        Where to begin.
+    tol : float, default=1e-6
+        Duality gap that is accepted, relative to the objective.
+    max_iter : int, default=1000
+        Limit on Newton steps.
+    progress : Progress, optional
+        Where progress is shown.
+
+    Returns
+    -------
+    result : CompositeResult
+        After Ctrl-C, what was reached, with its certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.solvers.composite.losses import SquaredLoss
+    >>> from tamiz.solvers.composite.problem import Composite
+    >>> from tamiz.solvers.composite.solve import minimise
+    >>> X = np.array([[1.0, 0.5], [2.0, 0.1], [-1.0, 0.4], [-2.0, 0.6]])
+    >>> y = np.array([2.0, 4.0, -2.0, -4.0])
+    >>> found = minimise(Composite(X, y, np.ones(4), SquaredLoss(), np.ones(2), np.zeros(2)))
+    >>> found.w.round(3).tolist(), found.status
+    ([1.95, 0.0], 'converged')
+    """
+    progress = progress or Progress("linear machine")
+    p = problem.X.shape[1]
+    w, b = (np.zeros(p), 0.0) if start is None else (start[0].copy(), float(start[1]))
+    machine = _with_best_intercept(problem, Machine(w, b, values(problem.X, w) + b))
+    search = _search_columns if problem.lam.any() else _search_all
+    with one_blas_thread():  # many small products and factorisations
+        return search(problem, machine, tol, max_iter, progress)
+
+
+def _with_best_intercept(problem: Composite, machine: Machine) -> Machine:
+    shift = best_shift(problem, machine.f)
+    return machine._replace(b=machine.b + shift, f=machine.f + shift)
+
+
+# -------------------------------------------------------------------------------- with thresholds
+
+
+def _search_columns(
+    problem: Composite, machine: Machine, tol: float, max_iter: int, progress: Progress
+) -> CompositeResult:
+    """Working sets that grow until the certificate over all features is small."""
+    X, lam = problem.X, problem.lam
+    p = X.shape[1]
+    best, lowest, steps, status = None, -np.inf, 0, "max_iter"
+    size = 0
+    stalled = 0
+    try:
+        while True:
+            found = certify(problem, *machine, steps, "max_iter")
+            lowest = max(lowest, found.dual_objective)
+            found = found._replace(dual_objective=lowest)
+            stalled = stalled + 1 if best is not None and found.gap > 0.9 * best.gap else 0
+            if best is None or found.objective <= best.objective:
+                best = found
+            best = best._replace(dual_objective=lowest)
+            progress.update(f"step {steps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
+            if best.within(tol) or best.objective <= 0.0:
+                status = "converged"
+                break
+            if steps >= max_iter:
+                break
+            if stalled >= 4 and size == p:
+                status = "stalled"
+                break
+            used = machine.w != 0
+            with np.errstate(divide="ignore"):
+                nearness = np.where(lam > 0, np.abs(found.g) / lam, np.inf)
+            nearness[used] = np.inf
+            pulling = int(np.count_nonzero(nearness > 1.0))
+            size = min(p, max(_FIRST, 2 * int(used.sum()), min(pulling, 10 * _FIRST), size))
+            if stalled:
+                size = min(p, 2 * size)
+            if 1.3 * size > p:
+                chosen, size = np.arange(p), p
+            else:
+                chosen = np.sort(np.argpartition(-nearness, size - 1)[:size])
+            goal = max(_NEAR * found.gap, 0.3 * tol * found.objective)
+            machine, done, whole = _on_working_set(
+                problem, chosen, machine, goal, max_iter - steps, tol
+            )
+            steps += max(done, 1)
+            if not whole:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        status = "interrupted"
+        if best is None:
+            raise
+        last = certify(problem, *machine, steps, status)
+        if last.objective <= best.objective:
+            best = last._replace(dual_objective=max(lowest, last.dual_objective))
+    return best._replace(iterations=steps, status=status)
+
+
+def _on_working_set(
+    problem: Composite, chosen: np.ndarray, machine: Machine, goal: float, most: int, tol: float
+) -> tuple[Machine, int, bool]:
+    """Newton steps on the features ``chosen`` until their own certificate is below ``goal``.
+
+    Returns where they ended, how many there were, and whether no Ctrl-C came between.
+    """
+    columns = gather_columns(problem.X, chosen)
+    part = problem._replace(X=columns.table, lam=problem.lam[chosen], mu=problem.mu[chosen])
+    local = machine._replace(w=machine.w[chosen])
+    matrix = columns.worth_a_matrix()
+    G, done, lowest, whole = None, 0, -np.inf, True
+    try:
+        for done in range(min(_STEPS, most) + 1):
+            theta = dual_point(part, local.f)
+            q = np.asarray(columns.table.T @ theta)
+            value = part.losses(local.f) + part.penalty(local.w)
+            lowest = max(lowest, lower_bound(part, theta, q))
+            if value - lowest <= goal or done == min(_STEPS, most):
+                break
+            h = part.c * part.loss.curvature(part.y, local.f)
+            accuracy = 0.03 * _violation(part, local.w, q)
+            if matrix:
+                if G is None or not part.loss.quadratic:
+                    G = curvature_matrix(columns, h)
+                z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
+            else:
+                z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
+            moved = _along(part, local, z - local.w, theta, q, h, value, tol)
+            if moved is None:
+                break
+            local = moved
+    except KeyboardInterrupt:
+        whole = False
+    w = np.zeros(len(machine.w))
+    w[chosen] = local.w
+    return machine._replace(w=w, b=local.b, f=local.f), done, whole
+
+
+def _violation(part: Composite, w: np.ndarray, q: np.ndarray) -> float:
+    """The largest violation of the optimality conditions."""
+    slope = q - part.mu * w
+    inside = np.maximum(np.abs(slope) - part.lam, 0.0)
+    return float(np.max(np.where(w != 0, np.abs(slope - part.lam * np.sign(w)), inside)))
+
+
+def _along(
+    part: Composite,
+    machine: Machine,
+    d: np.ndarray,
+    theta: np.ndarray,
+    q: np.ndarray,
+    h: np.ndarray,
+    value: float,
+    tol: float,
+) -> Machine | None:
+    """The first of 1, 1/2, 1/4, ... along a step that lowers the objective enough, or None."""
+    df = values(part.X, d)
+    total = float(h.sum())
+    db = -float(h @ df) / total if total > 0 else 0.0
+    df = df + db
+    promised = part.penalty(machine.w + d) - part.penalty(machine.w) - float(q @ d)
+    if not promised < _ROUNDING * value:
+        return None
+    promised = min(promised, 0.0)
+    size = 1.0
+    for _ in range(_HALVINGS):
+        trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
+        shift = best_shift(part, trial.f, max(1e-15, _BALANCE * tol))
+        trial = trial._replace(b=trial.b + shift, f=trial.f + shift)
+        # near the end the steps gain less than rounding shows, and still mend the dual point
+        rounding = _ROUNDING * value if size == 1.0 else 0.0
+        reached = part.losses(trial.f) + part.penalty(trial.w)
+        if reached <= value + 1e-4 * size * promised + rounding:
+            return trial
+        size *= 0.5
+    return None
+
+
+# ----------------------------------------------------------------------------- without thresholds
+
+
+def _search_all(
+    problem: Composite, machine: Machine, tol: float, max_iter: int, progress: Progress
+) -> CompositeResult:
+    """Newton's method for losses with a quadratic penalty."""
+    n, p = problem.X.shape
+    if p > n and n <= _LARGEST_ROTATION and (problem.mu > 0).all():
+        return _rotated(problem, machine, tol, max_iter, progress)
+    columns = gather_columns(problem.X, np.arange(p))
+    work = (8.0 if sparse.issparse(problem.X) else 1.0) * columns.pairs()
+    direct = work + p**3 / 3.0 <= _LARGEST_WORK
+    step = _system_step if direct else _conjugate_step
+    G: dict[str, np.ndarray] = {}
+    best, lowest, steps, status = None, -np.inf, 0, "max_iter"
+    try:
+        while True:
+            found = certify(problem, *machine, steps, "max_iter")
+            lowest = max(lowest, found.dual_objective)
+            best = found._replace(dual_objective=lowest)
+            progress.update(f"step {steps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
+            if best.within(tol) or best.objective <= 0.0:
+                status = "converged"
+                break
+            if steps >= max_iter:
+                break
+            theta = dual_point(problem, machine.f)
+            h = problem.c * problem.loss.curvature(problem.y, machine.f)
+            d = step(problem, columns, machine, found.g, h, G)
+            moved = _along(problem, machine, d, theta, found.g, h, found.objective, tol)
+            if moved is None:
+                status = "stalled"
+                break
+            machine, steps = moved, steps + 1
+    except KeyboardInterrupt:
+        status = "interrupted"
+        if best is None:
+            raise
+    return best._replace(iterations=steps, status=status)
+
+
+def _system_step(
+    problem: Composite,
+    columns: Columns,
+    machine: Machine,
+    g: np.ndarray,
+    h: np.ndarray,
+    kept: dict[str, np.ndarray],
+) -> np.ndarray:
+    """The Newton step, by its linear system."""
+    if "G" not in kept or not problem.loss.quadratic:
+        G = curvature_matrix(columns, h)
+        G[np.diag_indices_from(G)] += problem.mu
+        kept["G"] = G
+    step = solve_positive(kept["G"], g - problem.mu * machine.w)
+    return np.zeros(len(g)) if step is None else step
+
+
+def _conjugate_step(
+    problem: Composite,
+    columns: Columns,
+    machine: Machine,
+    g: np.ndarray,
+    h: np.ndarray,
+    kept: dict[str, np.ndarray],
+) -> np.ndarray:
+    """The Newton step by conjugate gradients, as far as it is worth."""
+    table, mu = columns.table, problem.mu
+    rows = columns.rows
+    total = max(float(h.sum()), 1e-300)
+    sums = np.asarray(table.T @ h)
+    if "squares" not in kept or not problem.loss.quadratic:
+        kept["squares"] = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + mu
+    scale = np.where(kept["squares"] > 0, kept["squares"], 1.0)
+
+    def times(v: np.ndarray) -> np.ndarray:
+        hv = h * (rows @ v)
+        return np.asarray(table.T @ hv) - sums * (float(hv.sum()) / total) + mu * v
+
+    right = g - mu * machine.w
+    accuracy = 0.001 if problem.loss.quadratic else 0.1
+    return conjugate_gradients(times, right, scale, accuracy, _CONJUGATE)
+
+
+def conjugate_gradients(
+    times: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    scale: np.ndarray,
+    accuracy: float,
+    most: int,
+) -> np.ndarray:
+    """Solve ``A x = right`` until the residual is a fraction ``accuracy`` of what it was.
+
+    ``times(v)`` is ``A v`` for a positive definite ``A``, whose diagonal is about ``scale``.
+    """
+    x, r = np.zeros(len(right)), right.copy()
+    z = r / scale
+    d, product = z.copy(), float(r @ z)
+    goal = accuracy**2 * product
+    for _ in range(most):
+        if product <= goal or product <= 0.0:
+            break
+        Ad = times(d)
+        bend = float(d @ Ad)
+        if bend <= 0.0:
+            break
+        size = product / bend
+        x += size * d
+        r -= size * Ad
+        z = r / scale
+        product, before = float(r @ z), product
+        d = z + (product / before) * d
+    return x
+
+
+def _rotated(
+    problem: Composite, machine: Machine, tol: float, max_iter: int, progress: Progress
+) -> CompositeResult:
+    """More features than samples: n coordinates have the same inner products."""
+    X, root = problem.X, np.sqrt(problem.mu)
+    scaled = X @ sparse.diags_array(1.0 / root) if sparse.issparse(X) else X / root
+    gram = scaled @ scaled.T
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    vectors_values = linalg.eigh(gram)
+    sizes, vectors = vectors_values
+    kept = sizes > 1e-13 * max(float(sizes[-1]), 1e-300)
+    sizes, vectors = np.sqrt(sizes[kept]), vectors[:, kept]
+    table = np.asfortranarray(vectors * sizes)
+    ones = np.ones(len(sizes))
+    part = problem._replace(X=table, lam=np.zeros(len(ones)), mu=ones)
+    begin = vectors.T @ (scaled @ (root * machine.w)) / sizes
+    start = _with_best_intercept(part, Machine(begin, machine.b, table @ begin + machine.b))
+    if len(ones) == 0:
+        return certify(problem, np.zeros(X.shape[1]), start.b, start.f, 0, "converged")
+    found = _search_all(part, start, tol, max_iter, progress)
+    w = np.asarray(scaled.T @ (vectors @ (found.w / sizes))) / root
+    g = np.asarray(X.T @ (vectors @ (found.g / sizes)))
+    return found._replace(w=w, g=g)

@@ -1,0 +1,367 @@
+r"""Hinge losses with an ℓ2 and an ℓ1 penalty: which method solves the problem.
+
+A Newton step of the interior point costs ``n p min(n, p)`` for its matrix, or as
+much of it as the table has entries, and ``min(n, p)**3 / 3`` for its factors, dense whatever the
+table is. Where that is too much, coordinate descent on the dual goes first, followed by the
+interior point only where it does not converge. A sweep of the descent costs no more than the
+entries of the table, so that sparse tables begin with it much earlier. With many more features than
+samples most weights are zero, so the interior point works on the features that may count, and the
+certificate over all features says which were missed.
+
+**Coordinate descent on the dual**, for large tables. Where both n and p are in the thousands, the
+systems of :mod:`tamiz.solvers.mixed_interior` cost too much. Without the equality ``sum(c) =
+0`` the dual could be descended one sample at a time, at the cost of that sample's non-zero entries:
+``X'c`` is kept up to date, and since the threshold never lengthens a change, ``||x_i||^2`` bounds
+the curvature. The equality goes into the objective by the method of multipliers,
+
+.. math::
+
+    \min_{0 \le \alpha \le C} \; \tfrac12 \lVert S_\nu(X'c)\rVert^2 - \sum_i \alpha_i
+    + \beta \sum_i c_i + \tfrac{\sigma}{2} \Bigl(\sum_i c_i\Bigr)^2,
+    \qquad \beta \leftarrow \beta + \sigma \sum_i c_i ,
+
+and ``beta`` tends to the intercept. Samples that sit at a bound with a gradient that holds them
+there are left out for a while.
+
+References
+----------
+.. [1] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan (2008). A dual coordinate
+       descent method for large-scale linear SVM. ICML.
+.. [2] M. R. Hestenes (1969). Multiplier and gradient methods. JOTA 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tamiz.runtime.compiling import njit
+from tamiz.runtime.progress import Progress
+from tamiz.runtime.threads import one_blas_thread
+from tamiz.solvers.linear_program import best_intercept
+from tamiz.solvers.mixed_interior import (
+    Certified,
+    Estimate,
+    PenalisedHinge,
+    certify,
+    constant,
+    interior,
+    polish,
+)
+
+#: Multiplications of one Newton step beyond which coordinate descent goes first.
+_MAX_NEWTON_WORK = 2e9
+_MAX_NEWTON_WORK_SPARSE = 3e7
+#: The largest system that is factorised at all.
+_LARGEST_SYSTEM = 8000
+#: The interior point converges so fast that a sharper tolerance costs a few steps only.
+_SHARP = 1e-9
+#: With this many times more features than samples most weights will be zero: the ratio with a
+#: starting point, and without one.
+_MANY, _VERY_MANY = 4, 60
+_NEAR = 0.7  # fraction of the threshold: features above it may pass the threshold next time
+_FIRST_SWEEPS = 2000
+_ROUNDING = 1e-13
+
+
+def solve_penalised(
+    problem: PenalisedHinge,
+    *,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None = None,
+) -> Certified:
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
+    X, y, C, _ = problem
+    counted = C > 0
+    if not counted.all():  # a class of weight zero
+        return _without_free_samples(problem, counted, tol, max_iter, progress, start)
+    idle = 2.0 * min(float(C[y > 0].sum()), float(C[y < 0].sum()))  # the losses without weights
+    if idle == 0.0:  # one class
+        w = np.zeros(X.shape[1])
+        return Certified(np.zeros(len(y)), w, float(y[0]), w, 0.0, 0.0)
+    if X.shape[1]:
+        found = _minimise(problem, tol, max_iter, progress, start)
+    else:
+        found = certify(problem, C)
+    if found.objective >= idle * (1.0 - _ROUNDING):  # weights that gain nothing are rounding
+        nothing = np.zeros(X.shape[1])
+        gap = max(0.0, found.gap + idle - found.objective)
+        intercept = best_intercept(np.zeros(len(y)), y, C)
+        found = found._replace(w=nothing, intercept=intercept, objective=idle, gap=gap)
+    return found
+
+
+def original(found: Certified, X: Any, means: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights and intercept for the features as they were before :func:`centred`."""
+    coef = np.where(constant(X), 0.0, found.w) + 0.0  # constant: nothing but rounding
+    return coef, float(found.intercept - means @ coef)
+
+
+def _minimise(
+    problem: PenalisedHinge,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None,
+) -> Certified:
+    """Choose the method; every sample has a penalty and both classes are there."""
+    X = problem.X
+    n, p = X.shape
+    size = float(min(n, p))
+    work = n * p * size * _filled(X) + size**3 / 3.0
+    most = _MAX_NEWTON_WORK_SPARSE if sparse.issparse(X) else _MAX_NEWTON_WORK
+    if work <= most and size <= _LARGEST_SYSTEM:
+        with one_blas_thread():  # BLAS threads would busy-wait between the calls
+            return _solve_interior(problem, tol, max_iter, progress, start)
+    systems = size <= _LARGEST_SYSTEM
+    sweeps = min(max_iter, _FIRST_SWEEPS) if systems else max_iter
+    best = descend(problem, tol, sweeps, progress, start)
+    if best.status != "max_iter" or not systems or max_iter <= _FIRST_SWEEPS:
+        return best
+    found = _solve_interior(problem, tol, max_iter - best.n_iter, progress, best.c)
+    if found.gap > best.gap:  # interrupted early
+        found = best._replace(status=found.status)
+    return found._replace(n_iter=found.n_iter + best.n_iter)
+
+
+def _filled(X: object) -> float:
+    """Fraction of a matrix product that has to be computed."""
+    return min(1.0, 10.0 * X.nnz / np.prod(X.shape)) if sparse.issparse(X) else 1.0  # type: ignore[attr-defined]
+
+
+def _without_free_samples(
+    problem: PenalisedHinge,
+    counted: np.ndarray,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None,
+) -> Certified:
+    """Solve without the samples whose penalty is zero."""
+    kept = np.flatnonzero(counted)
+    part = problem._replace(X=problem.X[kept], y=problem.y[kept], C=problem.C[kept])
+    found = solve_penalised(
+        part,
+        tol=tol,
+        max_iter=max_iter,
+        progress=progress,
+        start=None if start is None else start[kept],
+    )
+    c = np.zeros(len(problem.y))
+    c[kept] = found.c
+    return found._replace(c=c)
+
+
+def _solve_interior(
+    problem: PenalisedHinge,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: np.ndarray | None,
+) -> Certified:
+    sharp = min(_SHARP, 1e-3 * tol)
+    n, p = problem.X.shape
+    many = _VERY_MANY if start is None else _MANY
+    if not problem.nu.any() and p > 2 * n:
+        return _solve_rotated(problem, tol, max_iter, progress)
+    chosen = _candidates(problem, start) if p > max(many * n, 200) else None
+    steps = 0
+    best: Certified | None = None
+    while True:
+        if chosen is not None and 2 * len(chosen) > p:
+            chosen = None
+        part = problem if chosen is None else _columns(problem, chosen)
+        estimate = interior(part, sharp, max_iter - steps, progress)
+        if chosen is not None:
+            w = np.zeros(p)
+            w[chosen] = estimate.w
+            estimate = estimate._replace(w=w)
+        steps += estimate.n_iter
+        found = certify(problem, estimate.alpha, estimate.w)
+        found, estimate = _polished(problem, estimate, found)
+        if best is None or found.gap < best.gap:
+            best = found
+        missed = np.abs(found.correlation) > problem.nu
+        if chosen is not None:
+            missed[chosen] = False
+        if (
+            chosen is None
+            or best.within(sharp)
+            or not missed.any()
+            or estimate.status != "converged"
+        ):
+            break
+        chosen = np.sort(np.append(chosen, np.flatnonzero(missed)))
+    return best._replace(n_iter=steps, status=_judged(estimate.status, best, tol))
+
+
+def _solve_rotated(
+    problem: PenalisedHinge, tol: float, max_iter: int, progress: Progress
+) -> Certified:
+    """Without thresholds only inner products matter, and n coordinates represent them all."""
+    X = problem.X
+    gram = X @ X.T
+    values, vectors = np.linalg.eigh(gram.toarray() if sparse.issparse(gram) else gram)
+    rotated = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    part = problem._replace(X=rotated, nu=np.zeros(rotated.shape[1]))
+    estimate = interior(part, min(_SHARP, 1e-3 * tol), max_iter, progress)
+    found = certify(part, estimate.alpha, estimate.w)
+    found, estimate = _polished(part, estimate, found)
+    found = certify(problem, problem.y * found.c)
+    return found._replace(n_iter=estimate.n_iter, status=_judged(estimate.status, found, tol))
+
+
+def _polished(
+    problem: PenalisedHinge, estimate: Estimate, found: Certified
+) -> tuple[Certified, Estimate]:
+    """Refine the solution to rounding level, unless interrupted."""
+    try:
+        if estimate.status != "interrupted":
+            found = polish(problem, estimate, found)
+    except KeyboardInterrupt:
+        estimate = estimate._replace(status="interrupted")
+    return found, estimate
+
+
+def _judged(status: str, found: Certified, tol: float) -> str:
+    """The status of an iteration, corrected by the certificate."""
+    if status == "interrupted" or not found.within(tol):
+        return "stalled" if status == "converged" else status
+    return "converged"
+
+
+def _candidates(problem: PenalisedHinge, start: np.ndarray | None) -> np.ndarray:
+    """Features that may count: those near their threshold, or the most correlated ones."""
+    X, y, C, nu = problem
+    least = max(2 * len(y), 100)
+    known = start is not None and bool(start.any())
+    if known:
+        pull = np.abs(X.T @ start)
+    else:
+        positive = y > 0
+        pull = np.abs(X.T @ np.where(positive, C / C[positive].sum(), -C / C[~positive].sum()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nearness = np.where(nu > 0, pull / nu, np.inf)
+    wanted = int(np.count_nonzero(nearness > _NEAR)) if known else 0
+    number = min(len(nu), max(wanted, least, int(np.count_nonzero(nu == 0))))
+    return np.sort(np.argpartition(-nearness, number - 1)[:number])
+
+
+def _columns(problem: PenalisedHinge, chosen: np.ndarray) -> PenalisedHinge:
+    X = problem.X[:, chosen]
+    if not sparse.issparse(X):
+        X = np.ascontiguousarray(X)
+    return problem._replace(X=X, nu=problem.nu[chosen])
+
+
+_SWEEPS = 10  # between two updates of the multiplier
+_LOOKS = 2  # updates of the multiplier between two certificates, growing
+
+
+def descend(
+    problem: PenalisedHinge,
+    tol: float,
+    max_sweeps: int,
+    progress: Progress,
+    start: np.ndarray | None = None,
+) -> Certified:
+    """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point ``c``."""
+    X, y, C, nu = problem
+    rows, costs = _rows(X), (y, C, nu)
+    squares = np.asarray(
+        X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
+    ).ravel()
+    # the pull of the equality: strong enough to be met, weak enough not to couple all samples
+    sigma = max(float(squares.mean()), 1e-300) * 0.1
+    alpha = np.zeros(len(y)) if start is None else y * start
+    u = X.T @ (y * alpha)
+    best = certify(problem, alpha)
+    beta = best.intercept
+    rng = np.random.default_rng(0)
+    sweeps, looks, status = 0, _LOOKS, "max_iter"
+    try:
+        while sweeps < max_sweeps:
+            last = min(max_sweeps, sweeps + looks * _SWEEPS)
+            while sweeps < last:
+                active = np.arange(len(y))
+                for sweep in range(min(_SWEEPS, last - sweeps)):
+                    rng.shuffle(active)
+                    excess, kept = _sweep(rows, costs, squares, alpha, u, beta, sigma, active)
+                    active = active[:kept] if sweep else active
+                    sweeps += 1
+                beta += sigma * excess
+            progress.update(f"sweep {sweeps}, duality gap {best.gap:.3g} of {best.objective:.4g}")
+            u = X.T @ (y * alpha)  # recomputed, since rounding errors accumulate
+            found = certify(problem, alpha)
+            if found.gap < best.gap:
+                best = found
+            if best.within(tol):
+                status = "converged"
+                break
+            looks = min(2 * looks, 16)
+    except KeyboardInterrupt:
+        status = "interrupted"
+    return best._replace(n_iter=sweeps, status=status)
+
+
+def _rows(X: Any) -> tuple[bool, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What the compiled sweep reads: the dense table, or the three arrays of the sparse one."""
+    none = np.zeros(0, dtype=np.int32)
+    if sparse.issparse(X):
+        return False, np.zeros((0, 0)), X.data, X.indices, X.indptr
+    return True, X, np.zeros(0), none, none
+
+
+@njit(cache=True, nogil=True)
+def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[no-untyped-def]
+    """Go once over the samples ``order``; ``alpha`` and ``u`` change in place.
+
+    Samples that do not move are taken to the end of ``order``. Returns the sum of ``c`` and the
+    number of samples that moved.
+    """
+    dense, table, data, indices, indptr = rows
+    y, C, nu = costs
+    excess = 0.0
+    for i in range(len(y)):
+        excess += y[i] * alpha[i]
+    kept, position = len(order), 0
+    while position < kept:
+        i = order[position]
+        output = 0.0
+        if dense:
+            row = table[i]
+            for j in range(len(row)):
+                output += row[j] * _threshold(u[j], nu[j])
+        else:
+            for k in range(indptr[i], indptr[i + 1]):
+                j = indices[k]
+                output += data[k] * _threshold(u[j], nu[j])
+        slope = y[i] * (output + beta + sigma * excess) - 1.0
+        old = alpha[i]
+        new = min(max(old - slope / (squares[i] + sigma), 0.0), C[i])
+        change = new - old
+        if change != 0.0:
+            alpha[i] = new
+            step = y[i] * change
+            excess += step
+            if dense:
+                row = table[i]
+                for j in range(len(row)):
+                    u[j] += step * row[j]
+            else:
+                for k in range(indptr[i], indptr[i + 1]):
+                    u[indices[k]] += step * data[k]
+            position += 1
+        else:
+            kept -= 1
+            order[position], order[kept] = order[kept], order[position]
+    return excess, kept
+
+
+@njit(cache=True, nogil=True)
+def _threshold(u, nu):  # type: ignore[no-untyped-def]
+    return u - min(max(u, -nu), nu)

@@ -1,0 +1,425 @@
+"""Every loss with every penalty: naive oracles, certificates, peers, paths, bad input, Ctrl-C."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import tamiz
+import tests.naive.linear_machines as naive
+from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM
+from tamiz.solvers.composite import quadratic
+from tamiz.solvers.composite import solve as newton
+from tamiz.svm import SVC, LinearMachine, LinearMachineRegressor
+from tests.calls import interrupted, watched
+
+LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "tube"]
+CONVEX = {"l2": 0.0, "l1": 1.0, "l1l2": 0.4}
+COUNTING = {"l0": 1.0, "l0l2": 0.4}
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+every_convex = pytest.mark.parametrize("penalty", CONVEX)
+
+
+def machine(loss, penalty, C=0.5, **params):
+    params = {"penalty": penalty, "l1_ratio": 0.4, "tol": 1e-9, **params}
+    if loss == "tube":
+        return LinearMachineRegressor(
+            C, loss="squared_epsilon_insensitive", epsilon=naive.EPSILON, **params
+        )
+    return LinearMachine(C, loss=loss, **params)
+
+
+def drawn(loss, n=30, p=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + rng.normal(size=p)
+    value = X[:, 0] - 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
+    return X, (value if loss == "tube" else np.where(value > np.median(value) - 0.3, 1.0, -1.0))
+
+
+def weights_of(fitted):
+    return np.ravel(fitted.coef_), float(np.ravel(fitted.intercept_)[0])
+
+
+@pytest.fixture(scope="module")
+def wdbc():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+# ----------------------------------------------------------------------------- oracle, certificate
+
+
+@every_loss
+@every_convex
+@pytest.mark.parametrize("shape", [(30, 5), (12, 20)])
+def test_minimum_is_that_of_the_oracle_and_certified(loss, penalty, shape):
+    X, y = drawn(loss, *shape)
+    c, rho = np.linspace(0.5, 1.5, len(y)), CONVEX[penalty]
+    fitted = machine(loss, penalty).fit(X, y, sample_weight=c)
+    w, b = weights_of(fitted)
+    problem = (X, y, 0.5 * c, np.full(X.shape[1], rho), 1.0 - rho)
+    assert fitted.objective_ == pytest.approx(naive.objective(loss, *problem, w, b), rel=1e-9)
+    least = naive.objective(loss, *problem, *naive.minimum(loss, *problem))
+    assert fitted.objective_ <= least * (1 + 1e-8)
+    assert fitted.dual_objective_ <= least * (1 + 1e-8)
+    assert least <= fitted.objective_ * (1 + 1e-5)  # the oracle is a minimum, too
+    assert 0 <= fitted.duality_gap_ <= 1e-9 * fitted.objective_
+    assert fitted.duality_gap_ == pytest.approx(
+        fitted.objective_ - fitted.dual_objective_, abs=1e-12 * fitted.objective_
+    )
+    assert fitted.status_ == "converged" and fitted.stationarity_ is None
+
+
+@pytest.mark.parametrize("loss", LOSSES[1:])
+@pytest.mark.parametrize("penalty", ["l1", "l1l2"])
+def test_weights_satisfy_the_optimality_conditions(loss, penalty):
+    X, y = drawn(loss, 40, 30, seed=1)
+    fitted, rho = machine(loss, penalty, tol=1e-12).fit(X, y), CONVEX[penalty]
+    w, b = weights_of(fitted)
+    pull = -0.5 * naive.slope(loss, y, X @ w + b)
+    g = X.T @ pull - (1 - rho) * w
+    used = w != 0
+    assert 0 < used.sum() < 30
+    np.testing.assert_allclose(g[used], rho * np.sign(w[used]), atol=1e-5)
+    assert np.abs(g[~used]).max() <= rho * (1 + 1e-6)
+    assert abs(pull.sum()) <= 1e-6 * np.abs(pull).sum()
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared", "logistic"])
+def test_large_working_sets_descend_on_columns(loss):
+    """More features in play than a matrix is worth: dense and sparse agree, and are certified."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 700)) * (rng.random((60, 700)) < 0.5)
+    y = np.where(X[:, :30].sum(axis=1) + rng.normal(size=60) > 0, 1.0, -1.0)
+    with watched(newton, "descend_columns") as calls:
+        dense = machine(loss, "l1l2", l1_ratio=0.1, C=0.3).fit(X, y)
+        thin = machine(loss, "l1l2", l1_ratio=0.1, C=0.3).fit(sparse.csr_array(X), y)
+    assert calls
+    assert dense.duality_gap_ <= 1e-9 * dense.objective_
+    np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])
+def test_systems_that_are_too_large_are_solved_by_conjugate_gradients(loss):
+    X, y = drawn(loss, 1000, 300, seed=2)
+    X[:, 3] *= 30.0
+    exact = machine(loss, "l2", C=0.01).fit(X, y)
+    with watched(newton, "_conjugate_step") as calls:
+        found = machine(loss, "l2", C=0.01).fit(sparse.csr_array(X), y)
+    assert calls
+    np.testing.assert_allclose(found.coef_, exact.coef_, atol=1e-4)
+    assert found.duality_gap_ <= 1e-9 * found.objective_
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", COUNTING)
+def test_counting_penalties_end_where_no_tangent_leads_further(loss, penalty):
+    X, y = drawn(loss, 30, 6, seed=3)
+    fitted, rho = machine(loss, penalty, C=2.0, tol=1e-8).fit(X, y), COUNTING[penalty]
+    w, b = weights_of(fitted)
+    c, ridge = np.full(len(y), 2.0), 0.5 * (1 - rho) * float(w @ w)
+    value = naive.losses(loss, X, y, c, w, b) + ridge + rho * naive.counted(w, 5.0)
+    assert fitted.objective_ == pytest.approx(value, rel=1e-5)
+    slopes = rho * 5.0 * np.maximum(np.exp(-5.0 * np.abs(w)), 1e-6)
+    tangent = (X, y, c, slopes, 1 - rho)
+    here = naive.objective(loss, *tangent, w, b)
+    least = naive.objective(loss, *tangent, *naive.minimum(loss, *tangent))
+    assert here - least <= fitted.stationarity_ + 1e-6 * here
+    assert 0 <= fitted.stationarity_ <= 1e-4 * fitted.objective_
+    assert fitted.duality_gap_ is None and fitted.dual_objective_ is None
+
+
+def test_stationarity_is_what_a_run_that_ends_early_leaves():
+    X, y = drawn("logistic", 30, 6, seed=3)
+    fitted = machine("logistic", "l0", C=2.0, tol=0.3).fit(X, y)
+    w, b = weights_of(fitted)
+    slopes = 5.0 * np.maximum(np.exp(-5.0 * np.abs(w)), 1e-6)
+    tangent = (X, y, np.full(len(y), 2.0), slopes, 0.0)
+    here = naive.objective("logistic", *tangent, w, b)
+    least = naive.objective("logistic", *tangent, *naive.minimum("logistic", *tangent))
+    assert 1e-4 * here < here - least <= fitted.stationarity_ * (1 + 1e-9)
+
+
+def test_rescaling_is_the_iteration_of_its_formula():
+    X, y = drawn("squared", 40, 6, seed=4)
+    X = X - X.mean(axis=0)
+    fitted = LinearMachine(0.5, loss="squared", penalty="arom", tol=1e-10).fit(X, y)
+    expected = naive.rescaled_ridge(X, y, 0.5, 60)
+    np.testing.assert_allclose(fitted.coef_[0], expected, atol=2e-3 * np.abs(expected).max())
+    assert (fitted.coef_[0] == 0).any() and fitted.stationarity_ <= 1e-3
+
+
+# ------------------------------------------------------------------------------------- neighbours
+
+
+def test_cells_of_the_hinge_are_the_sparse_machines(wdbc):
+    X, y = wdbc
+    ours = LinearMachine(0.1, loss="hinge", penalty="l1").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, L1SVM(C=0.1).fit(X, y).coef_, atol=1e-7)
+    nu = 2.0
+    rho = nu / (1 + nu)
+    mixed = {"loss": "hinge", "l1_ratio": rho, "C": 0.1 / (1 + nu), "tol": 1e-6}
+    ours = LinearMachine(penalty="l1l2", **mixed).fit(X, y)
+    theirs = L1L2SVM(C=0.1, nu=nu).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert ours.objective_ == pytest.approx(theirs.objective_ / (1 + nu))
+    ours = LinearMachine(penalty="l0l2", **mixed).fit(X, y)
+    theirs = L0L2SVM(C=0.1, nu=nu, start="zero", tol=1e-6).fit(X, y)
+    assert ours.objective_ == pytest.approx(theirs.objective_ / (1 + nu), rel=0.03)
+    ours = LinearMachine(0.1, loss="hinge", penalty="arom").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, AROM(C=0.1).fit(X, y).coef_, atol=1e-3)
+    ours = LinearMachine(0.1, loss="hinge", penalty="l0").fit(X, y)
+    assert ours.objective_ == pytest.approx(FSV(C=0.1).fit(X, y).objective_, rel=0.03)
+    ours = LinearMachine(0.1, loss="hinge", penalty="l2").fit(X, y)
+    theirs = SVC(kernel="linear", C=0.1, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_logistic_cells_are_those_of_scikit_learn(wdbc):
+    X, y = wdbc
+    for penalty, params in {
+        "l2": {},
+        "l1": {"penalty": "l1", "solver": "saga"},
+        "l1l2": {"penalty": "elasticnet", "solver": "saga", "l1_ratio": 0.4},
+    }.items():
+        ours = machine("logistic", penalty, C=0.05).fit(X, y)
+        theirs = LogisticRegression(C=0.05, tol=1e-7, max_iter=20_000, **params).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-4)
+        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-4)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-3)
+
+
+def test_squared_hinge_with_l1_is_that_of_liblinear(wdbc):
+    X, y = wdbc
+    ours = machine("squared_hinge", "l1", C=0.02).fit(X, y)
+    theirs = LinearSVC(
+        penalty="l1", dual=False, C=0.02, tol=1e-7, intercept_scaling=300.0, max_iter=100_000
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+
+
+def test_regressions_are_those_of_scikit_learn():
+    X, y = load_diabetes(return_X_y=True)
+    X, n, C = StandardScaler().fit_transform(X) + 3.0, len(y), 0.0005
+    for penalty, theirs in {
+        "l1": Lasso(alpha=1 / (2 * n * C), tol=1e-8),
+        "l1l2": ElasticNet(alpha=1 / (2 * n * C), l1_ratio=0.4, tol=1e-8),
+        "l2": Ridge(alpha=1 / (2 * C)),
+    }.items():
+        ours = LinearMachineRegressor(C, penalty=penalty, l1_ratio=0.4, tol=1e-11).fit(X, y)
+        theirs.fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        assert ours.intercept_ == pytest.approx(theirs.intercept_)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-3)
+    assert isinstance(ours.intercept_, float) and ours.coef_.shape == (10,)
+
+
+def test_a_wide_tube_is_ignored():
+    X, y = drawn("tube", 40, 4)
+    tube = LinearMachineRegressor(loss="squared_epsilon_insensitive", epsilon=100.0).fit(X, y)
+    assert not tube.coef_.any() and tube.objective_ == 0.0
+
+
+# ------------------------------------------------------------------------------- weights and tables
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", ["l1l2", "l0", "arom"])
+def test_weights_are_repetitions_and_sparse_is_dense(loss, penalty):
+    X, y = drawn(loss, 24, 4, seed=6)
+    X = np.where(np.abs(X) < 0.6, 0.0, X)
+    times = np.arange(24) % 3
+    weighted = machine(loss, penalty, C=0.2).fit(X, y, sample_weight=times)
+    repeated = machine(loss, penalty, C=0.2).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
+    if penalty != "arom":  # its spread of sparse features is not that of shifted ones
+        thin = machine(loss, penalty, C=0.2).fit(sparse.coo_array(X), y, sample_weight=times)
+        np.testing.assert_allclose(thin.coef_, weighted.coef_, atol=1e-4)
+        np.testing.assert_allclose(
+            thin.predict(sparse.csc_array(X)), weighted.predict(X), atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_classes_have_weights_and_machines_of_their_own(loss):
+    X, y = load_iris(return_X_y=True)
+    three = machine(loss, "l1l2", class_weight={0: 1.0, 1: 2.0, 2: 0.5}).fit(X, y)
+    weight = np.array([1.0, 2.0, 0.5])[y]
+    for k in range(3):
+        one = machine(loss, "l1l2").fit(X, y == k, sample_weight=weight)
+        np.testing.assert_allclose(three.coef_[k], one.coef_[0], atol=1e-5)
+    assert three.objective_.shape == three.duality_gap_.shape == (3,)
+    if loss == "logistic":
+        np.testing.assert_allclose(three.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_shifted_features_change_the_intercept_only(loss):
+    X, y = drawn(loss, 30, 4, seed=7)
+    near, far = machine(loss, "l1l2").fit(X, y), machine(loss, "l1l2").fit(X + 1e5, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-5)
+    np.testing.assert_allclose(far.predict(X + 1e5), near.predict(X), atol=1e-4)
+    path = machine(loss, "l1l2").path(X + 1e5, y, Cs=[0.5])
+    np.testing.assert_allclose(path.intercepts[0], np.ravel(far.intercept_)[0], rtol=1e-8)
+
+
+# ------------------------------------------------------------------------------------------- paths
+
+
+@pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l1"), ("logistic", "l1l2")])
+def test_path_equals_separate_fits(loss, penalty, wdbc):
+    X, y = wdbc
+    model = machine(loss, penalty, tol=1e-7)
+    path = model.path(X, y, n_values=5, span=300.0)
+    assert not hasattr(model, "n_features_in_")
+    assert path.n_nonzero[0] == 0 and path.n_nonzero[-1] > 5
+    for k, C in enumerate(path.Cs):
+        one = clone(model).set_params(C=C).fit(X, y)
+        assert path.objectives[k] == pytest.approx(one.objective_, rel=1e-6)
+        np.testing.assert_allclose(path.coefs[k], one.coef_[0], atol=1e-3)
+        np.testing.assert_allclose(path.intercepts[k], one.intercept_[0], atol=1e-3)
+    assert (path.gaps <= 1e-7 * path.objectives).all() and set(path.statuses) == {"converged"}
+
+
+def test_path_begins_where_the_first_feature_enters():
+    X, y = load_diabetes(return_X_y=True)
+    model = LinearMachineRegressor(penalty="l1")
+    first = model.path(X, y, n_values=1).Cs[0]
+    path = model.path(X, y, Cs=[first * 1.01, first * 0.99])
+    assert path.n_nonzero.tolist() == [0, 1] and path.coefs.shape == (2, 10)
+    np.testing.assert_allclose(path.intercepts, y.mean(), rtol=0.05)
+    assert len(LinearMachineRegressor().path(X, y).Cs) == 25  # where every weight is there at once
+
+
+def test_path_of_several_classes_and_of_a_counting_penalty():
+    X, y = load_iris(return_X_y=True)
+    path = machine("squared_hinge", "l0", tol=1e-6).path(X, y, Cs=[0.1, 1.0])
+    assert path.coefs.shape == (2, 3, 4) and path.gaps is None
+    assert path.plot(names=list("abcd")).get_xlabel() == "C"
+    with pytest.raises(ValueError, match="3 names for 4 features"):
+        path.plot(names=list("abc"))
+
+
+def test_a_path_needs_a_feature_that_varies():
+    with pytest.raises(ValueError, match="No feature enters the path"):
+        machine("logistic", "l1").path(np.ones((8, 2)), np.arange(8) % 2)
+    with pytest.raises(ValueError, match="must hold positive"):
+        machine("logistic", "l1").path(np.eye(8), np.arange(8) % 2, Cs=[-1.0])
+
+
+def test_warm_start_begins_at_the_last_fit(wdbc):
+    X, y = wdbc
+    cold = machine("logistic", "l1", C=1.0).fit(X, y)
+    warm = machine("logistic", "l1", C=0.98, warm_start=True).fit(X, y).set_params(C=1.0).fit(X, y)
+    assert warm.n_iter_ < cold.n_iter_
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-4)
+
+
+# --------------------------------------------------------------------------------- use and mistakes
+
+
+def test_as_a_selector(wdbc):
+    X, y = wdbc
+    model = machine("logistic", "l1", C=0.1)
+    chosen = SelectFromModel(model).fit(X, y)
+    np.testing.assert_array_equal(chosen.get_support(), model.fit(X, y).coef_[0] != 0)
+    assert (
+        RFE(machine("squared_hinge", "l2"), n_features_to_select=3, step=9).fit(X, y).n_features_
+        == 3
+    )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "tube"])
+def test_saved_and_loaded(loss, tmp_path):
+    X, y = drawn(loss)
+    fitted = machine(loss, "l1").fit(X, y)
+    again = tamiz.load(tamiz.save(fitted, tmp_path / "machine"))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    path = fitted.path(X, y, Cs=[0.1, 1.0])
+    np.testing.assert_array_equal(tamiz.load(tamiz.save(path, tmp_path / "path")).coefs, path.coefs)
+
+
+def test_probabilities_are_those_of_the_logistic_loss_only():
+    X, y = drawn("hinge")
+    assert not hasattr(machine("hinge", "l2"), "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        machine("squared", "l2").fit(X, y).predict_proba(X)
+    assert 'Use loss="logistic"' in str(caught.value.__cause__)
+
+
+def test_a_likelihood_needs_two_classes():
+    X, y = drawn("logistic")
+    with pytest.raises(ValueError, match="give both classes a positive weight"):
+        machine("logistic", "l1", class_weight={-1.0: 0.0}).fit(X, y)
+
+
+@pytest.mark.parametrize(("name", "value"), [("l1_ratio", 1.5), ("a", 0.0), ("max_iter", 0)])
+def test_absurd_parameters_are_refused(name, value):
+    X, y = drawn("hinge")
+    with pytest.raises(ValueError, match=f"'{name}' parameter of LinearMachine"):
+        machine("logistic", "l0l2", **{name: value}).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("penalty", ["l2", "l1", "l1l2", "l0", "l0l2"])
+@every_loss
+def test_features_without_information_have_no_weight(loss, penalty):
+    X, y = np.full((12, 2), 7.0), drawn(loss, 12)[1]
+    fitted = machine(loss, penalty).fit(X, y)
+    np.testing.assert_allclose(fitted.coef_, 0.0, atol=1e-9)
+    assert np.isfinite(fitted.predict(X)).all()
+
+
+def test_says_when_the_iterations_do_not_suffice(wdbc):
+    with pytest.warns(ConvergenceWarning, match=r"stopped \(max_iter\)") as caught:
+        fitted = machine("logistic", "l1", C=10.0, max_iter=1).fit(*wdbc)
+    assert caught[0].filename == __file__ and fitted.duality_gap_ > 0
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2", "l0", "arom"])
+def test_interruption_keeps_what_was_reached(penalty, wdbc):
+    X, y = wdbc
+    told = pytest.warns(ConvergenceWarning, match="interrupted; the result so far is kept")
+    with interrupted(newton, "_along", at=3), told:
+        fitted = machine("logistic", penalty, C=0.5).fit(X, y)
+    assert fitted.status_ == "interrupted" and fitted.score(X, y) > 0.9
+    assert np.isfinite(fitted.objective_)
+
+
+def test_interrupted_path_keeps_the_values_done(wdbc):
+    model = machine("squared_hinge", "l1", tol=1e-4)
+    with (
+        interrupted(newton, "_on_working_set", at=4),
+        pytest.warns(ConvergenceWarning, match="kept"),
+    ):
+        path = model.path(*wdbc, n_values=8)
+    assert 0 < len(path.Cs) < 8 and len(path.coefs) == len(path.Cs)
+
+
+def test_signs_are_solved_for_without_raising_the_objective():
+    """The quadratic of a Newton step against plain coordinate descent to the end."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(8, 12))
+    G, q = A.T @ A, 3.0 * rng.normal(size=12)
+    q = G @ q  # in the range of G, as the pulls of losses are
+    lam, mu, w = np.full(12, 2.0), np.zeros(12), np.zeros(12)
+    z = quadratic.minimise_quadratic(G, q, w, lam, mu, 1e-12)
+    slow = w.copy()
+    for _ in range(3000):
+        for j in range(12):
+            u = q[j] - G[j] @ slow + G[j, j] * slow[j]
+            slow[j] = np.sign(u) * max(abs(u) - 2.0, 0.0) / G[j, j]
+
+    def value(x):
+        return 0.5 * x @ G @ x - q @ x + 2.0 * np.abs(x).sum()
+
+    assert value(z) == pytest.approx(value(slow), rel=1e-6)
