@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
 
 from tamiz import compare
 from tamiz.base import Selector
+from tamiz.embedded import SVMRFE
 from tamiz.evaluation import tune
 from tamiz.neighbors import KNNClassifier
 from tamiz.search import ForwardSelection, TimeFolds
@@ -79,3 +83,17 @@ def test_searches_and_tuning_keep_groups_together_with_a_number_of_folds():
     assert search.fit(X, y).support_.tolist() == [False, True]
     known = tune(X, y, SVC(), {"gamma": [100.0]}, cv=5).best_error
     assert known < 0.1 < 0.3 < tune(X, y, SVC(), {"gamma": [100.0]}, cv=5, groups=person).best_error
+
+
+def test_elimination_by_folds_keeps_groups_together():
+    X, y, person = patients()
+    X = X / [1.0, 3.0]
+    rfe = SVMRFE(kernel="rbf", gamma=50.0, C=10.0, n_features_to_select="best", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of units
+        apart = rfe.fit(X, y, groups=person).cv_errors_.min(axis=0).mean()
+        assert rfe.fit(X, y).cv_errors_.min(axis=0).mean() < 0.1 < 0.15 < apart
+        listed = clone(rfe).set_params(cv=GroupKFold(5)).fit(X, y, groups=person)
+    assert listed.cv_errors_.min(axis=0).mean() > 0.15
+    with pytest.raises(ValueError, match="groups has shape"):
+        rfe.fit(X, y, groups=person[:5])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
 
 from tamiz.base import PathStep
 from tamiz.embedded.rfe.machines import (
@@ -28,6 +29,7 @@ from tamiz.kernels import Kernel, warn_if_indefinite
 from tamiz.runtime.memory import require_memory
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import Shared, find_runner
+from tamiz.search.splits import shuffled_folds
 from tamiz.svm.multiclass import BinaryFit
 from tamiz.validation import Units, check_units, number_to_drop
 
@@ -324,19 +326,28 @@ def splits_of(
     target: ClassTarget | NumericTarget,
     used: np.ndarray,
     random_state: Any,
+    groups: np.ndarray | None = None,
 ) -> list[Split]:
     """Training and held-out samples of each fold, numbered among those of positive weight.
 
     A number of folds divides the samples ``used``, whose target is ``target``, as if there were no
-    others. All else speaks of the table as it was given. Every class must be in every training
-    part.
+    others, and keeps ``groups`` of them together. All else speaks of the table as it was given.
+    Every class must be in every training part.
     """
     if cv is None or isinstance(cv, Integral):
-        splits = target.folds(5 if cv is None else int(cv), random_state)
+        n_folds = 5 if cv is None else int(cv)
+        if groups is None:
+            splits = target.folds(n_folds, random_state)
+        else:
+            seed = int(check_random_state(random_state).randint(2**31 - 1))
+            folds = shuffled_folds(n_folds, target.classifier, seed, groups[used])
+            splits = list(folds.split(np.zeros((len(used), 1)), target.values, groups[used]))
     else:
         place = np.full(X.shape[0], -1, dtype=np.intp)
         place[used] = np.arange(len(used))
-        whole = check_cv(cv, np.asarray(y), classifier=target.classifier).split(X, np.asarray(y))
+        whole = check_cv(cv, np.asarray(y), classifier=target.classifier).split(
+            X, np.asarray(y), groups
+        )
         splits = []
         for k, fold in enumerate(whole):
             train, test = (place[_rows(part, k, len(place))] for part in fold)

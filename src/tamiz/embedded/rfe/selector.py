@@ -42,6 +42,7 @@ from tamiz.validation import (
     N_JOBS,
     Units,
     check_classes,
+    check_groups,
     check_level,
     check_penalties,
     check_regression_target,
@@ -294,7 +295,7 @@ class SVMRFE(LastMachineLearner):
         self.resume = resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVMRFE:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> SVMRFE:
         """Rank the features and fit a machine to the best.
 
         Parameters
@@ -305,6 +306,9 @@ class SVMRFE(LastMachineLearner):
             Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample; a weight of zero leaves the sample out.
+        groups : array-like of shape (n_samples,), optional
+            Samples of one group, such as those of a patient, are in one part of every fold of
+            ``cv``.
 
         Returns
         -------
@@ -312,7 +316,7 @@ class SVMRFE(LastMachineLearner):
         """
         # The products are many and small: waking BLAS threads costs more than they gain.
         with unchanged_on_error(self), one_blas_thread():
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, groups)
         return self
 
     @checked(gap=check_level, max_passes=integer_from(1), keep_bytes=KEPT)
@@ -384,7 +388,7 @@ class SVMRFE(LastMachineLearner):
             _fit_stream(self, source, target, standardize, precision, options)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Check, eliminate, judge the sizes if asked to, and fit the last machine."""
         watch = Stopwatch()
         self._validate_params()
@@ -411,12 +415,15 @@ class SVMRFE(LastMachineLearner):
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
-        store = open_checkpoint(self, X, target.values, weight)
+        if groups is not None:
+            groups = np.unique(check_groups(groups, X.shape[0]), return_inverse=True)[1]
+        beside = (weight,) if groups is None else (weight, groups)
+        store = open_checkpoint(self, X, target.values, *beside)
         if self.n_features_to_select in _BY_CV:
             if store is not None and store.state is not None:
                 splits = unpack(store.state)  # those of the run that is resumed
             else:
-                splits = splits_of(self.cv, X, y, data.target, used, self.random_state)
+                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, groups)
         self._forget_earlier_fit()
         with Progress("SVMRFE", self.verbose) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)
