@@ -160,6 +160,7 @@ _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.svm", "OneClassSVM", {}),
     ("tamiz.svm", "SVDD", {}),
     ("tamiz.svm", "HardMarginSVC", {}),
+    ("tamiz.svm", "BudgetSVC", {"budget": 0.1, "mean": True}),
     ("tamiz.svm", "LinearMachine", {}),
     ("tamiz.svm", "PegasosClassifier", {"max_iter": 3}),
     ("tamiz.svm", "PerceptronClassifier", {"max_iter": 3}),

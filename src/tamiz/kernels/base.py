@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from tamiz.runtime.memory import require_gram
-from tamiz.validation import TOO_LARGE, Array, Matrix, as_samples, check_same_width, checked, float_type
+from tamiz.validation import (
+    TOO_LARGE,
+    Array,
+    Matrix,
+    as_samples,
+    check_same_width,
+    checked,
+    float_type,
+)
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram

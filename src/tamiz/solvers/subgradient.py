@@ -15,8 +15,8 @@ need not lower ``f`` one by one, but the average of ``β⁽¹⁾ ... β⁽ᵀ⁾
 * if ``f`` is λ-strongly convex, ``η_t = 1/(λt)`` gives
   ``f(average) - min f ≤ ρ²(1 + log T)/(2λT)``.
 
-Both are proved for the mean of the values ``f(β⁽¹⁾) ... f(β⁽ᵀ⁾)``. By convexity ``f(average)`` is no
-larger than that mean, and neither is the least of these values: the bounds hold for the best
+Both are proved for the mean of the values ``f(β⁽¹⁾) ... f(β⁽ᵀ⁾)``. By convexity ``f(average)`` is
+no larger than that mean, and neither is the least of these values: the bounds hold for the best
 iterate as well. They do not hold for the last one.
 
 The machine is

@@ -6,6 +6,7 @@ from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.pictures import plot_kernels, plot_panels
+    from tamiz.svm.budget import BudgetSVC
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
     from tamiz.svm.linear import LinearMachine
@@ -21,6 +22,7 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "BudgetSVC",
     "HardMarginSVC",
     "LinearMachine",
     "NotSeparableError",
@@ -38,6 +40,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        ".budget": "BudgetSVC",
         ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
         ".hard_margin": "HardMarginSVC",
         ".linear": "LinearMachine",

@@ -165,15 +165,38 @@ _RANK_TOL = 1e-12
 
 def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
     """Decide whether labels ±1 can be separated in the feature space of a Gram matrix."""
-    n = len(K)
     Z = feature_coordinates(K)
-    if Z.shape[1] >= n:
+    if Z.shape[1] >= len(K):
         return Verdict(True, None, np.inf)
+    Z = _standard(Z)
+    answer = _slack_program(Z, signs, np.ones(len(K)))
+    if not answer.success:
+        return Verdict(True, None, np.nan)  # not shown to be inseparable
+    w, b = answer.x[: Z.shape[1]], answer.x[Z.shape[1]]
+    if (signs * (Z @ w + b) > 0).all():
+        return Verdict(True, None, np.inf)
+    multipliers = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals))
+    return _verify(Z, signs, multipliers)
+
+
+def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
+    """The least sum ``Σ weight_i ξ_i`` of any hyperplane; NaN if the linear program failed."""
+    Z = feature_coordinates(K)
+    if Z.shape[1] >= len(K):
+        return 0.0
+    answer = _slack_program(_standard(Z), signs, weight)
+    return float(answer.fun) if answer.success else np.nan
+
+
+def _standard(Z: np.ndarray) -> np.ndarray:
+    """Coordinates measured from their mean, in units of the largest distance from it."""
     Z = Z - Z.mean(axis=0)
-    size = float(np.sqrt((Z**2).sum(axis=1).max())) or 1.0
-    Z = Z / size
-    r = Z.shape[1]
-    # variables w (r), b, slack (n)
+    return np.asarray(Z / (float(np.sqrt((Z**2).sum(axis=1).max())) or 1.0))
+
+
+def _slack_program(Z: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> Any:
+    """Minimise the weighted slack over ``w``, ``b`` and ``ξ``, in that order."""
+    n, r = Z.shape
     A = sparse.hstack(
         [
             sparse.csr_array(-signs[:, None] * Z),
@@ -182,16 +205,9 @@ def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
         ],
         format="csc",
     )
-    cost = np.concatenate([np.zeros(r + 1), np.ones(n)])
+    cost = np.concatenate([np.zeros(r + 1), weight])
     bounds = [(None, None)] * (r + 1) + [(0, None)] * n
-    answer = linprog(cost, A_ub=A, b_ub=np.full(n, -1.0), bounds=bounds, method="highs")
-    if not answer.success:
-        return Verdict(True, None, np.nan)  # not shown to be inseparable
-    w, b = answer.x[:r], answer.x[r]
-    if (signs * (Z @ w + b) > 0).all():
-        return Verdict(True, None, np.inf)
-    multipliers = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals))
-    return _verify(Z, signs, multipliers)
+    return linprog(cost, A_ub=A, b_ub=np.full(n, -1.0), bounds=bounds, method="highs")
 
 
 def _verify(Z: np.ndarray, signs: np.ndarray, multipliers: np.ndarray) -> Verdict:
