@@ -6,6 +6,13 @@ from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.pictures import plot_kernels, plot_panels
+    from tamiz.svm.bounds import (
+        SpanBound,
+        margin_vc_dimension,
+        span_bound,
+        support_vector_bound,
+        vc_confidence,
+    )
     from tamiz.svm.budget import BudgetSVC
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
@@ -30,16 +37,22 @@ __all__ = [
     "PegasosClassifier",
     "PerceptronClassifier",
     "RadiusMargin",
+    "SpanBound",
     "SubgradientClassifier",
     "UnscaledWarning",
+    "margin_vc_dimension",
     "plot_kernels",
     "plot_panels",
     "radius_margin_bound",
+    "span_bound",
+    "support_vector_bound",
+    "vc_confidence",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        ".bounds": "SpanBound margin_vc_dimension span_bound support_vector_bound vc_confidence",
         ".budget": "BudgetSVC",
         ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
         ".hard_margin": "HardMarginSVC",

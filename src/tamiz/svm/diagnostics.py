@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.optimize import linprog
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
@@ -87,28 +88,11 @@ def radius_margin_bound(
     >>> round(result.radius_squared, 6), round(result.weight_squared, 6), result.is_bound
     (9.0, 0.25, True)
     """
-    X = svc._check_table(X, reset=False)
-    labels = check_classes(y, X.shape[0])
-    if len(labels.classes) != 2:
-        raise ValueError(
-            f"radius_margin_bound needs two classes; y has {len(labels.classes)}. Apply it to "
-            "each pair of classes."
-        )
-    if not np.array_equal(svc.classes_, labels.classes):
-        raise ValueError(
-            f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
-            f"{svc.classes_.tolist()}; pass the data of the fit."
-        )
-    K = svc._gram_matrix(X, np.inf)
+    data = machine_data(svc, X, y, "radius_margin_bound")
+    K, signs = data.K, data.signs
     options = svc._solver_options()
     if squared_slack:
-        if not hasattr(svc, "C"):
-            raise ValueError(
-                "squared_slack=True needs the penalty C of an SVC; HardMarginSVC has none."
-            )
-        penalty = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
-        K = ShiftedQ(K, 1.0 / penalty)
-        signs = np.where(labels.codes == 1, 1.0, -1.0)
+        K = ShiftedQ(K, 1.0 / data.penalties(svc))
         result = solve(svc_problem(K, signs, np.inf), **options)
         assert result.gradient is not None
         weight_squared = float(result.a @ (result.gradient + 1.0))
@@ -119,6 +103,51 @@ def radius_margin_bound(
     radius_squared = squared_radius(K, **options)
     value = 4.0 * radius_squared * weight_squared
     return RadiusMargin(radius_squared, weight_squared, value, exact)
+
+
+class MachineData(NamedTuple):
+    """The data of a fitted machine of two classes, checked against it."""
+
+    K: QMatrix
+    signs: np.ndarray
+    codes: np.ndarray
+
+    def penalties(self, svc: KernelClassifier) -> np.ndarray:
+        """The penalty of each sample, where all have the weight 1."""
+        if not hasattr(svc, "C"):
+            raise ValueError(
+                f"squared_slack=True needs the penalty C of an SVC; {type(svc).__name__} has none."
+            )
+        return svc._upper_bounds(self.codes, np.ones(len(self.signs)))
+
+
+def machine_data(svc: KernelClassifier, X: Any, y: Any, name: str) -> MachineData:
+    """Check that the function ``name`` can speak about a machine and the data it was fitted to."""
+    require_two_classes(svc, name)
+    X = svc._check_table(X, reset=False)
+    labels = check_classes(y, X.shape[0])
+    if not np.array_equal(svc.classes_, labels.classes):
+        raise ValueError(
+            f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
+            f"{svc.classes_.tolist()}; pass the data of the fit."
+        )
+    if X.shape[0] != len(svc.slack_):
+        raise ValueError(
+            f"X has {X.shape[0]} rows, the machine was fitted to {len(svc.slack_)}; pass the data "
+            "of the fit."
+        )
+    K = svc._gram_matrix(X, np.inf)
+    return MachineData(K, np.where(labels.codes == 1, 1.0, -1.0), labels.codes)
+
+
+def require_two_classes(svc: KernelClassifier, name: str) -> None:
+    """Refuse machines that the function ``name`` cannot speak about."""
+    check_is_fitted(svc)
+    if len(svc.classes_) != 2:
+        raise ValueError(
+            f"{name} needs two classes; the machine has {len(svc.classes_)}. Apply it to "
+            "each pair of classes."
+        )
 
 
 def squared_radius(K: QMatrix, **options: Any) -> float:

@@ -48,6 +48,9 @@ class AdaptiveScaling(ScalingSelector):
     constraint : {"equal", "at_most"}, default="equal"
         Whether the norm is ``sigma0`` or may be less. Less can only pay with kernels for which
         larger factors do harm, such as the Gaussian.
+    max_factor : float, default=None
+        If given, no factor exceeds it; ``q`` must be 2 then, and the norm one that several choices
+        of factors have: ``sigma0`` below ``max_factor * sqrt(p)``, or ``constraint="at_most"``.
     C : float, default=1.0
         Penalty on violations of the margin.
     kernel : str, Kernel or callable, default="rbf"
@@ -131,6 +134,7 @@ class AdaptiveScaling(ScalingSelector):
         "q": [Interval(Real, 0.25, 2.0, closed="both")],
         "sigma0": [Interval(Real, 0.0, None, closed="neither"), None],
         "constraint": [StrOptions({"equal", "at_most"})],
+        "max_factor": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -140,6 +144,7 @@ class AdaptiveScaling(ScalingSelector):
         q: float = 2.0,
         sigma0: float | None = None,
         constraint: str = "equal",
+        max_factor: float | None = None,
         C: float = 1.0,
         kernel: Any = "rbf",
         gamma: float | str = "scale",
@@ -157,6 +162,7 @@ class AdaptiveScaling(ScalingSelector):
         self.q = q
         self.sigma0 = sigma0
         self.constraint = constraint
+        self.max_factor = max_factor
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -174,7 +180,24 @@ class AdaptiveScaling(ScalingSelector):
         q, n_useful = float(self.q), int(useful.sum())
         total = float(n_useful) if self.sigma0 is None else float(self.sigma0) ** q
         final = q < 2.0 or not kernel.any_width
-        domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
+        cap = self._cap(q, total, n_useful)
+        at_most = self.constraint == "at_most"
+        domain = Domain(q=q, total=total, at_most=at_most, final=final, cap=cap)
         plan = ScalingPlan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
-        factor = (total / n_useful) ** (1.0 / q)
+        factor = min((total / n_useful) ** (1.0 / q), cap)
         return Task(DualOptimum(kernel, sample), plan, factor, kernel)
+
+    def _cap(self, q: float, total: float, n_useful: int) -> float:
+        """The largest factor, if it leaves anything to choose."""
+        if self.max_factor is None:
+            return np.inf
+        cap = float(self.max_factor)
+        if q != 2.0:
+            raise ValueError(f"max_factor={cap:g} needs q=2; got q={q:g}. Leave one of them out.")
+        if self.constraint == "equal" and n_useful * cap**2 <= total * (1.0 + 1e-9):
+            raise ValueError(
+                f"max_factor={cap:g} leaves {n_useful} factors of norm {np.sqrt(total):.6g} no "
+                f"choice. Give a sigma0 below {cap * np.sqrt(n_useful):.6g}, or "
+                'constraint="at_most".'
+            )
+        return cap
