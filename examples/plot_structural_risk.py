@@ -23,9 +23,10 @@ X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 
 # %%
-# **Nested families.** Hyperplanes over the first k features have Vapnik-Chervonenkis dimension k + 1,
-# and each family holds the one before. The order of the features must not come from the training
-# samples, or the dimension would be larger: a third of the data ranks, a third trains, a third tests.
+# **Nested families.** Hyperplanes over the first k features have Vapnik-Chervonenkis dimension
+# k + 1, and each family holds the one before. The order of the features must not come from the
+# training samples, or the dimension would be larger: a third of the data ranks, a third trains,
+# a third tests.
 X_rank, X_rest, y_rank, y_rest = train_test_split(X, y, test_size=2 / 3, stratify=y, random_state=0)
 X_train, X_test, y_train, y_test = train_test_split(
     X_rest, y_rest, test_size=0.5, stratify=y_rest, random_state=0
@@ -98,4 +99,6 @@ ax.set_title(f"Radial machine, {len(y)} samples", size="medium")
 ax.legend(fontsize="small", loc="upper left")
 plt.show()
 for C, row in zip(penalties, rows, strict=True):
-    print(f"C = {C:6g}: counted {row[0]:.0f}, spans {row[1]:.0f}, bounds {row[2]:.0f}, {row[3]:.0f}")
+    print(
+        f"C = {C:6g}: counted {row[0]:.0f}, spans {row[1]:.0f}, bounds {row[2]:.0f}, {row[3]:.0f}"
+    )

@@ -2,10 +2,10 @@
 Categories of text, one against the rest
 ========================================
 
-From which package does a piece of documentation come? The texts are the docstrings of the packages that
-this example imports anyway: five classes, some thousand texts, as many columns as there are words. A
-linear machine for each class, that class against the rest, has one weight for each word, and the
-weights can be read.
+From which package does a piece of documentation come? The texts are the docstrings of the packages
+that this example imports anyway: five classes, some thousand texts, as many columns as there are
+words. A linear machine for each class, that class against the rest, has one weight for each word,
+and the weights can be read.
 """
 
 # sphinx_gallery_thumbnail_number = 1
@@ -27,8 +27,8 @@ from tamiz.evaluation import ReportCard
 from tamiz.svm import LinearMachine
 
 # %%
-# Public functions and classes of public modules, each text once. Functions of one module often share
-# sentences, so a module is a group: no group may be in the training and in the test part.
+# Public functions and classes of public modules, each text once. Functions of one module often
+# share sentences, so a module is a group: no group may be in the training and in the test part.
 
 
 def modules_of(package):
@@ -55,7 +55,9 @@ def docstrings(package):
 
 
 STANDARD = "argparse asyncio collections csv datetime email functools http itertools json logging"
-STANDARD += " pathlib random re shutil socket sqlite3 statistics subprocess threading unittest urllib"
+STANDARD += (
+    " pathlib random re shutil socket sqlite3 statistics subprocess threading unittest urllib"
+)
 texts, labels, groups = [], [], []
 for label, package in {
     "matplotlib": matplotlib,
@@ -80,9 +82,7 @@ print({str(label): int(n) for label, n in zip(*np.unique(labels, return_counts=T
 # Words, weighed by how rare they are (tf-idf). Names of packages would give the answer away: they
 # are left out, and so is whatever occurs in fewer than three texts.
 names = ["np", "numpy", "plt", "matplotlib", "mpl", "scipy", "sp", "sklearn", "scikit", "python"]
-words = TfidfVectorizer(
-    token_pattern=r"[a-z][a-z]+", min_df=3, sublinear_tf=True, stop_words=names
-)
+words = TfidfVectorizer(token_pattern=r"[a-z][a-z]+", min_df=3, sublinear_tf=True, stop_words=names)
 model = make_pipeline(words, LinearMachine(C=1.0))
 train, test = next(GroupShuffleSplit(1, test_size=0.3, random_state=0).split(texts, labels, groups))
 model.fit([texts[k] for k in train], labels[train])
@@ -99,8 +99,8 @@ careless = model.score([texts[k] for k in mixed_test], labels[mixed_test])
 print(f"accuracy with texts of the same modules in both parts: {careless:.3f}")
 
 # %%
-# What is mistaken for what, in modules that took no part. Modules of the standard library have little
-# in common with each other, so that one that was never seen is hard to place:
+# What is mistaken for what, in modules that took no part. Modules of the standard library have
+# little in common with each other, so that one that was never seen is hard to place:
 figure, ax = plt.subplots(figsize=(6.2, 5.2), layout="constrained")
 card.plot(ax=ax)
 plt.show()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         vc_confidence,
     )
     from tamiz.svm.budget import BudgetSVC
+    from tamiz.svm.confidence import MarginConfidence
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
     from tamiz.svm.linear import LinearMachine
@@ -32,6 +33,7 @@ __all__ = [
     "BudgetSVC",
     "HardMarginSVC",
     "LinearMachine",
+    "MarginConfidence",
     "NotSeparableError",
     "OneClassSVM",
     "PegasosClassifier",
@@ -54,6 +56,7 @@ __getattr__, __dir__ = lazy_names(
     {
         ".bounds": "SpanBound margin_vc_dimension span_bound support_vector_bound vc_confidence",
         ".budget": "BudgetSVC",
+        ".confidence": "MarginConfidence",
         ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
         ".hard_margin": "HardMarginSVC",
         ".linear": "LinearMachine",
