@@ -249,7 +249,7 @@ def span_bound(
     data = machine_data(svc, X, y, "span_bound")
     K, signs = np.asarray(data.K.dense(), dtype=np.float64), data.signs
     if squared_slack:
-        penalty = data.penalties(svc)
+        penalty = data.penalties()
         shifted = ShiftedQ(DenseQ(K), 1.0 / penalty)
         result = solve(svc_problem(shifted, signs, np.inf), **svc._solver_options())
         alpha, free, bounded = result.a, np.flatnonzero(result.a), np.empty(0, dtype=np.intp)

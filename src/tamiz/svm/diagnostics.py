@@ -92,7 +92,7 @@ def radius_margin_bound(
     K, signs = data.K, data.signs
     options = svc._solver_options()
     if squared_slack:
-        K = ShiftedQ(K, 1.0 / data.penalties(svc))
+        K = ShiftedQ(K, 1.0 / data.penalties())
         result = solve(svc_problem(K, signs, np.inf), **options)
         assert result.gradient is not None
         weight_squared = float(result.a @ (result.gradient + 1.0))
@@ -111,14 +111,16 @@ class MachineData(NamedTuple):
     K: QMatrix
     signs: np.ndarray
     codes: np.ndarray
+    svc: KernelClassifier
 
-    def penalties(self, svc: KernelClassifier) -> np.ndarray:
+    def penalties(self) -> np.ndarray:
         """The penalty of each sample, where all have the weight 1."""
-        if not hasattr(svc, "C"):
+        if not hasattr(self.svc, "C"):
             raise ValueError(
-                f"squared_slack=True needs the penalty C of an SVC; {type(svc).__name__} has none."
+                f"squared_slack=True needs the penalty C of an SVC; {type(self.svc).__name__} "
+                "has none."
             )
-        return svc._upper_bounds(self.codes, np.ones(len(self.signs)))
+        return self.svc._upper_bounds(self.codes, np.ones(len(self.signs)))
 
 
 def machine_data(svc: KernelClassifier, X: Any, y: Any, name: str) -> MachineData:
@@ -137,7 +139,7 @@ def machine_data(svc: KernelClassifier, X: Any, y: Any, name: str) -> MachineDat
             "of the fit."
         )
     K = svc._gram_matrix(X, np.inf)
-    return MachineData(K, np.where(labels.codes == 1, 1.0, -1.0), labels.codes)
+    return MachineData(K, np.where(labels.codes == 1, 1.0, -1.0), labels.codes, svc)
 
 
 def require_two_classes(svc: KernelClassifier, name: str) -> None:
