@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import tamiz.svm.budget
-from tamiz.kernels import RBF
+from tamiz.kernels import RBF, IndefiniteKernelWarning
 from tamiz.svm import SVC, BudgetSVC, HardMarginSVC, NotSeparableError
 from tests.calls import interrupted_inside
 from tests.naive.budget import budget_machine
@@ -109,6 +109,16 @@ def test_a_budget_that_cannot_be_met_is_refused_with_the_least_one():
     assert machine.total_slack_ == pytest.approx(1.001 * said)
     with pytest.raises(ValueError, match="No machine"):
         BudgetSVC(0.999 * said, kernel="linear").fit(X, y)
+
+
+def test_equal_samples_need_the_slack_of_the_rarer_class_and_indefinite_kernels_no_proof():
+    y = np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"feature space needs is 40\."):
+        BudgetSVC(1.0, kernel="linear").fit(np.ones((40, 3)), y)
+    X, y = overlapping(40, 3)
+    with pytest.warns(IndefiniteKernelWarning, match="not positive semi-definite"):
+        machine = BudgetSVC(8.0, kernel="sigmoid", gamma=2.0).fit(X, y)
+    assert np.isfinite(machine.decision_function(X)).all()
 
 
 def test_a_budget_without_effect_is_said_and_gives_the_frequent_class():

@@ -211,17 +211,24 @@ def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
 
 
 def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
-    """The least sum ``Σ weight_i ξ_i`` of any hyperplane; NaN if the linear program failed."""
+    """The least sum ``Σ weight_i ξ_i`` of any hyperplane; NaN if it cannot be said.
+
+    So it is where the linear program fails, or the kernel has no feature space.
+    """
     Z = feature_coordinates(K)
     if Z.shape[1] >= len(K):
         return 0.0
+    if np.abs(Z @ Z.T - K).max() > 1e-6 * np.abs(K.diagonal()).max(initial=0.0):
+        return np.nan
     answer = _slack_program(_standard(Z), signs, weight)
     return float(answer.fun) if answer.success else np.nan
 
 
 def _standard(Z: np.ndarray) -> np.ndarray:
     """Coordinates measured from their mean, in units of the largest distance from it."""
+    rounding = 8.0 * np.finfo(np.float64).eps * float(np.abs(Z).max(initial=0.0))
     Z = Z - Z.mean(axis=0)
+    Z[np.abs(Z) <= rounding] = 0.0  # or the units would blow up what rounding left of equal samples
     return np.asarray(Z / (float(np.sqrt((Z**2).sum(axis=1).max())) or 1.0))
 
 
