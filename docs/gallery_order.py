@@ -22,6 +22,8 @@ READ = [
     "plot_stability",
     "plot_critical_difference",
     "plot_report_card",
+    "plot_structural_risk",
+    "plot_text_categories",
 ]
 
 

@@ -34,6 +34,7 @@ FIGURES = {
     "report_card.png": ("plot_report_card.py", [[1, 2]], 80),
     "scaling_factors.png": ("plot_scaling_factors.py", [[1, 2]], 130),
     "stability.png": ("plot_stability.py", [[1, 2], [3, 4]], 90),
+    "structural_risk.png": ("plot_structural_risk.py", [[1, 2]], 80),
     "tree_pruning.png": ("plot_tree_pruning.py", [[1, 2]], 90),
     "tree_titanic.png": ("plot_tree_titanic.py", [[1]], 90),
 }

@@ -19,8 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as PeerSVC
 
+import tamiz
 from tamiz.evaluation import ReportCard, report_card
 from tamiz.evaluation.inference import clopper_pearson, delong, wilson
 from tamiz.svm import SVC
@@ -423,3 +425,54 @@ def test_tables_text_and_pictures():
     ax = plt.figure().subplots()
     assert two.plot(ax=ax) is ax
     plt.close("all")
+
+
+# ------------------------------------------------------------------ the margin
+
+
+def test_predictions_by_their_place_at_the_margin():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    machine = SVC(C=0.1).fit(X[:300], y[:300])
+    card = ReportCard.of(machine, X[300:], y[300:])
+    value = np.abs(machine.decision_function(X[300:]))
+    right = machine.predict(X[300:]) == y[300:]
+    parts = card.margin.parts
+    for place, there in {"beyond": value > 1.001, "inside": value < 0.999}.items():
+        assert parts[place].n_samples == there.sum() > 0
+        assert parts[place].fraction.value == pytest.approx(there.mean())
+        assert parts[place].accuracy.value == pytest.approx(right[there].mean())
+        low, high = wilson(there.sum(), len(there), 0.95)
+        assert parts[place].fraction.interval == pytest.approx((low, high))
+    assert sum(part.fraction.value for part in parts.values()) == pytest.approx(1)
+    assert parts["beyond"].accuracy.value > parts["inside"].accuracy.value
+    distances = value * machine.margin_
+    assert card.margin.boundary_distance == pytest.approx(np.quantile(distances, [0.25, 0.5, 0.75]))
+    nearest = machine.kernel_.distance(X[300:], machine.support_vectors_).min(axis=1)
+    assert card.margin.support_distance == pytest.approx(np.quantile(nearest, [0.25, 0.5, 0.75]))
+    assert "inside it" in str(card) and "nearest support vector" in str(card)
+    json.dumps(card.to_dict(), allow_nan=False)
+
+
+def test_the_margin_of_a_pipeline_a_search_and_weighted_samples(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    machine = make_pipeline(StandardScaler(), SVC()).fit(X, names)
+    card = ReportCard.of(
+        machine, X, names, confidence=0.9, proportion="clopper_pearson", n_bootstrap=9
+    )
+    assert card.margin.parts["inside"].fraction.method == "Clopper–Pearson"
+    searched = GridSearchCV(make_pipeline(SVC()), {"svc__C": [1.0]}, cv=3).fit(X, names)
+    assert ReportCard.of(searched, X, names, n_bootstrap=9).margin is not None
+    weight = np.random.default_rng(0).integers(0, 3, 150)
+    weighted = ReportCard.of(machine, X, names, sample_weight=weight, n_bootstrap=9)
+    again = np.repeat(np.arange(150), weight)
+    repeated = ReportCard.of(machine, X[again], names[again], n_bootstrap=9)
+    for place in ("inside", "beyond"):
+        a, b = weighted.margin.parts[place], repeated.margin.parts[place]
+        assert a.fraction.value == pytest.approx(b.fraction.value)
+        assert a.accuracy.value == pytest.approx(b.accuracy.value)
+    tamiz.save(card, tmp_path / "card.tamiz")
+    assert tamiz.load(tmp_path / "card.tamiz").to_dict() == card.to_dict()
+    assert ReportCard.of(GaussianNB().fit(X, y), X, y, n_bootstrap=9).margin is None
+    assert report_card(y, y).to_dict()["margin"] is None

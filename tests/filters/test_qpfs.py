@@ -392,6 +392,10 @@ def test_the_sample_grows_until_the_error_is_small(colon):
     found = QPFS(**params).fit(X, y)
     k = len(found.sampled_features_)
     assert found.approximation_error_ <= 0.25
+    tried = found.selection_.notes["tried"]
+    assert [n for n, _ in tried] == [20 * 2**i for i in range(len(tried))] and len(tried) > 1
+    assert tried[-1] == [k, found.approximation_error_]
+    assert all(error > 0.25 for _, error in tried[:-1])
     smaller = QPFS(**{**params, "nystroem": k / 4000}).fit(X, y)
     assert smaller.approximation_error_ > 0.25
     strict = QPFS(max_error=0.15, **params).fit(X, y)

@@ -74,6 +74,11 @@ def gram(f, X, Z=None):
     return np.array([[f(x, z) for z in Z] for x in X]).reshape(len(X), len(Z))
 
 
+def feature_distances(f, X, Z):
+    """``sqrt(K(x, x) + K(z, z) - 2 K(x, z))`` of all pairs, 0 where the square is negative."""
+    return np.array([[max(f(x, x) + f(z, z) - 2 * f(x, z), 0.0) ** 0.5 for z in Z] for x in X])
+
+
 def scaled(X, scale, without=None):
     """Rows times the factors, with one feature at 0 if asked."""
     factors = [0.0 if j == without else float(s) for j, s in enumerate(scale)]

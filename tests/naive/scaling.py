@@ -63,6 +63,37 @@ def radius_margin(K, signs, C):
     return r2 * w2
 
 
+def smoothed_spans(K, signs, C, eta=0.1, steep=5.0):
+    """Errors by spans of the machine with squared slack, each span by its definition."""
+    shifted = K + np.diag(1.0 / C)
+    n = len(K)
+    result = minimize(
+        lambda a: 0.5 * (a * signs) @ shifted @ (a * signs) - a.sum(),
+        np.ones(n),
+        jac=lambda a: signs * (shifted @ (a * signs)) - 1.0,
+        bounds=[(0.0, None)] * n,
+        constraints=[{"type": "eq", "fun": lambda a: signs @ a, "jac": lambda a: signs}],
+        method="SLSQP",
+        options={"maxiter": 3000, "ftol": 1e-15},
+    )
+    alpha = np.where(result.x > 1e-6, result.x, 0.0)
+    total = 0.0
+    for p in range(n):
+        if alpha[p] == 0:
+            total += 1.0 / (1.0 + math.exp(steep))
+            continue
+        others = [i for i in range(n) if i != p and alpha[i] > 0]
+        # minimise K_pp - 2 k'l + l'(K + eta/alpha) l with sum(l) = 1, by the multiplier
+        A = shifted[np.ix_(others, others)] + np.diag(eta / alpha[others])
+        k = shifted[others, p]
+        inverse = np.linalg.inv(A)
+        level = (1.0 - (inverse @ k).sum()) / inverse.sum()
+        weights = inverse @ (k + level)
+        span = shifted[p, p] - 2.0 * k @ weights + weights @ A @ weights
+        total += 1.0 / (1.0 + math.exp(-steep * (alpha[p] * span - 1.0)))
+    return total
+
+
 def squared_l1_machine(X, signs, C, sigma0):
     """Minimum of ``‖w‖₁² / (2 sigma0²) + C Σ hinge``, by splitting w into positive parts."""
     n, p = X.shape

@@ -10,6 +10,7 @@ from tamiz.svm import (
     SVC,
     SVDD,
     SVR,
+    BudgetSVC,
     HardMarginSVC,
     LinearMachine,
     OneClassSVM,
@@ -29,6 +30,7 @@ NAMES = ["age", "height", "weight"]
 MACHINES = {
     "SVC": SVC(),
     "HardMarginSVC": HardMarginSVC(),
+    "BudgetSVC": BudgetSVC(4.0),
     "SVR": SVR(),
     "SVDD": SVDD(),
     "OneClassSVM": OneClassSVM(),
@@ -37,10 +39,11 @@ MACHINES = {
     "PerceptronClassifier": PerceptronClassifier(),
     "LinearMachine": LinearMachine(),
 }
-KERNEL = ("SVC", "HardMarginSVC", "SVR", "SVDD", "OneClassSVM")
+KERNEL = ("SVC", "HardMarginSVC", "BudgetSVC", "SVR", "SVDD", "OneClassSVM")
 CLASSIFIERS = (
     "SVC",
     "HardMarginSVC",
+    "BudgetSVC",
     "PegasosClassifier",
     "SubgradientClassifier",
     "PerceptronClassifier",

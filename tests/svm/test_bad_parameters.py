@@ -40,9 +40,10 @@ ABSURD = [
     (("OneClassSVM",), "nu", [0]),
     (("SVR",), "epsilon", [-0.1, np.nan, np.inf]),
     (("SVR",), "loss", ["absolute"]),
-    (("SVC", "HardMarginSVC"), "multiclass", ["all"]),
+    (("SVC", "HardMarginSVC", "BudgetSVC"), "multiclass", ["all"]),
+    (("BudgetSVC",), "budget", [-1, np.nan, np.inf, "a", None]),
     (
-        ("SVC", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"),
+        ("SVC", "BudgetSVC", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"),
         "class_weight",
         ["even", 3],
     ),

@@ -2,6 +2,7 @@
 
 ``HardMarginSVC()`` is checked with a narrow radial kernel: with its default, the linear one, it
 refuses classes that no hyperplane separates, and the data of several checks are of that kind.
+``BudgetSVC`` gets a budget for each sample that the data of all checks can meet.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tamiz.svm import (
     SVC,
     SVDD,
     SVR,
+    BudgetSVC,
     HardMarginSVC,
     LinearMachine,
     LinearMachineRegressor,
@@ -32,6 +34,7 @@ MACHINES = [
     SVC(kernel="precomputed"),
     SVC(solver="decomposition", class_weight="balanced", warm_start=True),
     HardMarginSVC(kernel="rbf", gamma=10.0),
+    BudgetSVC(0.5, mean=True),
     SVR(),
     SVR(kernel="linear", loss="squared"),
     SVR(kernel="precomputed"),

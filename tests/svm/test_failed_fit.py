@@ -38,6 +38,9 @@ def later_failures(name):
         yield "parameter", lambda m: m.set_params(tol=-1.0).fit(wide, y)
     if name in ("SVC", "PegasosClassifier", "SubgradientClassifier", "LinearMachine"):
         yield "class weight", lambda m: m.set_params(class_weight={5: 1.0}).fit(wide, y)
+    if name == "BudgetSVC":
+        lot = np.where(np.random.default_rng(1).random(N) > 0.5, "up", "down")
+        yield "budget", lambda m: m.set_params(kernel="linear", budget=0.01).fit(wide, lot)
     if name == "HardMarginSVC":
         lot = np.where(np.random.default_rng(1).random(N) > 0.5, "up", "down")
         yield "not separable", lambda m: m.fit(wide, lot)

@@ -97,6 +97,29 @@ def test_the_average_is_over_the_iterates_at_which_subgradients_were_taken():
 
 
 @given(
+    target=st.lists(st.floats(-10, 10), min_size=1, max_size=4),
+    norm=st.sampled_from(["euclidean", "maximum"]),
+    T=st.integers(1, 300),
+)
+def test_the_best_iterate_is_the_least_of_those_visited_and_within_the_bound(target, norm, T):
+    target = np.array(target)
+    B = max(np.linalg.norm(target), 1e-3)
+    distance, visited = distance_to(target, norm), []
+
+    def f(b):
+        value = distance(b)
+        visited.append((value[0], b.copy()))
+        return value
+
+    result = subgradient_descent(f, np.zeros(len(target)), B / np.sqrt(T), T, "best")
+    values = [value for value, _ in visited[:T]]
+    assert result.objective == min(values)
+    np.testing.assert_array_equal(result.solution, visited[int(np.argmin(values))][1])
+    assert result.objective <= B / np.sqrt(T) * (1 + 1e-9)
+    assert result.objective <= distance(np.zeros(len(target)))[0]
+
+
+@given(
     beta=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=5),
     radius=st.floats(0.01, 100),
     seed=st.integers(0, 1000),
@@ -338,3 +361,40 @@ def test_bad_input_is_refused_with_a_sentence(change, message):
     data |= {name: value for name, value in change.items() if name in data}
     with pytest.raises(ValueError, match=message):
         SubgradientClassifier(max_iter=3, **parameters).fit(**data)
+
+
+# ------------------------------------------------------------------------------ the best iterate
+
+
+@pytest.mark.parametrize("step", ["constant", "decreasing"])
+@given(seed=st.integers(0, 1000), lambda_=st.sampled_from([1.0, 0.1, 0.01]))
+@settings(max_examples=15)
+def test_the_best_iterate_of_a_machine_keeps_the_bound_of_the_average(step, seed, lambda_):
+    X, y = two_classes(40, 2, seed)
+    y[:2] = 0, 1
+    machine = problem(X, y, lambda_)
+    best = solve_subgradient(machine, step=step, n_iter=60, average="best")
+    averaged = solve_subgradient(machine, step=step, n_iter=60)
+    optimum, _ = hinge_and_subgradient(machine, exact(X, y, lambda_, np.ones(40)))
+    assert best.bound == averaged.bound
+    assert -1e-6 <= best.objective - optimum <= averaged.bound
+    assert best.objective <= hinge_and_subgradient(machine, np.zeros(3))[0]
+    visited, beta = [], np.zeros(3)
+    B, rho = machine_constants(machine)
+    for t in range(1, 61):
+        value, v = hinge_and_subgradient(machine, beta)
+        visited.append(value)
+        length = B / (rho * np.sqrt(60)) if step == "constant" else 1 / (lambda_ * t)
+        beta = into_ball(beta - length * v, B)
+    assert best.objective == pytest.approx(min(visited), rel=1e-12)
+
+
+def test_the_best_iterate_is_kept_when_interrupted():
+    X, y = two_classes()
+    with interrupted(Progress, "update", 5), pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = SubgradientClassifier(0.1, average="best", max_iter=100).fit(X, y)
+    start = SubgradientClassifier(0.1, average="best", max_iter=1).fit(X, y)
+    assert machine.status_ == "interrupted" and machine.bound_ is not None
+    assert machine.objective_ <= start.objective_
+    with pytest.raises(ValueError, match="average"):
+        SubgradientClassifier(average="worst").fit(X, y)

@@ -38,7 +38,7 @@ from tamiz.validation import (
 
 #: What a machine or a transformer may take by position: the one number or name it turns on.
 LEADING = {"C", "nu", "lambda_", "kernel", "n_neighbors", "n_estimators", "criterion", "bins"}
-LEADING |= {"n_features_to_select"}
+LEADING |= {"n_features_to_select", "budget"}
 NEVER = ["L1SVM", "L1L2SVM", "L0L2SVM", "AROM", "FSV", "RobustLP"]  # selectors, but also machines
 
 

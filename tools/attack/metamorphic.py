@@ -65,6 +65,7 @@ HOLDS: dict[str, Relations] = {
     "SVDD": Relations(svm.SVDD, ("rows", "columns", "double"), 1e-3),
     "OneClassSVM": Relations(svm.OneClassSVM, ("rows", "columns", "double"), 1e-3),
     "HardMarginSVC": Relations(lambda: svm.HardMarginSVC(kernel="rbf"), MACHINE, 1e-3),
+    "BudgetSVC": Relations(lambda: svm.BudgetSVC(0.2, mean=True), MACHINE, 1e-3),
     "LinearMachine": Relations(svm.LinearMachine, MACHINE, 1e-6),
     "PegasosClassifier": Relations(
         lambda: svm.PegasosClassifier(random_state=0), ("columns", "named", "swapped"), 1e-6

@@ -160,6 +160,7 @@ _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.svm", "OneClassSVM", {}),
     ("tamiz.svm", "SVDD", {}),
     ("tamiz.svm", "HardMarginSVC", {}),
+    ("tamiz.svm", "BudgetSVC", {"budget": 0.1, "mean": True}),
     ("tamiz.svm", "LinearMachine", {}),
     ("tamiz.svm", "LinearMachine", {"loss": "logistic", "penalty": "l1"}),
     ("tamiz.svm", "LinearMachine", {"loss": "hinge", "penalty": "l1l2"}),

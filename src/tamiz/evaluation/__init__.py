@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tamiz.evaluation.card import ReportCard, report_card
     from tamiz.evaluation.comparison.compare import compare, learning_curve_by_features
     from tamiz.evaluation.comparison.result import Comparison
+    from tamiz.evaluation.margins import MarginReport
     from tamiz.evaluation.measures import Metric
     from tamiz.evaluation.scaler import AutoScaler, CovariateAdjuster
     from tamiz.evaluation.statistical_tests.critical_difference import critical_difference_diagram
@@ -32,6 +33,7 @@ __all__ = [
     "AutoScaler",
     "Comparison",
     "CovariateAdjuster",
+    "MarginReport",
     "Metric",
     "Pair",
     "PermutationTest",
@@ -64,6 +66,7 @@ __getattr__, __dir__ = lazy_names(
         ".card": "ReportCard report_card",
         ".comparison.compare": "compare learning_curve_by_features",
         ".comparison.result": "Comparison",
+        ".margins": "MarginReport",
         ".measures": "Metric",
         ".scaler": "AutoScaler CovariateAdjuster",
         ".statistical_tests.critical_difference": "critical_difference_diagram",

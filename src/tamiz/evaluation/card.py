@@ -16,6 +16,7 @@ import numpy as np
 from tamiz.base import json_ready
 from tamiz.display import axes, frames
 from tamiz.evaluation.inference import clopper_pearson, wilson
+from tamiz.evaluation.margins import MarginReport, confidence_of, margin_report
 from tamiz.evaluation.measures import (
     Confusion,
     Metric,
@@ -83,6 +84,11 @@ class ReportCard:
         Confidence of the intervals.
     roc : list of dict
         Points of the ROC curves, where scores were given.
+    margin : MarginReport or None
+        Of machines with a margin (:meth:`of`): ``margin.parts["inside"]`` has the fraction of the
+        predictions inside the margin and the accuracy there, likewise "on" and "beyond";
+        ``margin.boundary_distance`` and ``margin.support_distance`` are quartiles of the distances
+        to the boundary and to the nearest support vector, in feature space.
 
     Examples
     --------
@@ -101,6 +107,7 @@ class ReportCard:
     per_class: dict[Any, dict[str, Metric]]
     confidence: float
     roc: list[dict[str, Any]] = field(default_factory=list)
+    margin: MarginReport | None = None
 
     # ------------------------------------------------------------------ other ways to make one
 
@@ -161,7 +168,8 @@ class ReportCard:
     def of(cls, estimator: Any, X: Any, y: Any, **options: Any) -> ReportCard:
         """Of a fitted classifier on samples, best ones it has not seen.
 
-        Scores for the ROC area come from ``decision_function`` or ``predict_proba``.
+        Scores for the ROC area come from ``decision_function`` or ``predict_proba``. Of machines
+        with a margin the card also says how many predictions lie inside, on and beyond it.
 
         Parameters
         ----------
@@ -181,7 +189,16 @@ class ReportCard:
             flat = scores is not None and scores.ndim == 1 and len(known) == 2
             if flat and options.get("positive") == np.asarray(known).tolist()[0]:
                 options["scores"] = -scores  # the machine's speak for its second class
-        return report_card(y, predicted, **options)
+        card = report_card(y, predicted, **options)
+        confidence = confidence_of(estimator, X)
+        if confidence is not None:
+            truth, guess = read_labels("y", y), read_labels("y_pred", predicted)
+            weight = check_sample_weight(options.get("sample_weight"), len(truth))
+            named = {name: options[name] for name in _INTERVALS if name in options}
+            made = _table(np.zeros((2, 2)), np.zeros((2, 2)), [], _Options(**named))
+            right = np.array([a == b for a, b in zip(truth, guess, strict=True)], dtype=bool)
+            card.margin = margin_report(confidence, right, weight, made)
+        return card
 
     # ------------------------------------------------------------------ reading
 
@@ -258,6 +275,8 @@ class ReportCard:
         lines += ["", *_rows(self.metrics, self.confidence)]
         for label, metrics in self.per_class.items():
             lines += ["", f"{label} against the others", *_rows(metrics, None)]
+        if self.margin is not None:
+            lines += ["", *self.margin.lines()]
         return "\n".join(lines)
 
     def to_frame(self) -> pd.DataFrame:
@@ -295,6 +314,7 @@ class ReportCard:
                     for label, metrics in self.per_class.items()
                 },
                 "roc": self.roc,
+                "margin": None if self.margin is None else self.margin.plain(),
             }
         )
 
@@ -444,10 +464,26 @@ def _refuse_unknown(positive: Any, classes: list[Any]) -> None:
 class _Options(NamedTuple):
     """How intervals are made."""
 
-    confidence: float
-    proportion: str
-    n_bootstrap: int
-    seed: int
+    confidence: float = 0.95
+    proportion: str = "wilson"
+    n_bootstrap: int = 2000
+    random_state: int = 0
+
+
+def _table(
+    counts: np.ndarray, squares: np.ndarray, labels: list[str], options: _Options
+) -> Confusion:
+    interval, named = _PROPORTIONS[options.proportion]
+    return Confusion(
+        counts=np.asarray(counts, dtype=np.float64),
+        squares=np.asarray(squares, dtype=np.float64),
+        labels=labels,
+        proportion=interval,
+        proportion_name=named,
+        confidence=options.confidence,
+        n_bootstrap=options.n_bootstrap,
+        seed=options.random_state,
+    )
 
 
 def _make(
@@ -457,17 +493,7 @@ def _make(
     curves: list[ROCCurve],
     options: _Options,
 ) -> ReportCard:
-    interval, named = _PROPORTIONS[options.proportion]
-    table = Confusion(
-        counts=np.asarray(counts, dtype=np.float64),
-        squares=np.asarray(squares, dtype=np.float64),
-        labels=[str(label) for label in classes],
-        proportion=interval,
-        proportion_name=named,
-        confidence=options.confidence,
-        n_bootstrap=options.n_bootstrap,
-        seed=options.seed,
-    )
+    table = _table(counts, squares, [str(label) for label in classes], options)
     per_class: dict[Any, dict[str, Metric]] = {}
     if len(classes) == 2:
         metrics = binary_metrics(table)

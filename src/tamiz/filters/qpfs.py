@@ -99,7 +99,8 @@ class QPFS(Filter):
         them by Nyström's method, and the weights are a combination of these (see ``diagonal``). By
         default, and with 1.0, ``Q`` is exact. ``"auto"`` starts with a hundredth of the features,
         20 at least, and doubles the sample until the estimated error is ``max_error`` at most, or
-        falls by less than a tenth, or half of the features are sampled.
+        falls by less than a tenth, or half of the features are sampled;
+        ``selection_.notes["tried"]`` holds the sizes tried and their errors.
     sampling : {"uniform", "kmeans", "leverage"}, default="uniform"
         How these features are chosen: at random; those nearest to the centres of as many clusters
         of features; at random in proportion to their leverage.
@@ -494,11 +495,16 @@ class QPFS(Filter):
         M = similarity.n
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         best: Redundancy | None = None
+        tried: list[tuple[int, float]] = []
         k = max(_LEAST_SAMPLE, round(0.01 * M))
         while best is None or best.error > self.max_error:
             rng = check_random_state(seed)  # the same: uniform samples contain the smaller ones
             sample = sample_features(similarity, min(k, M - 1), self.sampling, rng)
             found = nystroem(similarity, sample, rank_tol, restored, rng)
+            tried.append((len(sample), float(found.error)))
+            similarity.progress.update(
+                f"{len(sample)} of {M} features sampled, estimated error {found.error:.3g}"
+            )
             gained = best is None or found.error < _GAIN * best.error
             best = found if best is None or found.error < best.error else best
             if not gained or 2 * len(sample) >= M:
@@ -513,7 +519,7 @@ class QPFS(Filter):
                 UserWarning,
                 stacklevel=depth_of_caller(),
             )
-        return best
+        return best._replace(tried=tuple(tried))
 
     def _balance(self, redundancy: Redundancy, F: np.ndarray) -> float:
         if not isinstance(self.alpha, str):
@@ -550,6 +556,8 @@ class QPFS(Filter):
         if redundancy is not None and redundancy.rank is not None:
             notes["rank"] = redundancy.rank
             notes["n_sampled"] = len(redundancy.sample)
+            if redundancy.tried:
+                notes["tried"] = [list(step) for step in redundancy.tried]
             notes["error_norm"] = redundancy.error_norm
             notes["error_bound"] = self.error_bound_
             if redundancy.matrix is not None:

@@ -84,6 +84,7 @@ class Redundancy(NamedTuple):
     n_negative: int = 0  # of them negative
     span: Span | None = None  # what the weights are confined to; None: the simplex
     matrix: np.ndarray | None = None  # the exact one, where it was replaced
+    tried: tuple[tuple[int, float], ...] = ()  # sizes of samples looked at, and their errors
 
 
 def exact(similarity: Similarity) -> Redundancy:

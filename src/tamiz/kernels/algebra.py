@@ -116,6 +116,12 @@ class Composite(Kernel):
     def _diag(self, X: Matrix) -> Array:
         return self.combine(*(part._diag(X) for part in self.parts))
 
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        if self.weights is None:
+            return super()._squared_distances(X, Z)
+        squares = [part._squared_distances(X, Z) for part in self.parts]
+        return self.combine(*squares)  # a weighted sum of kernels is one of squares
+
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
         from tamiz.kernels.prepared import PreparedComposite
 

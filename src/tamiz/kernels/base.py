@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from tamiz.runtime.memory import require_gram
-from tamiz.validation import Array, Matrix, as_samples, check_same_width, checked, float_type
+from tamiz.validation import (
+    TOO_LARGE,
+    Array,
+    Matrix,
+    as_samples,
+    check_same_width,
+    checked,
+    float_type,
+)
 
 if TYPE_CHECKING:
     from tamiz.kernels.features.base import FeatureGram
@@ -200,6 +208,61 @@ class Kernel(ABC):
         """K(x, x) for each row of ``X``: the diagonal of ``kernel(X)`` without the rest."""
         samples = self._samples(X)
         return self._resolve(samples)._diag(samples)
+
+    def distance(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        """Distances in the feature space: ``sqrt(K(x, x) + K(z, z) - 2 K(x, z))``.
+
+        This is ``||phi(x) - phi(z)||``, with the map ``phi`` of the kernel never computed. For the
+        radial kernel it is ``sqrt(2 (1 - K))`` and stays below ``sqrt(2)``. The kernels "linear"
+        and "rbf" of dense samples, their multiples and sums keep their digits where samples are
+        close to each other; others lose those that the three terms have in common.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, p)
+            Samples.
+        Z : array or CSR matrix of shape (m, p), optional
+            Other samples; those of ``X`` if None.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, m) or (n, n)
+            Symmetric, with zeros on the diagonal, when ``Z`` is not given. A kernel that is not
+            positive semi-definite has no feature space: where the square would be negative, the
+            distance is 0.
+
+        Examples
+        --------
+        >>> from tamiz.kernels import Linear, RBF
+        >>> Linear().distance([[0.0, 0.0]], [[3.0, 4.0]])
+        array([[5.]])
+        >>> RBF(gamma=0.5).distance([[0.0], [2.0], [100.0]]).round(4)
+        array([[0.    , 1.315 , 1.4142],
+               [1.315 , 0.    , 1.4142],
+               [1.4142, 1.4142, 0.    ]])
+        """
+        left = self._samples(X)
+        right, kernel = None, self
+        if Z is None:
+            kernel = self._resolve(left)
+        else:
+            right = self._samples(Z, "Z")
+            check_same_width(left, right)
+            self._require_resolved()
+        require_gram(left.shape[0], (left if right is None else right).shape[0], matrices=2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.maximum(kernel._squared_distances(left, right), 0.0)
+        if not np.isfinite(squares).all():
+            raise ValueError(TOO_LARGE)
+        if right is None:
+            np.fill_diagonal(squares, 0.0)
+        return np.sqrt(squares)
+
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        """Squares of the distances between checked samples, up to rounding; maybe below 0."""
+        left = self._diag(X)
+        right = left if Z is None else self._diag(Z)
+        return (left[:, None] + right[None, :]) - 2.0 * self._gram(X, Z)
 
     def resolve(self, X: ArrayLike, sample_weight: Array | None = None) -> Kernel:
         """The same kernel with ``gamma="scale"`` or ``"auto"`` replaced by numbers from ``X``.

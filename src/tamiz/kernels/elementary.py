@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from tamiz.kernels.base import Kernel, PairwiseForm
 from tamiz.kernels.compiled import inner_products, squared_norms
@@ -125,6 +126,11 @@ class Linear(InnerProductKernel):
 
     def slope(self, inner: Array) -> Array:
         return np.ones_like(inner)
+
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        if sparse.issparse(X) or sparse.issparse(Z):
+            return super()._squared_distances(X, Z)
+        return cdist(X, X if Z is None else Z, "sqeuclidean")
 
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
         from tamiz.kernels.prepared import PreparedLinear
@@ -304,6 +310,11 @@ class RBF(_NumericKernel):
     def _diag(self, X: Matrix) -> Array:
         return np.ones(X.shape[0])
 
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        if sparse.issparse(X) or sparse.issparse(Z):
+            return super()._squared_distances(X, Z)
+        return -2.0 * np.expm1(-self.rate * cdist(X, X if Z is None else Z, "sqeuclidean"))
+
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
         from tamiz.kernels.radial import PreparedRBF
 
@@ -403,6 +414,14 @@ class Precomputed(Kernel):
                 f"{np.shape(Z)[0]} samples; it needs one column for each of them."
             )
         return table if Z is not None else self._gram(table, None)
+
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        if Z is not None:
+            raise ValueError(
+                "Precomputed knows distances between training samples only: K(x, x) of new samples "
+                "is not among the kernel values given. Pass the square matrix of all samples alone."
+            )
+        return super()._squared_distances(X, None)
 
     def _gram(self, X: Matrix, Z: Matrix | None) -> Array:
         if Z is not None:

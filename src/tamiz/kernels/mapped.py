@@ -56,6 +56,9 @@ class Mapped(Kernel):
     def _diag(self, X: Matrix) -> Array:
         return self.inner._diag(self.image(X))
 
+    def _squared_distances(self, X: Matrix, Z: Matrix | None) -> Array:
+        return self.inner._squared_distances(self.image(X), None if Z is None else self.image(Z))
+
     def _prepare(self, X: Matrix, dtype: np.dtype[Any]) -> Prepared:
         from tamiz.kernels.prepared import PreparedMapped
 

@@ -56,6 +56,7 @@ INSIDE = {
     "tamiz.embedded.sparse.l1": "L1Path",
     "tamiz.search.evaluator": "Evaluations FeatureSet",
     "tamiz.cli.table_model": "TableModel",
+    "tamiz.evaluation.margins": "MarginPart",
     "tamiz.evaluation.tuning.result": "Cell",
     "tamiz.reproduce.base": "Row",
 }

@@ -15,6 +15,10 @@ need not lower ``f`` one by one, but the average of ``β⁽¹⁾ ... β⁽ᵀ⁾
 * if ``f`` is λ-strongly convex, ``η_t = 1/(λt)`` gives
   ``f(average) - min f ≤ ρ²(1 + log T)/(2λT)``.
 
+Both are proved for the mean of the values ``f(β⁽¹⁾) ... f(β⁽ᵀ⁾)``. By convexity ``f(average)`` is
+no larger than that mean, and neither is the least of these values: the bounds hold for the best
+iterate as well. They do not hold for the last one.
+
 The machine is
 
 .. math::
@@ -84,7 +88,7 @@ def subgradient_descent(
     start: np.ndarray,
     step: float | Callable[[int], float],
     n_iter: int,
-    average: bool = True,
+    average: bool | str = True,
     *,
     project: Callable[[np.ndarray], np.ndarray] | None = None,
     verbose: bool | int = 0,
@@ -101,8 +105,9 @@ def subgradient_descent(
         Step length; a callable is given the number of the step, from 1.
     n_iter : int
         Number of steps.
-    average : bool, default=True
-        Return the average of the iterates instead of the last one.
+    average : bool or "best", default=True
+        Return the average of the iterates (True), the last one (False), or the one with the least
+        value of those at which a subgradient was taken.
     project : callable, optional
         Takes a vector to the nearest one of the convex set in which the minimum is sought.
     verbose : bool or int, default=0
@@ -128,6 +133,7 @@ def subgradient_descent(
     beta = np.array(start, dtype=np.float64)
     length = step if callable(step) else (lambda t: step)
     total = np.zeros_like(beta)
+    best, least = beta, np.inf
     status, done = "limit", 0
     try:
         with Progress("subgradient descent", verbose) as progress:
@@ -136,11 +142,16 @@ def subgradient_descent(
                 following = beta - length(t) * v
                 if project is not None:
                     following = project(following)
+                if value < least:
+                    best, least = beta, value
                 total, beta, done = total + beta, following, t
                 progress.update(f"step {t:,} of {n_iter:,}, objective {value:.6g}")
     except KeyboardInterrupt:
         status = "interrupted"
-    solution = total / done if average and done else beta
+    if average == "best":
+        solution = best
+    else:
+        solution = total / done if average and done else beta
     return SubgradientResult(
         solution=solution,
         objective=float(f_and_subgradient(solution)[0]),
@@ -156,7 +167,7 @@ def solve_subgradient(
     step: str = "constant",
     radius: float | None = None,
     n_iter: int = 1000,
-    average: bool = True,
+    average: bool | str = True,
     tol: float | None = None,
     verbose: bool | int = 0,
 ) -> SubgradientResult:
@@ -172,8 +183,9 @@ def solve_subgradient(
         ``B``; by default the radius of the ball known to contain the optimum.
     n_iter : int, default=1000
         ``T``; with 0 the solution is zero.
-    average : bool, default=True
-        Return the average of the iterates; there is no bound for the last one.
+    average : bool or "best", default=True
+        Return the average of the iterates, the last one (False; there is no bound for it), or the
+        best one.
     tol : float, optional
         Take the fewest steps, at most ``n_iter``, after which the bound is no more than this.
     verbose : bool or int, default=0

@@ -6,6 +6,15 @@ from tamiz.runtime import lazy_names
 
 if TYPE_CHECKING:
     from tamiz.pictures import plot_kernels, plot_panels
+    from tamiz.svm.bounds import (
+        SpanBound,
+        margin_vc_dimension,
+        span_bound,
+        support_vector_bound,
+        vc_confidence,
+    )
+    from tamiz.svm.budget import BudgetSVC
+    from tamiz.svm.confidence import MarginConfidence
     from tamiz.svm.diagnostics import NotSeparableError, RadiusMargin, radius_margin_bound
     from tamiz.svm.hard_margin import HardMarginSVC
     from tamiz.svm.linear_machine import LinearMachine, LinearMachineRegressor, LinearPath
@@ -21,25 +30,35 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "BudgetSVC",
     "HardMarginSVC",
     "LinearMachine",
     "LinearMachineRegressor",
     "LinearPath",
+    "MarginConfidence",
     "NotSeparableError",
     "OneClassSVM",
     "PegasosClassifier",
     "PerceptronClassifier",
     "RadiusMargin",
+    "SpanBound",
     "SubgradientClassifier",
     "UnscaledWarning",
+    "margin_vc_dimension",
     "plot_kernels",
     "plot_panels",
     "radius_margin_bound",
+    "span_bound",
+    "support_vector_bound",
+    "vc_confidence",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        ".bounds": "SpanBound margin_vc_dimension span_bound support_vector_bound vc_confidence",
+        ".budget": "BudgetSVC",
+        ".confidence": "MarginConfidence",
         ".diagnostics": "NotSeparableError RadiusMargin radius_margin_bound",
         ".hard_margin": "HardMarginSVC",
         ".linear_machine": "LinearMachine LinearMachineRegressor LinearPath",

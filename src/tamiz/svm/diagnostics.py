@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.optimize import linprog
+from sklearn.utils.validation import check_is_fitted
 
 from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
@@ -87,28 +88,11 @@ def radius_margin_bound(
     >>> round(result.radius_squared, 6), round(result.weight_squared, 6), result.is_bound
     (9.0, 0.25, True)
     """
-    X = svc._check_table(X, reset=False)
-    labels = check_classes(y, X.shape[0])
-    if len(labels.classes) != 2:
-        raise ValueError(
-            f"radius_margin_bound needs two classes; y has {len(labels.classes)}. Apply it to "
-            "each pair of classes."
-        )
-    if not np.array_equal(svc.classes_, labels.classes):
-        raise ValueError(
-            f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
-            f"{svc.classes_.tolist()}; pass the data of the fit."
-        )
-    K = svc._gram_matrix(X, np.inf)
+    data = machine_data(svc, X, y, "radius_margin_bound")
+    K, signs = data.K, data.signs
     options = svc._solver_options()
     if squared_slack:
-        if not hasattr(svc, "C"):
-            raise ValueError(
-                "squared_slack=True needs the penalty C of an SVC; HardMarginSVC has none."
-            )
-        penalty = svc._upper_bounds(labels.codes, np.ones(X.shape[0]))
-        K = ShiftedQ(K, 1.0 / penalty)
-        signs = np.where(labels.codes == 1, 1.0, -1.0)
+        K = ShiftedQ(K, 1.0 / data.penalties())
         result = solve(svc_problem(K, signs, np.inf), **options)
         assert result.gradient is not None
         weight_squared = float(result.a @ (result.gradient + 1.0))
@@ -119,6 +103,53 @@ def radius_margin_bound(
     radius_squared = squared_radius(K, **options)
     value = 4.0 * radius_squared * weight_squared
     return RadiusMargin(radius_squared, weight_squared, value, exact)
+
+
+class MachineData(NamedTuple):
+    """The data of a fitted machine of two classes, checked against it."""
+
+    K: QMatrix
+    signs: np.ndarray
+    codes: np.ndarray
+    svc: KernelClassifier
+
+    def penalties(self) -> np.ndarray:
+        """The penalty of each sample, where all have the weight 1."""
+        if not hasattr(self.svc, "C"):
+            raise ValueError(
+                f"squared_slack=True needs the penalty C of an SVC; {type(self.svc).__name__} "
+                "has none."
+            )
+        return self.svc._upper_bounds(self.codes, np.ones(len(self.signs)))
+
+
+def machine_data(svc: KernelClassifier, X: Any, y: Any, name: str) -> MachineData:
+    """Check that the function ``name`` can speak about a machine and the data it was fitted to."""
+    require_two_classes(svc, name)
+    X = svc._check_table(X, reset=False)
+    labels = check_classes(y, X.shape[0])
+    if not np.array_equal(svc.classes_, labels.classes):
+        raise ValueError(
+            f"y holds the classes {labels.classes.tolist()}, the machine was fitted to "
+            f"{svc.classes_.tolist()}; pass the data of the fit."
+        )
+    if X.shape[0] != len(svc.slack_):
+        raise ValueError(
+            f"X has {X.shape[0]} rows, the machine was fitted to {len(svc.slack_)}; pass the data "
+            "of the fit."
+        )
+    K = svc._gram_matrix(X, np.inf)
+    return MachineData(K, np.where(labels.codes == 1, 1.0, -1.0), labels.codes, svc)
+
+
+def require_two_classes(svc: KernelClassifier, name: str) -> None:
+    """Refuse machines that the function ``name`` cannot speak about."""
+    check_is_fitted(svc)
+    if len(svc.classes_) != 2:
+        raise ValueError(
+            f"{name} needs two classes; the machine has {len(svc.classes_)}. Apply it to "
+            "each pair of classes."
+        )
 
 
 def squared_radius(K: QMatrix, **options: Any) -> float:
@@ -165,15 +196,45 @@ _RANK_TOL = 1e-12
 
 def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
     """Decide whether labels ±1 can be separated in the feature space of a Gram matrix."""
-    n = len(K)
     Z = feature_coordinates(K)
-    if Z.shape[1] >= n:
+    if Z.shape[1] >= len(K):
         return Verdict(True, None, np.inf)
+    Z = _standard(Z)
+    answer = _slack_program(Z, signs, np.ones(len(K)))
+    if not answer.success:
+        return Verdict(True, None, np.nan)  # not shown to be inseparable
+    w, b = answer.x[: Z.shape[1]], answer.x[Z.shape[1]]
+    if (signs * (Z @ w + b) > 0).all():
+        return Verdict(True, None, np.inf)
+    multipliers = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals))
+    return _verify(Z, signs, multipliers)
+
+
+def least_slack(K: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> float:
+    """The least sum ``Σ weight_i ξ_i`` of any hyperplane; NaN if it cannot be said.
+
+    So it is where the linear program fails, or the kernel has no feature space.
+    """
+    Z = feature_coordinates(K)
+    if Z.shape[1] >= len(K):
+        return 0.0
+    if np.abs(Z @ Z.T - K).max() > 1e-6 * np.abs(K.diagonal()).max(initial=0.0):
+        return np.nan
+    answer = _slack_program(_standard(Z), signs, weight)
+    return float(answer.fun) if answer.success else np.nan
+
+
+def _standard(Z: np.ndarray) -> np.ndarray:
+    """Coordinates measured from their mean, in units of the largest distance from it."""
+    rounding = 8.0 * np.finfo(np.float64).eps * float(np.abs(Z).max(initial=0.0))
     Z = Z - Z.mean(axis=0)
-    size = float(np.sqrt((Z**2).sum(axis=1).max())) or 1.0
-    Z = Z / size
-    r = Z.shape[1]
-    # variables w (r), b, slack (n)
+    Z[np.abs(Z) <= rounding] = 0.0  # or the units would blow up what rounding left of equal samples
+    return np.asarray(Z / (float(np.sqrt((Z**2).sum(axis=1).max())) or 1.0))
+
+
+def _slack_program(Z: np.ndarray, signs: np.ndarray, weight: np.ndarray) -> Any:
+    """Minimise the weighted slack over ``w``, ``b`` and ``ξ``, in that order."""
+    n, r = Z.shape
     A = sparse.hstack(
         [
             sparse.csr_array(-signs[:, None] * Z),
@@ -182,16 +243,9 @@ def separability(K: np.ndarray, signs: np.ndarray) -> Verdict:
         ],
         format="csc",
     )
-    cost = np.concatenate([np.zeros(r + 1), np.ones(n)])
+    cost = np.concatenate([np.zeros(r + 1), weight])
     bounds = [(None, None)] * (r + 1) + [(0, None)] * n
-    answer = linprog(cost, A_ub=A, b_ub=np.full(n, -1.0), bounds=bounds, method="highs")
-    if not answer.success:
-        return Verdict(True, None, np.nan)  # not shown to be inseparable
-    w, b = answer.x[:r], answer.x[r]
-    if (signs * (Z @ w + b) > 0).all():
-        return Verdict(True, None, np.inf)
-    multipliers = np.maximum(0.0, -np.asarray(answer.ineqlin.marginals))
-    return _verify(Z, signs, multipliers)
+    return linprog(cost, A_ub=A, b_ub=np.full(n, -1.0), bounds=bounds, method="highs")
 
 
 def _verify(Z: np.ndarray, signs: np.ndarray, multipliers: np.ndarray) -> Verdict:

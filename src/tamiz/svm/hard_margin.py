@@ -127,31 +127,45 @@ class HardMarginSVC(KernelClassifier):
     def _fit_one(
         self, K: QMatrix, signs: np.ndarray, C: np.ndarray, start: np.ndarray | None
     ) -> BinaryFit:
-        options = self._solver_options()
-        problem = svc_problem(K, signs, C)
-        limit = self.max_iter if self.max_iter >= 0 else max(10_000, _FIRST_STEPS * K.n)
-        result = solve(problem, start=start, **options | {"max_iter": limit})
-        if result.status not in (Status.CONVERGED, Status.INTERRUPTED):
-            self._require_separable(K, signs, result)
-            if self.max_iter < 0 and result.status is Status.MAX_ITER:
-                result = solve(problem, start=result.a, **options)
-        return _with_feasible_primal(describe(result, signs, C))
+        return fit_without_slack(K, signs, start, **self._solver_options())
 
-    def _require_separable(self, K: QMatrix, signs: np.ndarray, result: QPResult) -> None:
-        """Return if some hyperplane separates; raise with the certificate if none does."""
-        assert result.gradient is not None
-        decision = signs * (result.gradient + 1.0)  # without the intercept
-        if decision[signs > 0].min() > decision[signs < 0].max():
-            return
-        verdict = separability(np.asarray(K.dense(), dtype=np.float64), signs)
-        if not verdict.separable:
-            raise NotSeparableError(
-                "The classes cannot be separated: their convex hulls share a point in the feature "
-                "space of the kernel, so no hard margin exists. Use SVC, which admits slack at a "
-                "penalty C, or a richer kernel.",
-                verdict.certificate,
-                verdict.distance,
-            )
+
+def fit_without_slack(
+    K: QMatrix, signs: np.ndarray, start: np.ndarray | None, *, max_iter: int, **options: Any
+) -> BinaryFit:
+    """Fit one machine without slack to labels ±1; options go to :func:`tamiz.solvers.solve`.
+
+    Raises
+    ------
+    NotSeparableError
+        If the classes cannot be separated.
+    """
+    C = np.full(K.n, np.inf)
+    problem = svc_problem(K, signs, C)
+    limit = max_iter if max_iter >= 0 else max(10_000, _FIRST_STEPS * K.n)
+    result = solve(problem, start=start, max_iter=limit, **options)
+    if result.status not in (Status.CONVERGED, Status.INTERRUPTED):
+        _require_separable(K, signs, result)
+        if max_iter < 0 and result.status is Status.MAX_ITER:
+            result = solve(problem, start=result.a, max_iter=max_iter, **options)
+    return _with_feasible_primal(describe(result, signs, C))
+
+
+def _require_separable(K: QMatrix, signs: np.ndarray, result: QPResult) -> None:
+    """Return if some hyperplane separates; raise with the certificate if none does."""
+    assert result.gradient is not None
+    decision = signs * (result.gradient + 1.0)  # without the intercept
+    if decision[signs > 0].min() > decision[signs < 0].max():
+        return
+    verdict = separability(np.asarray(K.dense(), dtype=np.float64), signs)
+    if not verdict.separable:
+        raise NotSeparableError(
+            "The classes cannot be separated: their convex hulls share a point in the feature "
+            "space of the kernel, so no hard margin exists. Use SVC, which admits slack at a "
+            "penalty C, or a richer kernel.",
+            verdict.certificate,
+            verdict.distance,
+        )
 
 
 def _with_feasible_primal(fit: BinaryFit) -> BinaryFit:

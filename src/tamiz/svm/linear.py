@@ -26,10 +26,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.memory import dense_copy
+from tamiz.svm.confidence import MarginConfidence, weakest
 from tamiz.validation import TOO_LARGE, check_penalties, check_X, depth_of_caller
 
 _FEWER_ROWS = "Pass fewer rows at a time."
@@ -103,6 +105,32 @@ class LinearDecision(ClassifierMixin, ClassifierPlot, BaseEstimator):
         values = self.decision_function(X)
         codes = values > 0 if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes.astype(np.intp)]
+
+    @available_if(lambda self: bool(self._margins))
+    def margin_confidence(self, X: Any) -> MarginConfidence:
+        """How sure the machine is of its predictions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        confidence : MarginConfidence
+            Named tuple with one entry for each sample: ``values``, the decision value in favour of
+            the predicted class (1 is on the margin), ``boundary_distance``, in units of the
+            features, and as property ``places``: "inside", "on" or "beyond" the margin.
+            ``support_distance`` is None: no samples are kept.
+        """
+        values = self.decision_function(X)
+        table = values[:, None] if values.ndim == 1 else values
+        winner = values > 0 if values.ndim == 1 else values.argmax(axis=1)
+        norms = np.linalg.norm(self.coef_, axis=1)
+        widths = np.divide(1.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
+        with np.errstate(invalid="ignore"):
+            found = weakest(table, widths, winner.astype(np.intp), len(self.classes_), False)
+        return MarginConfidence(*found, None, 1e-3)
 
     def _set_weights(
         self,

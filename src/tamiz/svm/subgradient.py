@@ -44,9 +44,10 @@ class SubgradientClassifier(LinearDecision):
         Otherwise the ball is one that is known to hold the minimum.
     max_iter : int, default=1000
         Number of steps T.
-    average : bool, default=True
-        Whether to return the average of the iterates, for which alone there is a bound, or the
-        last one.
+    average : bool or "best", default=True
+        Whether to return the average of the iterates or (False) the last one, for which there is
+        no bound. "best" returns the iterate with the least objective, for which the bound of the
+        average holds as well.
     tol : float, default=None
         If given, the number of steps is the smallest for which ``bound_`` is at most ``tol``,
         if that is no more than ``max_iter``.
@@ -104,6 +105,12 @@ class SubgradientClassifier(LinearDecision):
     (True, 'limit')
     >>> bool(machine.objective_ - machine.bound_ < machine.objective_)
     True
+
+    The best iterate has the same guarantee:
+
+    >>> best = SubgradientClassifier(lambda_=0.1, step="decreasing", average="best").fit(X, y)
+    >>> best.bound_ == machine.bound_
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -112,7 +119,7 @@ class SubgradientClassifier(LinearDecision):
         "step": [StrOptions({"constant", "decreasing"})],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "average": ["boolean"],
+        "average": ["boolean", StrOptions({"best"})],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -127,7 +134,7 @@ class SubgradientClassifier(LinearDecision):
         step: str = "constant",
         radius: float | None = None,
         max_iter: int = 1000,
-        average: bool = True,
+        average: bool | str = True,
         tol: float | None = None,
         fit_intercept: bool = True,
         class_weight: dict[Any, float] | str | None = None,

@@ -15,8 +15,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamiz.pictures import ClassifierPlot
 from tamiz.qp import QMatrix
 from tamiz.solvers import Status
+from tamiz.svm.confidence import MarginConfidence, nearest, weakest
 from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
-from tamiz.svm.multiclass import BinaryFit, Task, class_scores, fit_binary, tasks
+from tamiz.svm.multiclass import BinaryFit, Task, class_scores, decide, fit_binary, tasks
 from tamiz.validation import (
     Labels,
     by_keyword,
@@ -191,6 +192,47 @@ class KernelClassifier(ClassifierMixin, ClassifierPlot, KernelMachine):
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[winner]
+
+    def margin_confidence(self, X: Any) -> MarginConfidence:
+        """How sure the machine is of its predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples (kernel values against the training samples if precomputed).
+
+        Returns
+        -------
+        confidence : MarginConfidence
+            Named tuple with one entry for each sample: ``values``, the decision value in favour of
+            the predicted class (1 is on the margin), ``boundary_distance``, ``support_distance``
+            (None if precomputed), and as property ``places``: "inside", "on" or "beyond" the
+            margin, where "on" is up to ``tol``. With several classes the machine that speaks least
+            for the winner counts.
+
+        Examples
+        --------
+        >>> from tamiz import SVC
+        >>> machine = SVC(kernel="linear").fit([[-3.0], [-1.0], [1.0], [3.0]], [0, 0, 1, 1])
+        >>> confidence = machine.margin_confidence([[0.5], [1.0], [2.0]])
+        >>> confidence.places.tolist(), confidence.boundary_distance.round(6).tolist()
+        (['inside', 'on', 'beyond'], [0.5, 1.0, 2.0])
+        """
+        X = self._check_table(X, reset=False)
+        values = self._expansion(X)
+        k = len(self.classes_)
+        winner = decide(values, k, self._scheme).winner
+        widths = np.atleast_1d(np.asarray(self.margin_, dtype=np.float64))
+        with np.errstate(invalid="ignore"):
+            value, far = weakest(values, widths, winner, k, self._scheme == "ovo")
+        near = None
+        if not self._is_precomputed():
+            vectors = self.support_vectors_
+            if self.kernel_.compares_text:
+                near = nearest(self.kernel_, X.items, vectors)
+            else:
+                near = nearest(self.kernel_, X, vectors)
+        return MarginConfidence(value, far, near, float(self.tol))
 
 
 def _rows(values: list[np.ndarray], places: list[np.ndarray], n: int) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -11,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from tamiz.embedded import AdaptiveScaling
 from tamiz.embedded.scaling import path
 from tamiz.embedded.scaling.machines import DualOptimum, Sample
-from tamiz.embedded.scaling.path import Domain, onto_simplex
+from tamiz.embedded.scaling.path import Domain, onto_capped_simplex, onto_simplex
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import SVC
 from tests.checks import assert_every_check_passes
@@ -278,3 +280,50 @@ def test_wrong_parameters_get_a_sentence(params, words):
 
 def test_estimator_checks():
     assert_every_check_passes(AdaptiveScaling())
+
+
+# ------------------------------------------------------------------------------- a box
+
+
+@given(seed=st.integers(0, 10_000), part=st.floats(0.0, 1.0))
+def test_the_projection_is_the_nearest_point_of_the_capped_simplex(seed, part):
+    rng = np.random.default_rng(seed)
+    n, top = int(rng.integers(1, 9)), float(rng.uniform(0.1, 3.0))
+    u = rng.normal(size=n) * rng.choice([0.1, 1.0, 10.0])
+    budget = part * n * top
+    v = onto_capped_simplex(u, budget, top)
+    assert (v >= 0).all() and (v <= top).all()
+    assert v.sum() == pytest.approx(budget, abs=1e-9 * (1 + np.abs(u).max() * n))
+    # no feasible point is nearer: of any two variables, none gains what the other gives up
+    for _ in range(20):
+        other = onto_capped_simplex(rng.normal(size=n), budget, top)
+        assert (v - u) @ (other - v) >= -1e-8 * (1 + np.abs(u).max()) * n * top
+
+
+def test_a_limit_that_is_not_reached_changes_nothing():
+    X, y = clouds(1, n=80, noise=5)
+    free = AdaptiveScaling().fit(X, y)
+    wide = AdaptiveScaling(max_factor=100.0).fit(X, y)
+    assert free.scale_.max() < 100
+    np.testing.assert_allclose(wide.scale_, free.scale_, atol=2e-2)
+    assert wide.objective_ == pytest.approx(free.objective_, rel=1e-3)
+
+
+def test_factors_stay_below_the_limit_and_keep_their_norm():
+    X, y = clouds(1, n=80, noise=8)
+    selector = AdaptiveScaling(max_factor=1.0, sigma0=2.0, gamma=1.0).fit(X, y)
+    assert selector.scale_.max() <= 1.0
+    assert np.sum(selector.scale_**2) == pytest.approx(4.0)
+    assert selector.scale_[:2] == pytest.approx(1.0)
+    check_common(selector, X, y)
+    at_most = AdaptiveScaling(max_factor=1.0, constraint="at_most", gamma=1.0).fit(X, y)
+    assert at_most.scale_.max() <= 1.0
+    assert at_most.history_[-1] <= at_most.history_[0]
+
+
+def test_limits_that_leave_no_choice_are_refused():
+    X, y = clouds(1, n=40, noise=2)
+    with pytest.raises(ValueError, match=r"leaves 4 factors of norm 2 no choice.*sigma0 below 2"):
+        AdaptiveScaling(max_factor=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="max_factor=1 needs q=2; got q=1"):
+        AdaptiveScaling(q=1.0, max_factor=1.0).fit(X, y)

@@ -12,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tamiz.embedded import RadiusMarginScaling
-from tamiz.embedded.scaling.machines import RadiusMargin, Sample
+from tamiz.embedded.scaling.machines import RadiusMargin, Sample, SpanEstimate
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm
-from tamiz.svm import SVC, radius_margin_bound
+from tamiz.svm import SVC, radius_margin_bound, span_bound
+from tamiz.validation import Labels
 from tests.checks import assert_every_check_passes
 from tests.embedded.scaling.cases import (
     check_common,
@@ -25,7 +26,7 @@ from tests.embedded.scaling.cases import (
     differences,
     sample,
 )
-from tests.naive.scaling import gaussian, inner_products, radius_margin
+from tests.naive.scaling import gaussian, inner_products, radius_margin, smoothed_spans
 
 KERNELS = [
     Linear(),
@@ -233,3 +234,114 @@ def test_two_samples_and_one_feature():
 
 def test_estimator_checks():
     assert_every_check_passes(RadiusMarginScaling())
+
+
+# ------------------------------------------------------------------------------- spans
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradient_of_the_spans_is_that_of_differences(kernel, weighted):
+    data = sample(classes=3 if weighted else 2)
+    if weighted:
+        weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0, 3.5], len(data.X))
+        data = data._replace(weight=weight)
+    objective = SpanEstimate(kernel, data)
+    sigma = np.array([1.1, 0.6, 0.3, 0.9])
+    gradient = objective.at(sigma).gradient()
+    np.testing.assert_allclose(
+        gradient, differences(objective, sigma), rtol=1e-5, atol=1e-6 * np.abs(gradient).max()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spans_equal_their_definition_by_a_general_optimiser(seed):
+    data = sample(seed, n=12)
+    signs = np.where(data.labels.codes == 1, 1.0, -1.0)
+    v = np.array([0.9, 0.2, 0.5, 0.7])
+    value = SpanEstimate(RBF(gamma=1.0), data).at(v).value
+    expected = smoothed_spans(gaussian(data.X, v), signs, data.penalty)
+    assert value == pytest.approx(expected, rel=1e-4)
+
+
+def test_weights_count_samples_in_spans():
+    data = sample(3, n=15)
+    weight = np.random.default_rng(0).integers(1, 4, 15)
+    sigma = np.array([1.0, 0.5, 0.8, 0.2])
+    weighted = SpanEstimate(RBF(gamma=0.4), data._replace(weight=weight.astype(float)))
+    again = np.repeat(np.arange(15), weight)
+    labels = data.labels._replace(codes=data.labels.codes[again])
+    repeated = SpanEstimate(
+        RBF(gamma=0.4), Sample(data.X[again], labels, np.ones(len(again)), data.penalty[again])
+    )
+    a, b = weighted.at(sigma), repeated.at(sigma)
+    assert a.value == pytest.approx(b.value, rel=1e-8)
+    np.testing.assert_allclose(a.gradient(), b.gradient(), rtol=1e-5, atol=1e-8)
+
+
+def test_the_span_estimate_is_near_leave_one_out():
+    X, y = clouds(n=60, noise=3)
+    svc = SVC(C=2.0, gamma=0.4, tol=1e-8).fit(X, y)
+    rule = span_bound(svc, X, y, squared_slack=True)
+    labels = Labels(np.array([0, 1]), y.astype(np.intp))
+    data = Sample(X, labels, np.ones(60), np.full(60, 2.0))
+    value = SpanEstimate(RBF(gamma=0.4), data).at(np.ones(5)).value
+    assert value == pytest.approx(rule.smoothed, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_spans_find_the_pair_that_matters_only_together(seed):
+    X, y = clouds(seed, n=150, noise=15)
+    selector = RadiusMarginScaling(criterion="span", step="half").fit(X, y)
+    assert set(selector.order_[:2]) == {0, 1}
+    assert selector.support_[:2].all()
+    assert selector.objective_ < 0.3 * selector.history_[0]
+    check_common(selector, X, y)
+
+
+# ------------------------------------------------------------------------------- a box
+
+
+@pytest.mark.parametrize("criterion", ["radius_margin", "span"])
+def test_factors_stay_in_the_unit_interval(criterion):
+    X, y = clouds(1, n=100, noise=8)
+    selector = RadiusMarginScaling(criterion=criterion, max_factor=1.0, gamma=1.0).fit(X, y)
+    assert selector.scale_.max() <= 1.0 and selector.scale_.min() == 0.0
+    free = RadiusMarginScaling(criterion=criterion, normalize=False, gamma=1.0).fit(X, y)
+    assert free.scale_.max() > 1.0 or criterion == "span"
+    assert set(selector.order_[:2]) == {0, 1}
+    check_common(selector, X, y)
+
+
+def test_a_limit_that_is_not_reached_changes_nothing():
+    X, y = clouds(1, n=80, noise=5)
+    free = RadiusMarginScaling(normalize=False, C=0.3).fit(X, y)
+    wide = RadiusMarginScaling(max_factor=1e3, C=0.3).fit(X, y)
+    assert free.scale_.max() < 1e3
+    np.testing.assert_array_equal(wide.scale_, free.scale_)
+    np.testing.assert_array_equal(wide.history_, free.history_)
+
+
+def test_the_end_of_a_descent_in_the_box_is_stationary():
+    X, y = clouds(1, n=60, noise=2)
+    selector = RadiusMarginScaling(4, max_factor=1.0, tol=1e-9, max_iter=3000, gamma=0.3).fit(X, y)
+    labels = Labels(np.array([0, 1]), y.astype(np.intp))
+    data = Sample(X, labels, np.ones(60), np.ones(60))
+    slope = RadiusMargin(RBF(gamma=0.3), data).at(selector.scale_).gradient()
+    inside = (selector.scale_ > 0) & (selector.scale_ < 1)
+    size = np.abs(slope).max() + selector.objective_
+    assert (np.abs(slope[inside]) < 1e-2 * size).all()
+    assert (slope[selector.scale_ == 1] < 1e-2 * size).all()
+
+
+def test_bad_limits_and_criteria_are_refused():
+    X, y = clouds(1, n=40, noise=2)
+    for params in ({"max_factor": 0}, {"max_factor": -1.0}, {"criterion": "margin"}):
+        with pytest.raises(ValueError, match=next(iter(params))):
+            RadiusMarginScaling(**params).fit(X, y)
+
+
+def test_spans_count_errors_of_classes_only():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    with pytest.raises(ValueError, match="counts errors of classification"):
+        RadiusMarginScaling(criterion="span", task="regression").fit(X, X[:, 0] * 1.3)

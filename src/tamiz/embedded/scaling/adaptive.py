@@ -54,6 +54,9 @@ class AdaptiveScaling(ScalingSelector):
         Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
         integers are labels. Until it is fitted such a selector is neither a classifier nor a
         regressor, so that folds made around it are not stratified.
+    max_factor : float, default=None
+        If given, no factor exceeds it; ``q`` must be 2 then, and the norm one that several choices
+        of factors have: ``sigma0`` below ``max_factor * sqrt(p)``, or ``constraint="at_most"``.
     C : float, default=1.0
         Penalty on violations of the margin, or on residuals outside the tube.
     epsilon : float, default=0.1
@@ -150,6 +153,7 @@ class AdaptiveScaling(ScalingSelector):
         "q": [Interval(Real, 0.25, 2.0, closed="both")],
         "sigma0": [Interval(Real, 0.0, None, closed="neither"), None],
         "constraint": [StrOptions({"equal", "at_most"})],
+        "max_factor": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -160,6 +164,7 @@ class AdaptiveScaling(ScalingSelector):
         sigma0: float | None = None,
         constraint: str = "equal",
         task: str = "classification",
+        max_factor: float | None = None,
         C: float = 1.0,
         epsilon: float = 0.1,
         scale_target: bool = False,
@@ -180,6 +185,7 @@ class AdaptiveScaling(ScalingSelector):
         self.sigma0 = sigma0
         self.constraint = constraint
         self.task = task
+        self.max_factor = max_factor
         self.C = C
         self.epsilon = epsilon
         self.scale_target = scale_target
@@ -203,7 +209,22 @@ class AdaptiveScaling(ScalingSelector):
                 total = float(np.power(float(self.sigma0), q))
             check_penalties(total, "sigma0 ** q")
         final = q < 2.0 or not kernel.any_width
-        domain = Domain(q=q, total=total, at_most=self.constraint == "at_most", final=final)
+        cap = self._cap(q, total, n_useful)
+        at_most = self.constraint == "at_most"
+        domain = Domain(q=q, total=total, at_most=at_most, final=final, cap=cap)
         plan = ScalingPlan(domain, Rule.FIRST, wanted, self._step, self.max_iter, self.tol)
-        factor = (total / n_useful) ** (1.0 / q)
+        factor = min((total / n_useful) ** (1.0 / q), cap)
         return Task(DualOptimum(kernel, sample), plan, factor, kernel)
+
+    def _cap(self, q: float, total: float, n_useful: int) -> float:
+        """The largest factor, if it leaves anything to choose."""
+        cap = np.inf if self.max_factor is None else float(self.max_factor)
+        if cap < np.inf and q != 2.0:
+            raise ValueError(f"max_factor={cap:g} needs q=2; got q={q:g}. Leave one of them out.")
+        if self.constraint == "equal" and n_useful * cap**2 <= total * (1.0 + 1e-9):
+            raise ValueError(
+                f"max_factor={cap:g} leaves {n_useful} factors of norm {np.sqrt(total):.6g} no "
+                f"choice. Give a sigma0 below {cap * np.sqrt(n_useful):.6g}, or "
+                'constraint="at_most".'
+            )
+        return cap

@@ -1,8 +1,8 @@
 r"""Objectives of scaling factors: how good a machine is on features multiplied by ``sigma``.
 
-With :math:`K_\sigma(x, x') = K(\sigma * x, \sigma * x')` both objectives here are optima of other
-problems, whose variables depend on sigma. By the envelope theorem their derivative is that of the
-inner objective with those variables held where they are:
+With :math:`K_\sigma(x, x') = K(\sigma * x, \sigma * x')` two of the objectives here are optima of
+other problems, whose variables depend on sigma. By the envelope theorem their derivative is that of
+the inner objective with those variables held where they are:
 
 .. math::
 
@@ -13,6 +13,9 @@ inner objective with those variables held where they are:
         - \sum_{i,l} \beta_i \beta_l K_\sigma(x_i, x_l),
     & \partial_j R^2 &= \sum_i \beta_i \, \partial_j K_\sigma(x_i, x_i)
         - \sum_{i,l} \beta_i \beta_l \, \partial_j K_\sigma .
+
+The third, the estimate of the leave-one-out error by spans, is no optimum: its dual variables
+follow sigma by the linear system of the support vectors, whose derivative is taken with it.
 
 Several classes: the sum over the machines of all pairs of classes.
 
@@ -47,10 +50,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from tamiz.kernels import FeatureGram, Kernel
 from tamiz.qp import DenseQ, QuadraticProblem
 from tamiz.solvers import QPResult, Status, solve
+from tamiz.svm.bounds import bordered_inverse
 from tamiz.svm.multiclass import Task as SVMTask
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.problem import TubeTask
@@ -62,6 +67,9 @@ TINY = 1e-100
 
 #: Accuracy of the inner problems, far below any decrease that a step is accepted for.
 INNER_TOL = 1e-5
+
+#: Dual variables below this fraction of the largest are zero up to the accuracy of the solver.
+NO_SUPPORT = 1e-9
 
 #: Up to this many samples the inner problems are solved to rounding level, which costs little and
 #: makes the answer independent of the order of the samples.
@@ -242,6 +250,104 @@ class RadiusMargin(Objective):
             return total
 
         return value, inner, solutions
+
+
+class SpanEstimate(Objective):
+    r"""The number of leave-one-out errors of the machine with squared slack, estimated smoothly.
+
+    If leaving sample p out changes no other support vector into one that is none, or back, then its
+    decision value falls by ``α_p S_p²``, where ``S_p`` is the distance in feature space from it to
+    the affine hull of the other support vectors; it is then wrong if that exceeds 1. Two things
+    make this a continuous function of the factors. The span pays for what it takes of others,
+
+    .. math::
+
+        \bar S_p^2 = \min_{\sum \lambda_i = 1} \Bigl\| \phi(x_p) - \sum_{i \ne p} \lambda_i
+            \phi(x_i) \Bigr\|^2 + \eta \sum_{i \ne p} \lambda_i^2 / \alpha_i
+            = 1 / (\tilde K^{-1})_{pp} - \eta / \alpha_p,
+
+    with :math:`\tilde K` the Gram matrix plus ``η/α`` on its diagonal, bordered by ones; and errors
+    are counted by the logistic function of ``5 (α_p S_p² - 1)``.
+
+    A sample of weight k stands for k copies, one of which is left out. Their matrix need not be
+    formed: its inverse follows from that of the merged one.
+    """
+
+    ETA = 0.1  # what a unit of squared weight in a span costs
+    STEEP = 5.0  # of the logistic function that counts errors
+
+    def _solve(self, K: np.ndarray, starts: list[Any]) -> Solved:
+        value = 0.0
+        found, solutions = [], []
+        for pair, start in zip(self.pairs, starts, strict=True):
+            task = pair.task
+            assert isinstance(task, SVMTask)  # a regression has no errors to count
+            part = np.array(_part(K, task.samples))
+            part.flat[:: len(part) + 1] += 1.0 / (pair.penalty * pair.weight)
+            hard = task.problem(DenseQ(part), np.full(len(part), np.inf))
+            result = self._optimum(hard, start)
+            solutions.append(result.a)
+            spans = _Spans(part, pair, task.signs, result.a, self.ETA, self.STEEP)
+            value += spans.value
+            found.append((task.samples[spans.rows], spans))
+
+        def inner(tracker: FeatureGram) -> np.ndarray:
+            return np.sum([tracker.weighted_gradient(r, s.weights()) for r, s in found], axis=0)
+
+        return value, inner, solutions
+
+
+class _Spans:
+    """The spans of one machine, the errors they predict, and the derivative of that number.
+
+    ``K`` is the Gram matrix with the ridge ``1/(kC)`` of squared slack on its diagonal.
+    """
+
+    def __init__(
+        self,
+        K: np.ndarray,
+        pair: Pair,
+        all_signs: np.ndarray,
+        alpha: np.ndarray,
+        eta: float,
+        steep: float,
+    ):
+        self.rows = np.flatnonzero(alpha > NO_SUPPORT * alpha.max(initial=0.0))
+        self.eta, self.steep = eta, steep
+        signs = all_signs[self.rows]
+        gram = K[np.ix_(self.rows, self.rows)]
+        self.alpha, self.signs = alpha[self.rows], signs
+        self.plain = bordered_inverse(gram)
+        exact = signs * (self.plain[:-1, :-1] @ signs)
+        if (exact > 0).all():  # the last digits, which a solver leaves to its tolerance
+            self.alpha = exact
+        self.copies = np.maximum(pair.weight[self.rows], 1.0)
+        self.own = 1.0 / pair.penalty[self.rows] + eta * self.copies / self.alpha
+        widened = gram.copy()
+        widened.flat[:: len(gram) + 1] += eta / self.alpha
+        self.inverse = bordered_inverse(widened)[:-1, :-1]
+        k = self.copies
+        self.depth = self.inverse.diagonal() / k**2 + (1.0 - 1.0 / k) / self.own
+        fall = self.alpha / (k * self.depth) - eta
+        self.count = expit(steep * (fall - 1.0))
+        self.weight = pair.weight[self.rows]
+        others = float(pair.weight.sum() - self.weight.sum())
+        self.value = float(self.weight @ self.count) + others * float(expit(-steep))
+
+    def weights(self) -> np.ndarray:
+        """The derivative by the entries of the Gram matrix, symmetric."""
+        k, alpha, depth, eta = self.copies, self.alpha, self.depth, self.eta
+        rise = self.weight * self.steep * self.count * (1.0 - self.count)
+        by_depth = -rise * alpha / (k * depth**2)
+        by_inverse = by_depth / k**2
+        by_alpha = rise / (k * depth)
+        by_alpha += by_depth * (1.0 - 1.0 / k) * eta * k / (alpha * self.own) ** 2
+        by_alpha += eta / alpha**2 * (self.inverse**2 @ by_inverse)
+        # the dual variables follow the matrix by the linear system of the support vectors
+        pull = self.plain[:-1, :-1] @ (by_alpha * self.signs)
+        coef = alpha * self.signs
+        both = np.outer(pull, coef)
+        return -0.5 * (both + both.T) - (self.inverse * by_inverse) @ self.inverse
 
 
 def _pairs(sample: Sample) -> list[Pair]:

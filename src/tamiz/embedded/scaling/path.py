@@ -299,7 +299,10 @@ class Judge(Protocol):
 
 
 class Domain(NamedTuple):
-    """Where the factors may lie: ``sigma >= 0`` and, with ``total``, ``sum(sigma**q) = total``.
+    """Where factors may lie: ``0 <= sigma <= cap`` and, with ``total``, ``sum(sigma**q) = total``.
+
+    A total that factors at the cap do not reach becomes the largest that they do. A cap and a
+    total go together only if q equals the power.
 
     ``power`` is the change of variables ``u = sigma**power`` in which steps are taken. Most
     kernels depend on the squares of the factors: with power 2 their derivative at zero is not
@@ -312,6 +315,7 @@ class Domain(NamedTuple):
     at_most: bool = False  # the sum may also be less than ``total``
     floor: float = 0.0  # factors below it become zero
     final: bool = False  # a factor at zero stays there
+    cap: float = np.inf  # the largest factor
 
     def flat(self, sigma: np.ndarray) -> bool:
         """Whether no curved boundary is near."""
@@ -338,8 +342,13 @@ class Domain(NamedTuple):
         never too large, and multiplied by one number to have the right sum. For q twice the
         power the set is a ball, where multiplication alone gives the nearest point.
         """
-        v = np.maximum(aim, 0.0)
-        if self.total is not None:
+        top = self.cap**self.power
+        v = np.clip(aim, 0.0, top)
+        if self.total is not None and np.isfinite(top):
+            budget = min(self.total, top * len(v))
+            if not (self.at_most and v.sum() <= budget):
+                v = onto_capped_simplex(aim, budget, top)
+        elif self.total is not None:
             share = self.q / self.power
             if share <= 1.0:
                 price = np.ones_like(here) if share == 1.0 else share * here ** (share - 1.0)
@@ -355,10 +364,52 @@ class Domain(NamedTuple):
         if self.total is None or not v.any():
             return v
         power = self.q if share is None else share
+        if np.isfinite(self.cap):
+            return self._within_cap(v, power)
         have = float(np.sum(v**power))
         if self.at_most and have <= self.total:
             return v
         return np.asarray(v * (self.total / have) ** (1.0 / power))
+
+    def _within_cap(self, v: np.ndarray, power: float) -> np.ndarray:
+        """As :meth:`feasible`, where values that would exceed the cap stay at it."""
+        assert self.total is not None
+        top = self.cap ** (self.q / power)
+        v = np.minimum(v, top)
+        if self.at_most and float(np.sum(v**power)) <= self.total:
+            return v
+        for _ in range(len(v) + 1):
+            below = (v > 0) & (v < top)
+            missing = self.total - float(np.sum(v[~below] ** power))
+            have = float(np.sum(v[below] ** power))
+            if have == 0.0 or missing <= 0.0:
+                break
+            factor = (missing / have) ** (1.0 / power)
+            v = np.where(below, np.minimum(v * factor, top), v)
+            if factor <= 1.0 or not (v[below] >= top).any():
+                break
+        return v
+
+
+def onto_capped_simplex(u: np.ndarray, budget: float, top: float) -> np.ndarray:
+    """The point of ``{0 <= v <= top, sum(v) = budget}`` nearest to ``u``; ``budget <= n top``.
+
+    It is ``clip(u - level, 0, top)`` with the level at which the sum is right; the sum is piecewise
+    linear in the level, with a bend where a variable reaches a bound.
+    """
+    bends = np.unique(np.concatenate([u, u - top]))
+    low, high = 0, len(bends) - 1  # the sum falls from n top at the first bend to 0 at the last
+    while high - low > 1:
+        middle = (low + high) // 2
+        if np.clip(u - bends[middle], 0.0, top).sum() >= budget:
+            low = middle
+        else:
+            high = middle
+    ends = [float(np.clip(u - bends[k], 0.0, top).sum()) for k in (low, high)]
+    fall = ends[0] - ends[1]
+    part = (ends[0] - budget) / fall if fall > 0 else 0.0
+    level = bends[low] + min(max(part, 0.0), 1.0) * (bends[high] - bends[low])
+    return np.clip(u - level, 0.0, top)
 
 
 def onto_simplex(u: np.ndarray, price: np.ndarray, budget: float) -> np.ndarray:

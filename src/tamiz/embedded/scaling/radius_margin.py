@@ -1,12 +1,14 @@
-"""Scaling factors by the radius-margin bound."""
+"""Scaling factors by estimates of the leave-one-out error: the radius-margin bound, or spans."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.scaling.machines import RadiusMargin, Sample
+from tamiz.embedded.scaling.machines import Objective, RadiusMargin, Sample, SpanEstimate
 from tamiz.embedded.scaling.path import Domain, Rule, ScalingPlan
 from tamiz.embedded.scaling.selector import (
     KERNEL_CONSTRAINTS,
@@ -26,11 +28,12 @@ class RadiusMarginScaling(ScalingSelector):
 
     the squared radius of the smallest ball around the samples in the space of the kernel
     ``K(σ * x, σ * x')`` over the squared margin in it. Four times this product bounds the number
-    of leave-one-out errors. For a numeric target ``w`` is that of a support vector regression with
-    squared slack; the product then measures how large the ball is beside how flat the function is,
-    and is related to a bound on the leave-one-out error [3]_ but not one itself. Features whose
-    factor becomes zero leave; then those with the least factors are taken out step by step, with
-    the other factors adapted each time, down to one.
+    of leave-one-out errors. ``criterion="span"`` minimises a closer estimate of that number
+    instead. For a numeric target ``w`` is that of a support vector regression with squared slack;
+    the product then measures how large the ball is beside how flat the function is, and is related
+    to a bound on the leave-one-out error [3]_ but not one itself. Features whose factor becomes
+    zero leave; then those with the least factors are taken out step by step, with the other
+    factors adapted each time, down to one.
 
     Parameters
     ----------
@@ -41,6 +44,10 @@ class RadiusMarginScaling(ScalingSelector):
         Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
         integers are labels. Until it is fitted such a selector is neither a classifier nor a
         regressor, so that folds made around it are not stratified.
+    criterion : {"radius_margin", "span"}, default="radius_margin"
+        What is minimised: the bound, or the smoothed number of leave-one-out errors by the spans
+        of the support vectors, see :func:`tamiz.svm.span_bound`. The latter is closer to the
+        truth, has more local minima, and inverts the matrix of support vectors at each step.
     C : float, default=1.0
         Penalty on violations of the margin, or on residuals outside the tube. The factors are
         found with squared slack, ``½‖w‖² + (C/2) Σ ξ²``, for which the bound holds;
@@ -67,7 +74,11 @@ class RadiusMarginScaling(ScalingSelector):
         a linear kernel a common factor of all features does the same as another ``C``. With a
         Gaussian kernel it is the rate ``gamma``, and where classes overlap and ``C`` is large the
         bound is least for factors so large that every sample resembles itself only: let the
-        scale go free only with a small ``C`` or well separated classes.
+        scale go free only with a small ``C`` or well separated classes. Without effect if
+        ``max_factor`` is given.
+    max_factor : float, default=None
+        If given, factors are confined to ``[0, max_factor]``, in place of their sum of squares.
+        1 is the original proposal: features can only be made smaller.
     class_weight : dict, "balanced" or None, default=None
         Factors of ``C`` by class.
     max_iter : int, default=200
@@ -88,7 +99,8 @@ class RadiusMarginScaling(ScalingSelector):
     estimator_ : SVC or SVR
         The machine on the selected features times their factors; ``predict`` uses it.
     objective_ : float or None
-        ``R²‖w‖²`` of the selected features (of several classes: the sum over all pairs).
+        ``R²‖w‖²`` of the selected features, or the number of errors by their spans (of several
+        classes: the sum over all pairs).
     history_ : array
         The objective at the beginning, after each step of the first descent, and after each
         elimination that lowered it further. It never rises.
@@ -112,6 +124,7 @@ class RadiusMarginScaling(ScalingSelector):
         objective.
     KPSVM : Factors of a Gaussian kernel under a penalty.
     tamiz.svm.radius_margin_bound : The bound of one fitted machine.
+    tamiz.svm.span_bound : The estimate of one fitted machine.
 
     References
     ----------
@@ -145,6 +158,8 @@ class RadiusMarginScaling(ScalingSelector):
         **SCALING_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
         "normalize": ["boolean"],
+        "criterion": [StrOptions({"radius_margin", "span"})],
+        "max_factor": [Interval(Real, 0.0, None, closed="neither"), None],
     }
 
     _squared = True
@@ -154,6 +169,7 @@ class RadiusMarginScaling(ScalingSelector):
         n_features_to_select: Any = None,
         *,
         task: str = "classification",
+        criterion: str = "radius_margin",
         C: float = 1.0,
         epsilon: float = 0.1,
         scale_target: bool = False,
@@ -163,6 +179,7 @@ class RadiusMarginScaling(ScalingSelector):
         coef0: float = 0.0,
         step: int | float | str = 1,
         normalize: bool = True,
+        max_factor: float | None = None,
         class_weight: dict[Any, float] | str | None = None,
         max_iter: int = 200,
         tol: float = 1e-3,
@@ -172,6 +189,7 @@ class RadiusMarginScaling(ScalingSelector):
     ):
         self.n_features_to_select = n_features_to_select
         self.task = task
+        self.criterion = criterion
         self.C = C
         self.epsilon = epsilon
         self.scale_target = scale_target
@@ -181,6 +199,7 @@ class RadiusMarginScaling(ScalingSelector):
         self.coef0 = coef0
         self.step = step
         self.normalize = normalize
+        self.max_factor = max_factor
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
@@ -189,8 +208,18 @@ class RadiusMarginScaling(ScalingSelector):
         self.resume = resume
 
     def _task(self, kernel: Kernel, sample: Sample, useful: np.ndarray, wanted: int | None) -> Task:
+        if self.criterion == "span" and self.task_ == "regression":
+            raise ValueError(
+                "criterion='span' counts errors of classification, and y is taken as numbers; use "
+                "criterion='radius_margin'."
+            )
         mixed = not kernel.any_width  # the squares of the factors do not tell all
-        total = float(useful.sum()) if self.normalize else None
-        domain = Domain(total=total, final=mixed)
+        cap = np.inf if self.max_factor is None else float(self.max_factor)
+        summed = self.normalize and self.max_factor is None
+        total = float(useful.sum()) if summed else None
+        domain = Domain(total=total, final=mixed, cap=cap)
         plan = ScalingPlan(domain, Rule.LEAST, wanted, self._step, self.max_iter, self.tol)
-        return Task(RadiusMargin(kernel, sample), plan, 1.0, kernel)
+        return Task(_CRITERIA[self.criterion](kernel, sample), plan, min(1.0, cap), kernel)
+
+
+_CRITERIA: dict[str, type[Objective]] = {"radius_margin": RadiusMargin, "span": SpanEstimate}

@@ -247,6 +247,24 @@ class FeatureGram(ABC):
         rows, weights = self._support(coef)
         return self._pull(rows, np.outer(weights, weights))
 
+    def weighted_gradient(self, rows: ArrayLike, weights: ArrayLike) -> Array:
+        """Sum over pairs of ``rows`` of w_il dK_il/dsigma_j for every j, shape (p,).
+
+        Parameters
+        ----------
+        rows : array of int
+            Training samples, each at most once.
+        weights : array of shape (n_rows, n_rows)
+            Symmetric.
+        """
+        chosen, matrix = np.asarray(rows, dtype=np.intp), np.asarray(weights, dtype=np.float64)
+        if matrix.shape != (len(chosen), len(chosen)):
+            raise ValueError(
+                f"weights must hold one number for each pair of the {len(chosen)} rows; "
+                f"they have shape {matrix.shape}."
+            )
+        return self._pull(chosen, matrix)
+
     def diag_gradient(self, weights: ArrayLike) -> Array:
         """Sum over i of w_i dK_ii/dsigma_j for every j, shape (p,)."""
         return self._pull_diag(self._vector(weights, "weights"))
