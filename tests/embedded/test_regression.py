@@ -28,6 +28,7 @@ from tamiz.embedded import (
     HoldOutSVM,
     RadiusMarginScaling,
 )
+from tamiz.embedded.holdout import judges
 from tamiz.embedded.holdout.elimination import new_seed
 from tamiz.embedded.holdout.judges import NumericLoss
 from tamiz.embedded.rfe.machines import KernelMachines, LinearMachines
@@ -206,6 +207,19 @@ def test_hold_out_splits_tuning_and_other_judges():
     assert type(judged.estimator_) is LinearRegression
     screened = HoldOutSVM(task="regression", prefilter="auto", random_state=0).fit(X, y)
     assert screened.pvalues_[1] < 1e-4 and set(screened.order_[:2]) == {1, 3}
+
+
+def test_resumed_hold_out_elimination_equals_an_uninterrupted_one(tmp_path, save_every_step):
+    X, y = table()
+    options = {"task": "regression", "random_state": 5}
+    expected = HoldOutSVM(**options).fit(X, y)
+    options |= {"checkpoint": tmp_path / "state.npz"}
+    with interrupted(judges, "fit_tube", 3), pytest.warns(ConvergenceWarning, match="interrupted"):
+        half = HoldOutSVM(**options).fit(X, y)
+    assert half.status_ == "interrupted" and len(half.selection_.path) == 3
+    again = HoldOutSVM(resume=True, **options).fit(X, y)
+    assert again.order_.tolist() == expected.order_.tolist()
+    assert again.errors_.tolist() == expected.errors_.tolist()
 
 
 def test_small_units_of_the_target_are_no_ties():
