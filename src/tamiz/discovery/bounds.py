@@ -45,6 +45,7 @@ import numpy as np
 from tamiz.validation import checked, integer_from, one_of, real_number
 
 _LEAST, _MOST = 1e-9, 1e9  # of a, the place of the pole of f
+_BLOCK = 1 << 20  # numbers that are held at a time
 
 
 def _no_assumption(q: float, p: int, count: int, n_pairs: int) -> float:
@@ -188,10 +189,16 @@ def r_concave_tail(theta: float, t: int, n: int, r: float) -> float:
     first = n - len(ends) + 1  # the least k whose function on 0, …, k can have this mean
     upper = np.concatenate([[_MOST], ends])[t - first :]  # of k = t − 1, …, n
     lower = np.concatenate([ends, ends[-1:]])[t - first :]
+    k = np.arange(t - 1, n + 1)
     place = np.linspace(0.0, 1.0, 17)
     logs = np.log(lower)[:, None] + place * np.log(upper / lower)[:, None]
-    k = np.arange(t - 1, n + 1)
-    values = _tail(np.exp(logs), k, t, theta * n, r)
+    rows = max(1, _BLOCK // (17 * n))  # as many k at a time as memory allows
+    values = np.concatenate(
+        [
+            _tail(np.exp(logs[i : i + rows]), k[i : i + rows], t, theta * n, r)
+            for i in range(0, len(k), rows)
+        ]
+    )
     best = np.unravel_index(np.argmax(values), values.shape)
     found, row = float(values[best]), logs[best[0]]
     low, high = row[max(best[1] - 1, 0)], row[min(best[1] + 1, len(row) - 1)]

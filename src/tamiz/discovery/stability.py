@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -250,7 +250,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         try:
             seed = seed if journal is None else int(journal.facts["seed"])
             machine = seeded(clone(plan.selector), seed)
-            work = _Work(machine, table, plan.values, plan.q)
+            work = _HalfFits(machine, table, plan.values, plan.q)
             entries = self._run(work, halves, seed, plan.n_pairs, journal)
         finally:
             if journal is not None:
@@ -272,9 +272,10 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             as_vector(y)
         return ResampledTable(X, y)
 
-    def _plan(self, p: int) -> _Plan:
+    def _plan(self, p: int) -> _HalfPlan:
         """The selector with its number of features, q and the threshold, as far as known now."""
         prefix, step = _place(self.selector)
+        _refuse_new_columns(self.selector, step)
         if self.pfer is not None and self.fdr is not None:
             raise ValueError(
                 f"pfer={self.pfer} and fdr={self.fdr} ask for two things; leave one of them out."
@@ -289,7 +290,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         size = next((name for name in _SIZE if name in step.get_params(deep=False)), None)
         own = self.n_features_per_subsample
         if own == "own" or (own == "auto" and size is None and not values):
-            return _Plan(selector, values, None, self._given_count(n_pairs), n_pairs)
+            return _HalfPlan(selector, values, None, self._given_count(n_pairs), n_pairs)
         if size is None and not values:
             raise ValueError(
                 f"n_features_per_subsample={own}, but {type(step).__name__} has no parameter for "
@@ -298,7 +299,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         q, count = self._size_and_count(p, n_pairs)
         if not values:
             selector.set_params(**{f"{prefix}{size}": q})
-        return _Plan(selector, values, q, count, n_pairs)
+        return _HalfPlan(selector, values, q, count, n_pairs)
 
     def _given_count(self, n_pairs: int) -> int | None:
         return None if self.threshold == "auto" else count_of(float(self.threshold), n_pairs)
@@ -366,7 +367,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"threshold={_rounded_up(higher / (2 * n_pairs)):g}"
         if assumption != "r-concave" and bound_at(q, p, top, n_pairs, "r-concave") <= pfer:
             yield "assumption='r-concave'"
-        for more in (100, 200, 500, 1000):
+        for more in (50, 100, 200):
             reached = 2 * more if count is None else count_of(float(self.threshold), more)
             if more > n_pairs and bound_at(q, p, reached, more, assumption) <= pfer:
                 yield f"n_subsamples={2 * more}"
@@ -376,7 +377,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"threshold=1.0 with {fewer} features per subsample"
 
     def _journal(
-        self, table: ResampledTable, groups: Any, plan: _Plan, seed: int
+        self, table: ResampledTable, groups: Any, plan: _HalfPlan, seed: int
     ) -> Journal | None:
         """The file of the halves; what only says how to read them does not belong to the run."""
         if self.checkpoint is None:
@@ -399,7 +400,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         return Journal(self.checkpoint, about, resume=self.resume, facts={"seed": seed})
 
     def _run(
-        self, work: _Work, halves: Halves, seed: int, n_pairs: int, journal: Journal | None
+        self, work: _HalfFits, halves: Halves, seed: int, n_pairs: int, journal: Journal | None
     ) -> np.ndarray:
         """Sizes with which features come in, of all halves or of as many as Ctrl-C allows."""
         known = [] if journal is None else journal.records[: 2 * n_pairs]
@@ -411,7 +412,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self.status_ = "finished"
         with Progress("stability selection", self.verbose) as progress:
             try:
-                for found in run_jobs(_Work.select, work, jobs, self.n_jobs, work.machine):
+                for found in run_jobs(_HalfFits.select, work, jobs, self.n_jobs, work.machine):
                     entries.append(found)
                     if journal is not None:
                         journal.append([_packed(found)])
@@ -430,7 +431,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     # ------------------------------------------------------------------ what follows
 
-    def _conclude(self, entries: np.ndarray, plan: _Plan, watch: Stopwatch) -> None:
+    def _conclude(self, entries: np.ndarray, plan: _HalfPlan, watch: Stopwatch) -> None:
         n_pairs, p = len(entries) // 2, entries.shape[1]
         limit = p if plan.q is None else plan.q
         inside = (entries > 0) & (entries <= limit)
@@ -472,7 +473,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             },
         )
 
-    def _decide(self, counts: np.ndarray, q: float, plan: _Plan, n_pairs: int) -> int:
+    def _decide(self, counts: np.ndarray, q: float, plan: _HalfPlan, n_pairs: int) -> int:
         """The number of halves in which a feature must be selected, from what the halves gave."""
         p = len(counts)
         if self.fdr is not None:
@@ -607,7 +608,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         return tags
 
 
-class _Plan(NamedTuple):
+class _HalfPlan(NamedTuple):
     """What is decided before the first fit."""
 
     selector: Any
@@ -617,7 +618,7 @@ class _Plan(NamedTuple):
     n_pairs: int
 
 
-class _Work:
+class _HalfFits:
     """Fits the selector to some rows, with the columns in another order each time.
 
     Many selectors take features of equal score in the order of the columns. Those that say nothing
@@ -679,6 +680,18 @@ def _place(selector: Any) -> tuple[str, Any]:
         if one is step:
             return f"{name}__", step
     return "", step
+
+
+def _refuse_new_columns(selector: Any, step: Any) -> None:
+    """Refuse a pipeline whose selecting step does not see the columns of X in their order."""
+    for _, one in getattr(selector, "steps", []):
+        if one is step:
+            return
+        if isinstance(one, BaseEstimator) and names_columns(one):
+            raise ValueError(
+                f"{type(one).__name__} changes the order of the columns before "
+                f"{type(step).__name__} selects among them. Apply it to X first."
+            )
 
 
 def _tells_columns(selector: Any) -> bool:
