@@ -26,7 +26,7 @@ def test_tail_equals_the_largest_that_a_solver_finds(n, t, mean, r):
     [(1, 0.006971364), (3, 0.08691176), (5, 0.2605329), (8, 0.7042719), (10, 1.141338)],
 )
 def test_r_concave_bound_equals_that_of_stabs(q, want):
-    found = stability_bound(q, 100, 0.6)
+    found = stability_bound(q, 100, 0.6, assumption="r-concave")
     assert want * (1 - 1e-6) <= found <= want * 1.004
     assert found == pytest.approx(want, abs=3e-5)
 
@@ -50,17 +50,18 @@ def test_closed_forms(q):
 
 
 def test_bound_grows_with_size_and_falls_with_threshold_and_assumptions():
-    by_size = [stability_bound(q, 300, 0.8) for q in range(1, 150, 10)]
+    concave = {"assumption": "r-concave"}
+    by_size = [stability_bound(q, 300, 0.8, **concave) for q in range(1, 150, 10)]
     assert (np.diff(by_size) > 0).all()
-    by_threshold = [stability_bound(30, 300, c / 100) for c in range(55, 101)]
+    by_threshold = [stability_bound(30, 300, c / 100, **concave) for c in range(55, 101)]
     assert (np.diff(by_threshold) < 0).all()
     for threshold in (0.6, 0.75, 0.9):
         kinds = [stability_bound(20, 300, threshold, assumption=a) for a in ("none", "unimodal")]
-        assert stability_bound(20, 300, threshold) < kinds[1] < kinds[0]
+        assert stability_bound(20, 300, threshold, **concave) < kinds[1] < kinds[0]
 
 
 def test_a_bound_that_says_nothing_is_the_number_of_features():
-    assert stability_bound(90, 100, 0.6) == 100
+    assert stability_bound(90, 100, 0.6, assumption="r-concave") == 100
     assert stability_bound(90, 100, 0.6, assumption="unimodal") == 100
     assert stability_bound(5, 100, 0.5, assumption="none") == 100
     assert stability_bound(1, 1, 1.0) == 1
