@@ -1,7 +1,7 @@
 """How often selections with a stated rate of false discoveries are wrong, on data of known truth.
 
-    python -m tools.discoveries [--seconds 120] [--jobs 4] [--only NAME ...] [--settings quick|all]
-                                [--out table.md]
+    python -m tools.discoveries [--seconds 120] [--jobs 4] [--settings quick|all]
+                                [--only METHOD ...] [--match TEXT ...] [--out table.md]
 
 Every repetition draws a table from a design (independent, autoregressive, blocks, factors) and a
 target from a signal (linear, logistic, xor, radial, or nothing at all), and lets every method
@@ -407,13 +407,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="*", help="methods; all by default")
     parser.add_argument("--settings", choices=["quick", "all"], default="quick")
+    parser.add_argument("--match", nargs="*", default=[""], help="settings that hold such a text")
     parser.add_argument("--repeats", type=int, help="at most so many of each setting")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(arguments)
     methods = given.only or known_methods()
     began = time.monotonic()
     found = run(
-        settings(given.settings),
+        [s for s in settings(given.settings) if any(text in str(s) for text in given.match)],
         methods,
         seconds=given.seconds,
         jobs=given.jobs,

@@ -21,6 +21,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
@@ -33,7 +34,7 @@ from tamiz.display import axes, frames
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
-from tamiz.search.judges import columns_of, fingerprint, names_columns
+from tamiz.search.judges import columns_of, fingerprint, looks_at_columns, names_columns
 from tamiz.search.resampling import (
     Halves,
     ResampledTable,
@@ -260,7 +261,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def _check_data(self, X: Any, y: Any) -> ResampledTable:
         frame = check_frame(self, X, reset=True, min_samples=4)
-        if frame is None:
+        # an array is divided sooner, where nobody can tell the difference
+        if frame is None or (_all_floats(frame) and not _looks_at_frames(self.selector)):
             X = check_X(
                 self,
                 X,
@@ -681,6 +683,14 @@ def _place(selector: Any) -> tuple[str, Any]:
         if one is step:
             return f"{name}__", step
     return "", step
+
+
+def _all_floats(frame: Any) -> bool:
+    return all(dtype.is_float() for dtype in nw.from_native(frame, eager_only=True).schema.values())
+
+
+def _looks_at_frames(selector: Any) -> bool:
+    return looks_at_columns(selector, None) or _tells_columns(selector)
 
 
 def _refuse_new_columns(selector: Any, step: Any) -> None:
