@@ -198,12 +198,12 @@ def _stability_of_lasso(truth: Truth, seed: int) -> np.ndarray:
 
     if truth.numeric:
         size = min(truth.X.shape[1] // 2, 60)
-        selector, penalty = SelectFromModel(LassoLars(max_iter=size), threshold=1e-9), None
-        penalty = {"estimator__alpha": np.geomspace(2.0, 0.02, 8)}
+        selector = SelectFromModel(LassoLars(max_iter=size), threshold=1e-9)
+        penalty = {"estimator__alpha": np.geomspace(2.0, 0.02, 25)}
     else:
         logistic = LogisticRegression(solver="liblinear", l1_ratio=1.0)
         selector = SelectFromModel(logistic, threshold=1e-9)
-        penalty = {"estimator__C": np.geomspace(0.01, 1.0, 8)}
+        penalty = {"estimator__C": np.geomspace(0.01, 1.0, 25)}
     found = StabilitySelection(
         selector, penalty=penalty, pfer=1.0, n_subsamples=50, random_state=seed
     )

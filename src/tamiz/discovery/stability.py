@@ -17,13 +17,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -695,14 +696,14 @@ def _looks_at_frames(selector: Any) -> bool:
 
 def _refuse_new_columns(selector: Any, step: Any) -> None:
     """Refuse a pipeline whose selecting step does not see the columns of X in their order."""
-    for _, one in getattr(selector, "steps", []):
-        if one is step:
-            return
-        if isinstance(one, BaseEstimator) and names_columns(one):
-            raise ValueError(
-                f"{type(one).__name__} changes the order of the columns before "
-                f"{type(step).__name__} selects among them. Apply it to X first."
-            )
+    steps = [one for _, one in getattr(selector, "steps", [])]
+    before = [one for one in takewhile(lambda one: one is not step, steps) if hasattr(one, "fit")]
+    moving = next((one for one in before if names_columns(one)), None)
+    if moving is not None:
+        raise ValueError(
+            f"{type(moving).__name__} changes the order of the columns before "
+            f"{type(step).__name__} selects among them. Apply it to X first."
+        )
 
 
 def _tells_columns(selector: Any) -> bool:
