@@ -150,13 +150,27 @@ def test_one_mistake_is_allowed_by_default(data):
     assert loose.bound_ == 20 and loose.q_ == 15
 
 
-def test_rate_of_false_discoveries_chooses_the_least_threshold(data):
+def test_rate_of_false_discoveries_selects_most_that_the_bound_allows(data):
     got = fitted(data, fdr=0.2)
     n = got.support_.sum()
-    assert got.q_ == 4 and n >= 2 and got.bound_ <= 0.2 * n
-    for count in range(11, round(20 * got.threshold_)):
-        lower = (got.frequencies_ >= count / 20 - 1e-9).sum()
-        assert stability_bound(4, 20, count / 20, n_pairs=10) > 0.2 * lower
+    assert n >= 2 and got.bound_ <= 0.2 * n
+    assert got.entry_sizes_.max() == 10  # half of the features; the square root of 8 p is more
+    for q in range(1, 11):
+        frequency = ((got.entry_sizes_ > 0) & (got.entry_sizes_ <= q)).mean(axis=0)
+        for count in range(11, 21):
+            other = (frequency >= count / 20 - 1e-9).sum()
+            if other > n:
+                assert stability_bound(q, 20, count / 20, n_pairs=10) > 0.2 * other
+    fixed = fitted(data, fdr=0.2, n_features_per_subsample=4)
+    assert fixed.q_ == 4 and fixed.support_.sum() <= n
+
+
+def test_scores_rank_where_a_selector_does_not(data):
+    by_scores = fitted(data, SelectKBest(), n_features_per_subsample=5).frequency_path()
+    by_ranking = fitted(data, PearsonScore(), n_features_per_subsample=5).frequency_path()
+    np.testing.assert_allclose(by_scores, by_ranking)  # F grows with the correlation
+    eliminated = fitted(data, RFE(Ridge()), n_features_per_subsample=5, n_subsamples=4)
+    assert not eliminated.frequency_path()[:4].any()  # all come in together
 
 
 def test_a_rate_that_no_threshold_reaches_selects_nothing():

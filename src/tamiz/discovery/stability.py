@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -32,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 from tamiz.base import Selector, Stopwatch, order_by
 from tamiz.discovery.bounds import ASSUMPTIONS, bound_at, count_of, largest_q, least_count
 from tamiz.display import axes, frames
+from tamiz.filters import PearsonScore
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
@@ -77,28 +79,30 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     Parameters
     ----------
-    selector : selector or pipeline
-        Any selector of tamiz or scikit-learn, or a pipeline with one. Its number of features
-        (``n_features_to_select``, ``k`` or ``max_features``) is set to q. It gets the columns in
-        another order in every half, so that features of equal score are taken at random, unless a
-        parameter may name columns by position.
+    selector : selector or pipeline, optional
+        Any selector of tamiz or scikit-learn, or a pipeline with one;
+        :class:`~tamiz.filters.PearsonScore`, which takes classes and numbers, by default. Its
+        number of features (``n_features_to_select``, ``k`` or ``max_features``) is set to q. It
+        gets the columns in another order in every half, so that features of equal score are taken
+        at random, unless a parameter may name columns by position.
     pfer : float, optional
         Asks for a bound of the expected number of features that are selected by mistake (the
         per-family error rate). It is also a bound of the probability that there is any, and of the
         false discovery rate. 1 if neither this nor ``fdr`` is given.
     fdr : float, optional
-        Asks for the lowest threshold whose bound, divided by the number of features selected, is at
-        most this. The threshold looks at the data, so that this is a conservative estimate of the
-        false discovery rate and no proven bound of it; ``pfer=0.1`` is one, for a rate of 0.1.
+        Asks for the size q and the threshold that select most features while the bound, divided by
+        the number of features selected, is at most this. Both look at the data, so that this is an
+        estimate of the false discovery rate and no proven bound of it; ``pfer=0.1`` is one, for a
+        rate of 0.1.
     threshold : float in (0.5, 1] or "auto", default="auto"
         Fraction of the halves in which a feature must be selected. By default 0.75, or the least
         that keeps ``pfer`` if q is given; with ``fdr`` it cannot be given.
     n_features_per_subsample : int, "auto" or "own", default="auto"
         Number q of features that are selected in each half. By default the largest that keeps
-        ``pfer`` at the threshold, at most half of the features; with ``fdr`` the square root of
-        0.8 p. With "own", and for selectors without a parameter for it, the selector decides: q is
-        then the mean number selected, which is known only afterwards and makes the bound an
-        estimate.
+        ``pfer`` at the threshold, at most half of the features; with ``fdr`` any up to the
+        square root of 8 p, as far as the selector ranks. With "own", and for selectors without a
+        parameter for it, the selector decides: q is then the mean number selected, which is known
+        only afterwards and makes the bound an estimate.
     n_subsamples : int, default=100
         Number of halves; an odd number is rounded up.
     assumption : {"unimodal", "r-concave", "none"}, default="unimodal"
@@ -168,7 +172,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "selector": [object],
+        "selector": [None, object],
         "pfer": [None, Interval(Real, 0, None, closed="neither")],
         "fdr": [None, Interval(Real, 0, 1, closed="neither")],
         "threshold": [StrOptions({"auto"}), Interval(Real, 0.5, 1, closed="right")],
@@ -188,7 +192,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def __init__(
         self,
-        selector: Any,
+        selector: Any = None,
         *,
         pfer: float | None = None,
         fdr: float | None = None,
@@ -217,6 +221,10 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self.resume = resume
         self.verbose = verbose
 
+    @property
+    def _base(self) -> Any:
+        return PearsonScore() if self.selector is None else self.selector
+
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
         """Select in halves of the samples, and keep what is selected in most of them.
 
@@ -244,7 +252,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
-        fittable("selector", self.selector)
+        fittable("selector", self._base)
         table = self._check_data(X, y)
         plan = self._plan(table.n_features)
         halves = Halves(table, groups)
@@ -263,23 +271,23 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _check_data(self, X: Any, y: Any) -> ResampledTable:
         frame = check_frame(self, X, reset=True, min_samples=4)
         # an array is divided sooner, where nobody can tell the difference
-        if frame is None or (_all_floats(frame) and not _looks_at_frames(self.selector)):
+        if frame is None or (_all_floats(frame) and not _looks_at_frames(self._base)):
             X = check_X(
                 self,
                 X,
                 reset=True,
-                accept_sparse=get_tags(self.selector).input_tags.sparse,
-                allow_nan=takes_missing(self.selector),
+                accept_sparse=get_tags(self._base).input_tags.sparse,
+                allow_nan=takes_missing(self._base),
                 min_samples=4,
             )
-        if y is None and get_tags(selecting_step(self.selector)).target_tags.required:
+        if y is None and get_tags(selecting_step(self._base)).target_tags.required:
             as_vector(y)
         return ResampledTable(X, y)
 
     def _plan(self, p: int) -> _HalfPlan:
         """The selector with its number of features, q and the threshold, as far as known now."""
-        prefix, step = _place(self.selector)
-        _refuse_new_columns(self.selector, step)
+        prefix, step = _place(self._base)
+        _refuse_new_columns(self._base, step)
         if self.pfer is not None and self.fdr is not None:
             raise ValueError(
                 f"pfer={self.pfer} and fdr={self.fdr} ask for two things; leave one of them out."
@@ -290,7 +298,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                 "ask for a pfer."
             )
         n_pairs = (int(self.n_subsamples) + 1) // 2
-        selector, values = clone(self.selector), _path(self.penalty, self.selector)
+        selector, values = clone(self._base), _path(self.penalty, self._base)
         size = next((name for name in _SIZE if name in step.get_params(deep=False)), None)
         own = self.n_features_per_subsample
         if own == "own" or (own == "auto" and size is None and not values):
@@ -315,8 +323,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         if q is not None and q > p:
             raise ValueError(f"n_features_per_subsample={q}, but X has {p} features.")
         if self.fdr is not None:
-            usual = max(1, min(p // 2, math.isqrt(int(0.8 * p))))
-            return (usual if q is None else q), None
+            return (max(1, min(p // 2, math.isqrt(8 * p))) if q is None else q), None
         if q is not None:
             return q, self._count(q, p, n_pairs)
         usual = count_of(_USUAL, n_pairs)
@@ -438,24 +445,15 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _conclude(self, entries: np.ndarray, plan: _HalfPlan, watch: Stopwatch) -> None:
         n_pairs, p = len(entries) // 2, entries.shape[1]
         limit = p if plan.q is None else plan.q
+        self._warn_of_nothing(entries, plan, limit)
+        if self.fdr is not None and plan.q is not None:
+            limit, count = self._size_by_fdr(entries, plan.q, n_pairs, self.fdr)
         inside = (entries > 0) & (entries <= limit)
         counts = inside.sum(axis=0)
-        q = float(inside.sum(axis=1).mean()) if plan.q is None else plan.q
-        if plan.q is None and q == 0:
-            warnings.warn(
-                "StabilitySelection: no feature was selected in any subsample.",
-                UserWarning,
-                stacklevel=5,
-            )
-        elif plan.values and not inside.any():
-            warnings.warn(
-                f"StabilitySelection: the first value of penalty selects more than {limit} "
-                "features already, so that nothing is selected; begin with one that selects fewer.",
-                UserWarning,
-                stacklevel=5,
-            )
+        q = float(inside.sum(axis=1).mean()) if plan.q is None else limit
         bounded = max(q, 1e-9)  # if nothing is ever selected, nothing is by mistake
-        count = self._decide(counts, bounded, plan, n_pairs)
+        if self.fdr is None or plan.q is None:
+            count = self._decide(counts, bounded, plan, n_pairs)
         self.entry_sizes_, self.q_, self.n_pairs_ = entries.astype(np.int32), q, n_pairs
         self.frequencies_ = counts / (2 * n_pairs)
         self.simultaneous_ = (inside[0::2] & inside[1::2]).mean(axis=0)
@@ -476,6 +474,37 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                 "status": self.status_,
             },
         )
+
+    def _warn_of_nothing(self, entries: np.ndarray, plan: _HalfPlan, limit: int) -> None:
+        if not entries.any():
+            said = "no feature was selected in any subsample."
+        elif plan.values and not ((entries > 0) & (entries <= limit)).any():
+            said = (
+                f"the first value of penalty selects more than {limit} features already, so that "
+                "nothing is selected; begin with one that selects fewer."
+            )
+        else:
+            return
+        warnings.warn(f"StabilitySelection: {said}", UserWarning, stacklevel=6)
+
+    def _size_by_fdr(
+        self, entries: np.ndarray, largest: int, n_pairs: int, fdr: float
+    ) -> tuple[int, int]:
+        """The size and the number of halves that select most, if the bound is small enough.
+
+        A size that was given is kept. Of those that select as many the bound decides.
+        """
+        given = self.n_features_per_subsample != "auto"
+        sizes = [largest] if given else np.unique(np.geomspace(largest, 1, 20).round().astype(int))
+        best, found = (0, 0.0), (largest, 2 * n_pairs + 1)
+        for q in map(int, sizes):
+            counts = ((entries > 0) & (entries <= q)).sum(axis=0)
+            count = self._count_by_fdr(counts, q, n_pairs, fdr)
+            bound = bound_at(q, len(counts), count, n_pairs, self.assumption)
+            value = (int((counts >= count).sum()), -bound)
+            if value[0] and value > best:
+                best, found = value, (q, count)
+        return found
 
     def _decide(self, counts: np.ndarray, q: float, plan: _HalfPlan, n_pairs: int) -> int:
         """The number of halves in which a feature must be selected, from what the halves gave."""
@@ -605,10 +634,10 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        own = get_tags(self.selector)
+        own = get_tags(self._base)
         tags.target_tags.required = own.target_tags.required
         tags.input_tags.sparse = own.input_tags.sparse
-        tags.input_tags.allow_nan = takes_missing(self.selector)
+        tags.input_tags.allow_nan = takes_missing(self._base)
         return tags
 
 
@@ -662,10 +691,9 @@ class _HalfFits:
         mask = mask_and_names(fitted, self.table.n_features)[0]
         chosen = np.flatnonzero(mask)
         sizes = np.zeros(len(mask), dtype=np.int64)
-        ranking = getattr(selecting_step(fitted), "ranking_", None)
-        ranks = None if ranking is None else np.asarray(ranking)[chosen]
-        if ranks is not None and len(np.unique(ranks)) == len(ranks):
-            sizes[chosen[np.argsort(ranks)]] = np.arange(1, len(chosen) + 1)
+        ranks = _ranks(selecting_step(fitted), mask)
+        if ranks is not None:
+            sizes[chosen] = ranks
         elif self.q is None or len(chosen) <= self.q:
             sizes[chosen] = len(chosen)
         else:
@@ -675,6 +703,24 @@ class _HalfFits:
                 "n_features_per_subsample='own'."
             )
         return sizes
+
+
+def _ranks(step: Any, mask: np.ndarray) -> np.ndarray | None:
+    """Ranks of the selected features, by ``ranking_`` or by scores; None if it does not rank."""
+    chosen = np.flatnonzero(mask)
+    ranking = getattr(step, "ranking_", None)
+    if ranking is not None and np.shape(ranking) == mask.shape:
+        ranks = np.asarray(ranking)[chosen]
+        if len(np.unique(ranks)) == len(ranks):
+            return rankdata(ranks).astype(np.int64)
+    scores = getattr(step, "scores_", None)
+    if scores is None or np.shape(scores) != mask.shape or not len(chosen):
+        return None
+    scores = np.asarray(scores, dtype=np.float64)
+    best = scores[~mask].max(initial=-np.inf)
+    if np.isnan(scores).any() or scores[mask].min() < best:
+        return None  # it did not select by them
+    return rankdata(-scores[chosen], method="max").astype(np.int64)
 
 
 def _place(selector: Any) -> tuple[str, Any]:
