@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import tamiz
 from tamiz.discovery import permutation_scores
 from tamiz.filters import AUCScore, FisherScore, PearsonScore, WelchT
 from tests.naive import discovery as naive
@@ -115,7 +116,7 @@ def test_ctrl_c_keeps_the_shuffles_made():
     assert got.n_permutations == 50
 
 
-def test_shown_and_drawn():
+def test_shown_drawn_and_saved(tmp_path):
     X, y = table(40)
     got = permutation_scores(FisherScore(), X, y, n_permutations=30, random_state=0)
     assert (
@@ -124,6 +125,8 @@ def test_shown_and_drawn():
     assert got.to_dict()["n_permutations"] == 30
     assert len(got.plot().lines) == 4
     assert got.support(0.1, "fdr_permutation").sum() >= 2
+    tamiz.save(got, tmp_path / "scores.tamiz")
+    np.testing.assert_array_equal(tamiz.load(tmp_path / "scores.tamiz").maxt, got.maxt)
 
 
 @pytest.mark.parametrize(
