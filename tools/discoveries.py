@@ -310,7 +310,11 @@ def repeat(setting: Setting, seed: int, methods: list[str]) -> list[Outcome]:
         began = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            support = METHODS[method][1](truth, seed)
+            try:
+                support = METHODS[method][1](truth, seed)
+            except (ValueError, TypeError) as error:  # the others go on; its repetitions are fewer
+                print(f"{setting}: {method}: {type(error).__name__}: {error}", file=sys.stderr)
+                continue
         spent = time.process_time() - began
         hits = support[truth.relevant]
         power = float(hits.mean()) if len(hits) else np.nan

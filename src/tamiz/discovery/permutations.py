@@ -45,6 +45,7 @@ from tamiz.display import axes, frames
 from tamiz.filters.univariate.corrections import CORRECTIONS, corrected
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded
+from tamiz.search.judges import array_will_do
 from tamiz.search.resampling import (
     ResampledTable,
     fit_to_the_end,
@@ -144,7 +145,8 @@ def permutation_scores(
         raise ValueError(f"y holds {labels.tolist()[0]!r} only; there is nothing to shuffle.")
     blocks = label_blocks(groups, labels)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    work = _Scoring(score if not hasattr(score, "fit") else seeded(clone(score), seed), table)
+    machine = seeded(clone(score), seed) if hasattr(score, "fit") else score
+    work = _Scoring(machine, table)
     work.observe(labels)
     total = n_arrangements(labels, blocks)
     exact = total - 1 <= n_permutations
@@ -196,12 +198,15 @@ class _Scoring:
         self.machine, self.table = machine, table
         columns = getattr(table.X, "columns", None) if is_frame(table.X) else None
         self.names = None if columns is None else [str(name) for name in columns]
+        self.X = table.X
+        if columns is not None and hasattr(machine, "fit") and array_will_do(machine, table.X):
+            self.X = np.asarray(table.X, dtype=np.float64)  # which is checked sooner
 
     def scores(self, labels: np.ndarray) -> np.ndarray:
         if not hasattr(self.machine, "fit"):
-            found = self.machine(self.table.X, labels)
+            found = self.machine(self.X, labels)
         else:
-            fitted = fit_to_the_end(clone(self.machine), self.table.X, labels)
+            fitted = fit_to_the_end(clone(self.machine), self.X, labels)
             step = selecting_step(fitted)
             found = getattr(step, "scores_", None)
             if found is None:

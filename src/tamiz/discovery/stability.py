@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
@@ -37,7 +36,13 @@ from tamiz.filters import PearsonScore
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
-from tamiz.search.judges import columns_of, fingerprint, looks_at_columns, names_columns
+from tamiz.search.judges import (
+    array_will_do,
+    columns_of,
+    fingerprint,
+    names_columns,
+    tells_columns,
+)
 from tamiz.search.resampling import (
     Halves,
     ResampledTable,
@@ -271,7 +276,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     def _check_data(self, X: Any, y: Any) -> ResampledTable:
         frame = check_frame(self, X, reset=True, min_samples=4)
         # an array is divided sooner, where nobody can tell the difference
-        if frame is None or (_all_floats(frame) and not _looks_at_frames(self._base)):
+        if frame is None or array_will_do(self._base, frame):
             X = check_X(
                 self,
                 X,
@@ -662,7 +667,7 @@ class _HalfFits:
         self, machine: Any, table: ResampledTable, values: list[dict[str, Any]], q: int | None
     ):
         self.machine, self.table, self.values, self.q = machine, table, values, q
-        self.mixes = not _tells_columns(machine)
+        self.mixes = not tells_columns(machine)
 
     def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
         """The size of the selection with which each feature comes in; 0 if it does not."""
@@ -732,14 +737,6 @@ def _place(selector: Any) -> tuple[str, Any]:
     return "", step
 
 
-def _all_floats(frame: Any) -> bool:
-    return all(dtype.is_float() for dtype in nw.from_native(frame, eager_only=True).schema.values())
-
-
-def _looks_at_frames(selector: Any) -> bool:
-    return looks_at_columns(selector, None) or _tells_columns(selector)
-
-
 def _refuse_new_columns(selector: Any, step: Any) -> None:
     """Refuse a pipeline whose selecting step does not see the columns of X in their order."""
     steps = [one for _, one in getattr(selector, "steps", [])]
@@ -750,18 +747,6 @@ def _refuse_new_columns(selector: Any, step: Any) -> None:
             f"{type(moving).__name__} changes the order of the columns before "
             f"{type(step).__name__} selects among them. Apply it to X first."
         )
-
-
-def _tells_columns(selector: Any) -> bool:
-    """Whether a parameter may name columns by position, so that they have to keep their order."""
-    if names_columns(selector):
-        return True
-    return any(
-        isinstance(value, (Sequence, Mapping, np.ndarray))
-        and not isinstance(value, str)
-        and name.rpartition("__")[2] not in ("steps", "cv", "scoring")
-        for name, value in selector.get_params(deep=True).items()
-    )
 
 
 def _path(penalty: Mapping[str, Any] | None, selector: Any) -> list[dict[str, Any]]:
