@@ -192,20 +192,17 @@ def _stability_by(name: str, home: str, **params: Any) -> Select:
 
 def _stability_of_lasso(truth: Truth, seed: int) -> np.ndarray:
     from sklearn.feature_selection import SelectFromModel
-    from sklearn.linear_model import LassoLars, LogisticRegression
+    from sklearn.linear_model import LassoLars
 
     from tamiz.discovery import StabilitySelection
 
-    if truth.numeric:
-        size = min(truth.X.shape[1] // 2, 60)
-        selector = SelectFromModel(LassoLars(max_iter=size), threshold=1e-9)
-        penalty = {"estimator__alpha": np.geomspace(2.0, 0.02, 25)}
-    else:
-        logistic = LogisticRegression(solver="liblinear", l1_ratio=1.0)
-        selector = SelectFromModel(logistic, threshold=1e-9)
-        penalty = {"estimator__C": np.geomspace(0.01, 1.0, 25)}
+    path = LassoLars(max_iter=min(truth.X.shape[1] // 2, 60))  # classes are taken as 0 and 1
     found = StabilitySelection(
-        selector, penalty=penalty, pfer=1.0, n_subsamples=50, random_state=seed
+        SelectFromModel(path, threshold=1e-9),
+        penalty={"estimator__alpha": np.geomspace(2.0, 0.005, 40)},
+        pfer=1.0,
+        n_subsamples=50,
+        random_state=seed,
     )
     return found.fit(truth.X, truth.y).support_
 
