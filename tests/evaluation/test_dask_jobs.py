@@ -7,6 +7,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from tamiz.discovery import StabilitySelection
 from tamiz.evaluation import compare, permutation_test, reproduce, stability_of, tune
 from tamiz.evaluation.comparison.run import Runner
 from tamiz.filters import FisherScore, SignalToNoise
@@ -63,8 +64,11 @@ def test_resampling_is_the_same(client):
     options = {"n_resamples": 6, "random_state": 0}
     here = stability_of(SignalToNoise(2), X, y, **options)
     test = permutation_test(GaussianNB(), X, y, cv=3, n_permutations=8, random_state=0)
+    halves = StabilitySelection(SignalToNoise(), n_subsamples=4, random_state=0)
+    sizes = halves.fit(X, y).entry_sizes_
     with on_dask():
         there = stability_of(SignalToNoise(2), X, y, n_jobs=-1, **options)
+        np.testing.assert_array_equal(halves.set_params(n_jobs=-1).fit(X, y).entry_sizes_, sizes)
         again = permutation_test(
             GaussianNB(), X, y, cv=3, n_permutations=8, random_state=0, n_jobs=-1
         )

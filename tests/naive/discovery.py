@@ -25,13 +25,17 @@ def halves(units_by_class, seed, b):
 
 
 def frequencies(selector, X, y, n_pairs, seed):
-    """Fraction of the halves in which a selector selects each feature."""
+    """Fraction of the halves in which a selector selects each feature, columns in any order."""
     classes = [np.flatnonzero(y == label) for label in np.unique(y)]
     count = np.zeros(X.shape[1])
     for b in range(n_pairs):
-        for rows in halves(classes, seed, b):
-            rows = np.array(rows, dtype=int)
-            count += clone(selector).fit(X[rows], y[rows]).get_support()
+        for side, rows in enumerate(halves(classes, seed, b)):
+            columns = np.random.default_rng([seed, b, side]).permutation(X.shape[1])
+            part = np.array([[X[i, j] for j in columns] for i in rows])
+            fitted = clone(selector).fit(part, y[rows])
+            selected = (fitted[-1] if hasattr(fitted, "steps") else fitted).get_support()
+            for place, j in enumerate(columns):
+                count[j] += selected[place]
     return count / (2 * n_pairs)
 
 
@@ -69,9 +73,51 @@ def largest_tail(mean, t, n, r, starts=12):
                     {"type": "ineq", "fun": lambda free, convex=convex: convex(free) - 1e-3},
                     {"type": "ineq", "fun": lambda free, i=i, f=f: mean - f(free) @ i},
                 ],
-                options={"maxiter": 300, "ftol": 1e-13},
+                options={"maxiter": 100, "ftol": 1e-12},
             )
             valid = f(found.x) @ i <= mean + 1e-7 and (convex(found.x) > 0).all()
             if valid and (found.x[2:] >= -1e-9).all():
                 best = max(best, -found.fun)
     return best
+
+
+# ------------------------------------------------------------------------------------- p-values
+
+
+def holm(p):
+    """Step down: the k-th smallest times the number of those not smaller, never decreasing."""
+    m, out, worst = len(p), np.empty(len(p)), 0.0
+    for k, j in enumerate(sorted(range(m), key=lambda j: p[j])):
+        worst = max(worst, min(1.0, (m - k) * p[j]))
+        out[j] = worst
+    return out
+
+
+def q_values(p, pi0):
+    """Least estimated rate of all cuts that select the feature."""
+    m = len(p)
+    return np.array(
+        [min(min(1.0, m * t / sum(x <= t for x in p)) for t in p if t >= own) * pi0 for own in p]
+    )
+
+
+def permuted(scores, shuffled):
+    """p-values, step-down maxT and rates of a list of shuffled scores, by loops."""
+    m, p = len(shuffled), len(scores)
+    alone = [(1 + sum(s[j] >= scores[j] for s in shuffled)) / (1 + m) for j in range(p)]
+    maxt = np.empty(p)
+    rate = np.empty(p)
+    for j in range(p):
+        higher = [i for i in range(p) if scores[i] >= scores[j]]
+        worst = 0.0
+        for i in higher:
+            left = [k for k in range(p) if scores[k] <= scores[i]]
+            as_high = sum(max(s[k] for k in left) >= scores[i] for s in shuffled)
+            worst = max(worst, (1 + as_high) / (1 + m))
+        maxt[j] = worst
+        cuts = [t for t in scores if t <= scores[j]]
+        rate[j] = min(
+            min(1.0, np.mean([(s >= t).sum() for s in [*shuffled, scores]]) / (scores >= t).sum())
+            for t in cuts
+        )
+    return np.array(alone), maxt, rate

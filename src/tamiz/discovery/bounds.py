@@ -37,7 +37,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -45,6 +45,7 @@ import numpy as np
 from tamiz.validation import checked, integer_from, one_of, real_number
 
 _LEAST, _MOST = 1e-9, 1e9  # of a, the place of the pole of f
+_BLOCK = 1 << 20  # numbers that are held at a time
 
 
 def _no_assumption(q: float, p: int, count: int, n_pairs: int) -> float:
@@ -89,7 +90,7 @@ def stability_bound(
     threshold: float,
     *,
     n_pairs: int = 50,
-    assumption: str = "r-concave",
+    assumption: str = "unimodal",
 ) -> float:
     """Bound of the expected number of features that stability selection takes by mistake.
 
@@ -103,9 +104,10 @@ def stability_bound(
         Fraction of the halves in which a feature must be selected to be kept; above 0.5.
     n_pairs : int, default=50
         Number of pairs of halves.
-    assumption : {"none", "unimodal", "r-concave"}, default="r-concave"
+    assumption : {"none", "unimodal", "r-concave"}, default="unimodal"
         What is assumed of the distribution of the frequencies; the bound of Meinshausen and
-        Bühlmann needs nothing, those of Shah and Samworth are smaller.
+        Bühlmann needs nothing, those of Shah and Samworth are smaller. Scores of single features
+        on pure noise come up to the r-concave bound and, at low thresholds, exceed it.
 
     Returns
     -------
@@ -174,9 +176,9 @@ def least_count(
     return None
 
 
-def usual_q(n_features: int) -> int:
-    """Features selected in each half where nothing says more: the square root of 0.8 p."""
-    return max(1, min(n_features // 2, math.isqrt(int(0.8 * n_features))))
+def largest_size(n_features: int) -> int:
+    """Most features to select in each half where the data choose: the square root of 8 p."""
+    return max(1, min(n_features // 2, math.isqrt(8 * n_features)))
 
 
 def count_for_fdr(
@@ -194,6 +196,34 @@ def count_for_fdr(
     return None
 
 
+def size_for_fdr(
+    entries: np.ndarray, sizes: Sequence[int], fdr: float, assumption: str
+) -> tuple[int, int] | None:
+    """The size and the number of halves that select most, if the bound is small enough.
+
+    ``entries`` says, for each half and feature, with which size the feature comes in (0: never);
+    rows 2b and 2b + 1 are a pair. Of sizes that select as many the bound decides. None if no size
+    is good enough.
+    """
+    n_pairs, p = len(entries) // 2, entries.shape[1]
+    best: tuple[float, float] = (0, 0.0)
+    found = None
+    for q in map(int, sizes):
+        counts = ((entries > 0) & (entries <= q)).sum(axis=0)
+        count = count_for_fdr(counts, q, n_pairs, fdr, assumption)
+        if count is None:
+            continue
+        value = (int((counts >= count).sum()), -bound_at(q, p, count, n_pairs, assumption))
+        if value > best:
+            best, found = value, (q, count)
+    return found
+
+
+def sizes_up_to(largest: int) -> list[int]:
+    """Sizes to choose from: about twenty, even in their ratio."""
+    return np.unique(np.geomspace(largest, 1, 20).round().astype(int)).tolist()
+
+
 # ---------------------------------------------------------------------------- r-concave functions
 
 
@@ -208,10 +238,16 @@ def r_concave_tail(theta: float, t: int, n: int, r: float) -> float:
     first = n - len(ends) + 1  # the least k whose function on 0, …, k can have this mean
     upper = np.concatenate([[_MOST], ends])[t - first :]  # of k = t − 1, …, n
     lower = np.concatenate([ends, ends[-1:]])[t - first :]
+    k = np.arange(t - 1, n + 1)
     place = np.linspace(0.0, 1.0, 17)
     logs = np.log(lower)[:, None] + place * np.log(upper / lower)[:, None]
-    k = np.arange(t - 1, n + 1)
-    values = _tail(np.exp(logs), k, t, theta * n, r)
+    rows = max(1, _BLOCK // (17 * n))  # as many k at a time as memory allows
+    values = np.concatenate(
+        [
+            _tail(np.exp(logs[i : i + rows]), k[i : i + rows], t, theta * n, r)
+            for i in range(0, len(k), rows)
+        ]
+    )
     best = np.unravel_index(np.argmax(values), values.shape)
     found, row = float(values[best]), logs[best[0]]
     low, high = row[max(best[1] - 1, 0)], row[min(best[1] + 1, len(row) - 1)]

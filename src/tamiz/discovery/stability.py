@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -34,14 +36,23 @@ from tamiz.discovery.bounds import (
     count_for_fdr,
     count_of,
     largest_q,
+    largest_size,
     least_count,
-    usual_q,
+    size_for_fdr,
+    sizes_up_to,
 )
 from tamiz.display import axes, frames
+from tamiz.filters import PearsonScore
 from tamiz.runtime.checkpoint import Journal, identity
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
-from tamiz.search.judges import columns_of, fingerprint, names_columns
+from tamiz.search.judges import (
+    array_will_do,
+    columns_of,
+    fingerprint,
+    names_columns,
+    tells_columns,
+)
 from tamiz.search.resampling import (
     Halves,
     ResampledTable,
@@ -83,33 +94,36 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     Parameters
     ----------
-    selector : selector or pipeline
-        Any selector of tamiz or scikit-learn, or a pipeline with one. Its number of features
-        (``n_features_to_select``, ``k`` or ``max_features``) is set to q. It gets the columns in
-        another order in every half, so that features of equal score are taken at random, unless a
-        parameter may name columns by position.
+    selector : selector or pipeline, optional
+        Any selector of tamiz or scikit-learn, or a pipeline with one;
+        :class:`~tamiz.filters.PearsonScore`, which takes classes and numbers, by default. Its
+        number of features (``n_features_to_select``, ``k`` or ``max_features``) is set to q. It
+        gets the columns in another order in every half, so that features of equal score are taken
+        at random, unless a parameter may name columns by position.
     pfer : float, optional
         Asks for a bound of the expected number of features that are selected by mistake (the
         per-family error rate). It is also a bound of the probability that there is any, and of the
         false discovery rate. 1 if neither this nor ``fdr`` is given.
     fdr : float, optional
-        Asks for the lowest threshold whose bound, divided by the number of features selected, is at
-        most this. The threshold looks at the data, so that this is a conservative estimate of the
-        false discovery rate and no proven bound of it; ``pfer=0.1`` is one, for a rate of 0.1.
+        Asks for the size q and the threshold that select most features while the bound, divided by
+        the number of features selected, is at most this. Both look at the data, so that this is an
+        estimate of the false discovery rate and no proven bound of it; ``pfer=0.1`` is one, for a
+        rate of 0.1.
     threshold : float in (0.5, 1] or "auto", default="auto"
         Fraction of the halves in which a feature must be selected. By default 0.75, or the least
         that keeps ``pfer`` if q is given; with ``fdr`` it cannot be given.
     n_features_per_subsample : int, "auto" or "own", default="auto"
         Number q of features that are selected in each half. By default the largest that keeps
-        ``pfer`` at the threshold, at most half of the features; with ``fdr`` the square root of
-        0.8 p. With "own", and for selectors without a parameter for it, the selector decides: q is
-        then the mean number selected, which is known only afterwards and makes the bound an
-        estimate.
+        ``pfer`` at the threshold, at most half of the features; with ``fdr`` any up to the
+        square root of 8 p, as far as the selector ranks. With "own", and for selectors without a
+        parameter for it, the selector decides: q is then the mean number selected, which is known
+        only afterwards and makes the bound an estimate.
     n_subsamples : int, default=100
         Number of halves; an odd number is rounded up.
-    assumption : {"r-concave", "unimodal", "none"}, default="r-concave"
+    assumption : {"unimodal", "r-concave", "none"}, default="unimodal"
         What the bound assumes of the distribution of the frequencies: see
-        :func:`stability_bound`. Fewer assumptions give larger bounds, hence fewer features.
+        :func:`stability_bound`. Fewer assumptions give larger bounds, hence fewer features. With
+        "r-concave" the bound is nearly reached on pure noise, and at low thresholds not kept.
     penalty : dict of one parameter, optional
         Selects along a path instead of by number: ``{"C": [0.01, 0.1, 1.0]}`` are values of a
         parameter of the selector from the one that selects fewest features to the one that selects
@@ -169,11 +183,11 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     >>> y = X[:, 3] + X[:, 7] + random.normal(size=100) > 0
     >>> found = StabilitySelection(FisherScore(), pfer=0.5, random_state=0).fit(X, y)
     >>> found.get_support(indices=True).tolist(), found.q_, round(found.bound_, 2)
-    ([3, 7], 8, 0.41)
+    ([3, 7], 4, 0.33)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "selector": [object],
+        "selector": [None, object],
         "pfer": [None, Interval(Real, 0, None, closed="neither")],
         "fdr": [None, Interval(Real, 0, 1, closed="neither")],
         "threshold": [StrOptions({"auto"}), Interval(Real, 0.5, 1, closed="right")],
@@ -193,14 +207,14 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def __init__(
         self,
-        selector: Any,
+        selector: Any = None,
         *,
         pfer: float | None = None,
         fdr: float | None = None,
         threshold: float | str = "auto",
         n_features_per_subsample: int | str = "auto",
         n_subsamples: int = 100,
-        assumption: str = "r-concave",
+        assumption: str = "unimodal",
         penalty: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -221,6 +235,10 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self.checkpoint = checkpoint
         self.resume = resume
         self.verbose = verbose
+
+    @property
+    def _base(self) -> Any:
+        return PearsonScore() if self.selector is None else self.selector
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Any:
         """Select in halves of the samples, and keep what is selected in most of them.
@@ -249,7 +267,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self._validate_params()
         refuse_no_jobs(self.n_jobs)
         check_resume(self.resume, self.checkpoint)
-        fittable("selector", self.selector)
+        fittable("selector", self._base)
         table = self._check_data(X, y)
         plan = self._plan(table.n_features)
         halves = Halves(table, groups)
@@ -258,7 +276,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         try:
             seed = seed if journal is None else int(journal.facts["seed"])
             machine = seeded(clone(plan.selector), seed)
-            work = _Work(machine, table, plan.values, plan.q)
+            work = _HalfFits(machine, table, plan.values, plan.q)
             entries = self._run(work, halves, seed, plan.n_pairs, journal)
         finally:
             if journal is not None:
@@ -267,22 +285,24 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def _check_data(self, X: Any, y: Any) -> ResampledTable:
         frame = check_frame(self, X, reset=True, min_samples=4)
-        if frame is None:
+        # an array is divided sooner, where nobody can tell the difference
+        if frame is None or array_will_do(self._base, frame):
             X = check_X(
                 self,
                 X,
                 reset=True,
-                accept_sparse=get_tags(self.selector).input_tags.sparse,
-                allow_nan=takes_missing(self.selector),
+                accept_sparse=get_tags(self._base).input_tags.sparse,
+                allow_nan=takes_missing(self._base),
                 min_samples=4,
             )
-        if y is None and get_tags(selecting_step(self.selector)).target_tags.required:
+        if y is None and get_tags(selecting_step(self._base)).target_tags.required:
             as_vector(y)
         return ResampledTable(X, y)
 
-    def _plan(self, p: int) -> _Plan:
+    def _plan(self, p: int) -> _HalfPlan:
         """The selector with its number of features, q and the threshold, as far as known now."""
-        prefix, step = _place(self.selector)
+        prefix, step = _place(self._base)
+        _refuse_new_columns(self._base, step)
         if self.pfer is not None and self.fdr is not None:
             raise ValueError(
                 f"pfer={self.pfer} and fdr={self.fdr} ask for two things; leave one of them out."
@@ -293,11 +313,11 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
                 "ask for a pfer."
             )
         n_pairs = (int(self.n_subsamples) + 1) // 2
-        selector, values = clone(self.selector), _path(self.penalty, self.selector)
+        selector, values = clone(self._base), _path(self.penalty, self._base)
         size = next((name for name in _SIZE if name in step.get_params(deep=False)), None)
         own = self.n_features_per_subsample
         if own == "own" or (own == "auto" and size is None and not values):
-            return _Plan(selector, values, None, self._given_count(n_pairs), n_pairs)
+            return _HalfPlan(selector, values, None, self._given_count(n_pairs), n_pairs)
         if size is None and not values:
             raise ValueError(
                 f"n_features_per_subsample={own}, but {type(step).__name__} has no parameter for "
@@ -306,7 +326,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         q, count = self._size_and_count(p, n_pairs)
         if not values:
             selector.set_params(**{f"{prefix}{size}": q})
-        return _Plan(selector, values, q, count, n_pairs)
+        return _HalfPlan(selector, values, q, count, n_pairs)
 
     def _given_count(self, n_pairs: int) -> int | None:
         return None if self.threshold == "auto" else count_of(float(self.threshold), n_pairs)
@@ -318,7 +338,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         if q is not None and q > p:
             raise ValueError(f"n_features_per_subsample={q}, but X has {p} features.")
         if self.fdr is not None:
-            return (usual_q(p) if q is None else q), None
+            return (largest_size(p) if q is None else q), None
         if q is not None:
             return q, self._count(q, p, n_pairs)
         usual = count_of(_USUAL, n_pairs)
@@ -373,7 +393,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"threshold={_rounded_up(higher / (2 * n_pairs)):g}"
         if assumption != "r-concave" and bound_at(q, p, top, n_pairs, "r-concave") <= pfer:
             yield "assumption='r-concave'"
-        for more in (100, 200, 500, 1000):
+        for more in (50, 100, 200):
             reached = 2 * more if count is None else count_of(float(self.threshold), more)
             if more > n_pairs and bound_at(q, p, reached, more, assumption) <= pfer:
                 yield f"n_subsamples={2 * more}"
@@ -383,7 +403,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             yield f"threshold=1.0 with {fewer} features per subsample"
 
     def _journal(
-        self, table: ResampledTable, groups: Any, plan: _Plan, seed: int
+        self, table: ResampledTable, groups: Any, plan: _HalfPlan, seed: int
     ) -> Journal | None:
         """The file of the halves; what only says how to read them does not belong to the run."""
         if self.checkpoint is None:
@@ -406,7 +426,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         return Journal(self.checkpoint, about, resume=self.resume, facts={"seed": seed})
 
     def _run(
-        self, work: _Work, halves: Halves, seed: int, n_pairs: int, journal: Journal | None
+        self, work: _HalfFits, halves: Halves, seed: int, n_pairs: int, journal: Journal | None
     ) -> np.ndarray:
         """Sizes with which features come in, of all halves or of as many as Ctrl-C allows."""
         known = [] if journal is None else journal.records[: 2 * n_pairs]
@@ -418,7 +438,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         self.status_ = "finished"
         with Progress("stability selection", self.verbose) as progress:
             try:
-                for found in run_jobs(_Work.select, work, jobs, self.n_jobs, work.machine):
+                for found in run_jobs(_HalfFits.select, work, jobs, self.n_jobs, work.machine):
                     entries.append(found)
                     if journal is not None:
                         journal.append([_packed(found)])
@@ -437,27 +457,21 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     # ------------------------------------------------------------------ what follows
 
-    def _conclude(self, entries: np.ndarray, plan: _Plan, watch: Stopwatch) -> None:
+    def _conclude(self, entries: np.ndarray, plan: _HalfPlan, watch: Stopwatch) -> None:
         n_pairs, p = len(entries) // 2, entries.shape[1]
         limit = p if plan.q is None else plan.q
+        self._warn_of_nothing(entries, plan, limit)
+        if self.fdr is not None and plan.q is not None:
+            given = self.n_features_per_subsample != "auto"
+            sizes = [plan.q] if given else sizes_up_to(plan.q)
+            chosen = size_for_fdr(entries, sizes, self.fdr, self.assumption)
+            limit, count = (plan.q, 2 * n_pairs + 1) if chosen is None else chosen
         inside = (entries > 0) & (entries <= limit)
         counts = inside.sum(axis=0)
-        q = float(inside.sum(axis=1).mean()) if plan.q is None else plan.q
-        if plan.q is None and q == 0:
-            warnings.warn(
-                "StabilitySelection: no feature was selected in any subsample.",
-                UserWarning,
-                stacklevel=5,
-            )
-        elif plan.values and not inside.any():
-            warnings.warn(
-                f"StabilitySelection: the first value of penalty selects more than {limit} "
-                "features already, so that nothing is selected; begin with one that selects fewer.",
-                UserWarning,
-                stacklevel=5,
-            )
+        q = float(inside.sum(axis=1).mean()) if plan.q is None else limit
         bounded = max(q, 1e-9)  # if nothing is ever selected, nothing is by mistake
-        count = self._decide(counts, bounded, plan, n_pairs)
+        if self.fdr is None or plan.q is None:
+            count = self._decide(counts, bounded, plan, n_pairs)
         self.entry_sizes_, self.q_, self.n_pairs_ = entries.astype(np.int32), q, n_pairs
         self.frequencies_ = counts / (2 * n_pairs)
         self.simultaneous_ = (inside[0::2] & inside[1::2]).mean(axis=0)
@@ -479,7 +493,19 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
             },
         )
 
-    def _decide(self, counts: np.ndarray, q: float, plan: _Plan, n_pairs: int) -> int:
+    def _warn_of_nothing(self, entries: np.ndarray, plan: _HalfPlan, limit: int) -> None:
+        if not entries.any():
+            said = "no feature was selected in any subsample."
+        elif plan.values and not ((entries > 0) & (entries <= limit)).any():
+            said = (
+                f"the first value of penalty selects more than {limit} features already, so that "
+                "nothing is selected; begin with one that selects fewer."
+            )
+        else:
+            return
+        warnings.warn(f"StabilitySelection: {said}", UserWarning, stacklevel=6)
+
+    def _decide(self, counts: np.ndarray, q: float, plan: _HalfPlan, n_pairs: int) -> int:
         """The number of halves in which a feature must be selected, from what the halves gave."""
         p = len(counts)
         if self.fdr is not None:
@@ -599,14 +625,14 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        own = get_tags(self.selector)
+        own = get_tags(self._base)
         tags.target_tags.required = own.target_tags.required
         tags.input_tags.sparse = own.input_tags.sparse
-        tags.input_tags.allow_nan = takes_missing(self.selector)
+        tags.input_tags.allow_nan = takes_missing(self._base)
         return tags
 
 
-class _Plan(NamedTuple):
+class _HalfPlan(NamedTuple):
     """What is decided before the first fit."""
 
     selector: Any
@@ -616,7 +642,7 @@ class _Plan(NamedTuple):
     n_pairs: int
 
 
-class _Work:
+class _HalfFits:
     """Fits the selector to some rows, with the columns in another order each time.
 
     Many selectors take features of equal score in the order of the columns. Those that say nothing
@@ -627,7 +653,7 @@ class _Work:
         self, machine: Any, table: ResampledTable, values: list[dict[str, Any]], q: int | None
     ):
         self.machine, self.table, self.values, self.q = machine, table, values, q
-        self.mixes = not _tells_columns(machine)
+        self.mixes = not tells_columns(machine)
 
     def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
         """The size of the selection with which each feature comes in; 0 if it does not."""
@@ -656,10 +682,9 @@ class _Work:
         mask = mask_and_names(fitted, self.table.n_features)[0]
         chosen = np.flatnonzero(mask)
         sizes = np.zeros(len(mask), dtype=np.int64)
-        ranking = getattr(selecting_step(fitted), "ranking_", None)
-        ranks = None if ranking is None else np.asarray(ranking)[chosen]
-        if ranks is not None and len(np.unique(ranks)) == len(ranks):
-            sizes[chosen[np.argsort(ranks)]] = np.arange(1, len(chosen) + 1)
+        ranks = _ranks(selecting_step(fitted), mask)
+        if ranks is not None:
+            sizes[chosen] = ranks
         elif self.q is None or len(chosen) <= self.q:
             sizes[chosen] = len(chosen)
         else:
@@ -671,6 +696,24 @@ class _Work:
         return sizes
 
 
+def _ranks(step: Any, mask: np.ndarray) -> np.ndarray | None:
+    """Ranks of the selected features, by ``ranking_`` or by scores; None if it does not rank."""
+    chosen = np.flatnonzero(mask)
+    ranking = getattr(step, "ranking_", None)
+    if ranking is not None and np.shape(ranking) == mask.shape:
+        ranks = np.asarray(ranking)[chosen]
+        if len(np.unique(ranks)) == len(ranks):
+            return rankdata(ranks).astype(np.int64)
+    scores = getattr(step, "scores_", None)
+    if scores is None or np.shape(scores) != mask.shape or not len(chosen):
+        return None
+    scores = np.asarray(scores, dtype=np.float64)
+    best = scores[~mask].max(initial=-np.inf)
+    if np.isnan(scores).any() or scores[mask].min() < best:
+        return None  # it did not select by them
+    return rankdata(-scores[chosen], method="max").astype(np.int64)
+
+
 def _place(selector: Any) -> tuple[str, Any]:
     """The step of a pipeline that selects, and how its parameters begin."""
     step = selecting_step(selector)
@@ -680,16 +723,16 @@ def _place(selector: Any) -> tuple[str, Any]:
     return "", step
 
 
-def _tells_columns(selector: Any) -> bool:
-    """Whether a parameter may name columns by position, so that they have to keep their order."""
-    if names_columns(selector):
-        return True
-    return any(
-        isinstance(value, (Sequence, Mapping, np.ndarray))
-        and not isinstance(value, str)
-        and name.rpartition("__")[2] not in ("steps", "cv", "scoring")
-        for name, value in selector.get_params(deep=True).items()
-    )
+def _refuse_new_columns(selector: Any, step: Any) -> None:
+    """Refuse a pipeline whose selecting step does not see the columns of X in their order."""
+    steps = [one for _, one in getattr(selector, "steps", [])]
+    before = [one for one in takewhile(lambda one: one is not step, steps) if hasattr(one, "fit")]
+    moving = next((one for one in before if names_columns(one)), None)
+    if moving is not None:
+        raise ValueError(
+            f"{type(moving).__name__} changes the order of the columns before "
+            f"{type(step).__name__} selects among them. Apply it to X first."
+        )
 
 
 def _path(penalty: Mapping[str, Any] | None, selector: Any) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -457,6 +457,26 @@ def names_columns(estimator: Any) -> bool:
     """Whether a ``ColumnTransformer`` is anywhere in an estimator."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(isinstance(part, ColumnTransformer) for part in parts)
+
+
+def tells_columns(estimator: Any) -> bool:
+    """Whether a parameter may name columns, so that they have to keep their order and names."""
+    return names_columns(estimator) or any(
+        isinstance(value, (Sequence, Mapping, np.ndarray))
+        and not isinstance(value, str)
+        and name.rpartition("__")[2] not in ("steps", "cv", "scoring")
+        for name, value in estimator.get_params(deep=True).items()
+    )
+
+
+def array_will_do(estimator: Any, frame: Any) -> bool:
+    """Whether an estimator cannot tell a frame from an array of its numbers, all of them floats.
+
+    Integers may be categories to one that looks at types.
+    """
+    types = nw.from_native(frame, eager_only=True).schema.values()
+    plain = all(dtype.is_float() for dtype in types)
+    return plain and not looks_at_columns(estimator, None) and not tells_columns(estimator)
 
 
 def takes_nothing(estimator: Any, X: Any) -> bool:

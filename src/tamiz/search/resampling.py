@@ -150,11 +150,9 @@ class Halves:
         least = min(self.strata, key=len)
         if len(least) < 2:
             rows = least if self.members is None else self.members[least[0]]
-            whose = (
-                ""
-                if table.y is None or len(table.strata) < 2
-                else f" of class {table.y[rows[0]]!r}"
-            )
+            whose = ""
+            if table.y is not None and len(table.strata) > 1:
+                whose = f" of class {table.y[rows[:1]].tolist()[0]!r}"
             raise ValueError(
                 f"there is only one {kind}{whose}; each half of a pair needs one. Add samples, or "
                 "leave that class out."

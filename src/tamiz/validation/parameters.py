@@ -239,6 +239,29 @@ def check_level(name: str, value: Any) -> float:
     raise refused(name, value, f"must be a number between 0 and 1{hint}.")
 
 
+def fraction(name: str, value: Any) -> float:
+    """The check for a number above 0 and at most 1."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < _as_float(value) <= 1:
+        return float(value)
+    raise refused(name, value, "must be a number above 0 and at most 1.")
+
+
+def or_word(check: Check, *words: str) -> Check:
+    """The same check, and some words are fine too."""
+
+    def check_unless_word(name: str, value: Any) -> Any:
+        if isinstance(value, str) and value in words:
+            return value
+        try:
+            return check(name, value)
+        except ValueError as wrong:
+            said = " or ".join(map(repr, words))
+            text = f"{str(wrong).removesuffix('.')}, or {said}."
+            raise ParameterError(text, parameter=name, value=value) from None
+
+    return check_unless_word
+
+
 #: The check for a limit on time, where there is one.
 time_limit = optional(real_number(above=0, finite=False, of="seconds"))
 
@@ -327,6 +350,13 @@ def estimator_with(*methods: str, advice: str) -> Check:
 
 #: The check for what can be cloned and fitted.
 fittable = estimator_with("get_params", "fit", advice="use one like those of scikit-learn")
+
+
+def scoring_function(name: str, value: Any) -> Any:
+    """The check for what scores features: an estimator, or a function of X and y."""
+    if not isinstance(value, type) and callable(value):
+        return value
+    return fittable(name, value)
 
 
 def instance_of(kind: type, advice: str) -> Check:

@@ -14,6 +14,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
+from tamiz.validation.errors import refused
 from tamiz.validation.labels import as_vector
 from tamiz.validation.parameters import check_names
 
@@ -91,6 +92,21 @@ def check_scores(scores: Any, n: int) -> np.ndarray:
             f"scores holds NaN, first at row {int(np.argwhere(np.isnan(table))[0][0])}."
         )
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+
+
+def check_pvalues(name: str, value: Any) -> np.ndarray:
+    """The check for p-values: numbers from 0 to 1, in a vector."""
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refused(name, value, "must hold numbers, one for each feature.") from None
+    if found.ndim != 1 or not len(found):
+        raise ValueError(f"{name} has shape {found.shape}; it needs one for each feature.")
+    wrong = ~((found >= 0) & (found <= 1))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ValueError(f"{name} holds {found[j]} at position {j}; p-values are from 0 to 1.")
+    return found
 
 
 def column_of(table: np.ndarray, c: int, classes: list[Any]) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Features that one can stand behind: those that come back in nearly every half of the rows.
 
-Each method selects ``q`` features in many halves of the rows, drawn as pairs of disjoint ones. The
-bound of :mod:`tamiz.discovery.bounds` says how many features without any merit would reach a given
-frequency, on average and at most. The threshold of each of ``m`` methods is the least at which that
-is at most a fraction ``fdr / m`` of the features that reach it. Together the methods then have at
-most ``fdr`` times as many false ones as features, since each has no more features than all of them:
+Each method ranks the features in many halves of the rows, drawn as pairs of disjoint ones. The
+bound of :mod:`tamiz.discovery.bounds` says how many features without any merit would be among the
+first ``q`` in a given fraction of the halves, on average and at most. For each of ``m`` methods the
+size ``q`` and the fraction are those that give most features while the bound is at most a fraction
+``fdr / m`` of them. Together the methods then have at most ``fdr`` times as many false ones as
+features, since each has no more features than all of them:
 ``Σ fdr/m · |S_m| ≤ fdr · |∪ S_m|``. As with the ``fdr`` of
-:class:`~tamiz.discovery.StabilitySelection`, the thresholds look at the data: this is a
+:class:`~tamiz.discovery.StabilitySelection`, sizes and fractions look at the data: this is a
 conservative estimate, and no proven bound.
 
 What predicts best and what one can stand behind are two questions. Of ten copies of a good feature
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.base import json_ready, order_by
-from tamiz.discovery.bounds import bound_at, count_for_fdr, usual_q
+from tamiz.discovery.bounds import bound_at, largest_size, size_for_fdr, sizes_up_to
 from tamiz.evaluation.comparison.fold import prepared, try_to_rank
 from tamiz.evaluation.comparison.result import Comparison
 from tamiz.evaluation.comparison.setting import Failures, Kept, Setting, Stopped
@@ -38,7 +39,7 @@ PAIRS = (50, 25)
 _BLOCKS = 20
 #: A selection on half of the rows takes about this part of one on a training part.
 _OF_A_SPLIT = 0.7
-ASSUMPTION = "r-concave"
+ASSUMPTION = "unimodal"  # as in StabilitySelection
 
 
 @dataclass
@@ -49,10 +50,12 @@ class Standing:
     ----------
     fdr : float
         The rate of false discoveries that was asked for.
-    q, n_halves : int
-        Features selected in each half, and halves.
+    n_halves : int
+        Number of halves.
     frequencies : dict of str to array of shape (n_features,)
-        By method, the fraction of the halves in which each feature is selected.
+        By method, the fraction of the halves in which each feature is among the first ``sizes``.
+    sizes : dict of str to int
+        By method, how many features count as selected in a half.
     thresholds : dict of str to float
         By method, the fraction that is enough; only methods for which there is one.
     bound : float
@@ -64,9 +67,9 @@ class Standing:
     """
 
     fdr: float
-    q: int
     n_halves: int
     frequencies: dict[str, np.ndarray] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
     bound: float = 0.0
     features: list[int] = field(default_factory=list)
@@ -96,7 +99,7 @@ class Standing:
                 "features": [names[j] for j in self.features],
                 "expected_by_chance": self.bound,
                 "thresholds": self.thresholds,
-                "features_per_half": self.q,
+                "features_per_half": self.sizes,
                 "halves": self.n_halves,
                 "frequencies": {
                     name: {names[j]: float(one[j]) for j in often}
@@ -147,20 +150,21 @@ def find_standing(
         return None
     order = sorted(costs, key=lambda name: (name != lead, costs[name]))
     n_pairs = next((n for n in PAIRS if 2 * n * costs[order[0]] <= seconds), PAIRS[-1])
-    standing = Standing(fdr, usual_q(setting.n_features), 2 * n_pairs)
+    standing = Standing(fdr, 2 * n_pairs)
+    found_entries: dict[str, np.ndarray] = {}
     began = time.monotonic()
     with Progress("halves of the rows", verbose) as progress:
         for name in order:
             left = seconds - (time.monotonic() - began)
-            if standing.frequencies and 2 * n_pairs * costs[name] > left:
+            if found_entries and 2 * n_pairs * costs[name] > left:
                 continue
             progress.update(name)
-            counts = work.counts(name, standing.q, n_pairs, n_jobs)
-            if counts is not None:
-                standing.frequencies[name] = counts / (2 * n_pairs)
-    if not standing.frequencies:
+            entries = work.entries(name, n_pairs, n_jobs)
+            if entries is not None:
+                found_entries[name] = entries
+    if not found_entries:
         return None
-    _conclude(standing, setting.n_features)
+    _conclude(standing, found_entries)
     return standing
 
 
@@ -178,17 +182,20 @@ def _costs(found: Comparison, seconds: float) -> dict[str, float]:
     return costs
 
 
-def _conclude(standing: Standing, p: int) -> None:
-    n_halves, q = standing.n_halves, standing.q
+def _conclude(standing: Standing, found: dict[str, np.ndarray]) -> None:
+    n_halves = standing.n_halves
+    p = next(iter(found.values())).shape[1]
     kept = np.zeros(p, dtype=bool)
-    for name, own in standing.frequencies.items():
-        counts = np.rint(own * n_halves).astype(np.intp)
-        rate = standing.fdr / len(standing.frequencies)
-        count = count_for_fdr(counts, q, n_halves // 2, rate, ASSUMPTION)
-        if count is not None:
-            kept |= counts >= count
-            standing.thresholds[name] = count / n_halves
-            standing.bound += bound_at(q, p, count, n_halves // 2, ASSUMPTION)
+    sizes = sizes_up_to(largest_size(p))
+    for name, entries in found.items():
+        chosen = size_for_fdr(entries, sizes, standing.fdr / len(found), ASSUMPTION)
+        q = sizes[len(sizes) // 2] if chosen is None else chosen[0]
+        counts = ((entries > 0) & (entries <= q)).sum(axis=0)
+        standing.frequencies[name], standing.sizes[name] = counts / n_halves, q
+        if chosen is not None:
+            kept |= counts >= chosen[1]
+            standing.thresholds[name] = chosen[1] / n_halves
+            standing.bound += bound_at(q, p, chosen[1], n_halves // 2, ASSUMPTION)
     standing.features = np.flatnonzero(kept).tolist()
     standing.features = standing.most_frequent()[: int(kept.sum())].tolist()
     table = np.array(list(standing.frequencies.values()))
@@ -222,23 +229,27 @@ class StudyHalves:
         except ValueError:
             return None
 
-    def counts(self, name: str, q: int, n_pairs: int, n_jobs: int | None) -> np.ndarray | None:
-        """In how many halves a method has each feature among its first ``q``; None if it fails."""
-        jobs = [(name, q, k) for k in range(2 * n_pairs)]
-        counts = np.zeros(self.setting.n_features, dtype=np.intp)
+    def entries(self, name: str, n_pairs: int, n_jobs: int | None) -> np.ndarray | None:
+        """In each half, the place of the first features by a method, 0 for others.
+
+        None if the method fails, or if a deadline comes first.
+        """
+        setting = self.setting
+        most = largest_size(setting.n_features)
+        jobs = [(name, most, k) for k in range(2 * n_pairs)]
+        found = np.zeros((2 * n_pairs, setting.n_features), dtype=np.int32)
         try:
-            for chosen in run_jobs(
-                StudyHalves.first, self, jobs, n_jobs, self.setting.selectors[name]
-            ):
+            machine = setting.selectors[name]
+            for k, chosen in enumerate(run_jobs(StudyHalves.first, self, jobs, n_jobs, machine)):
                 if chosen is None:
                     return None
-                counts[chosen] += 1
+                found[k, chosen] = np.arange(1, len(chosen) + 1)
         except Stopped:
             return None
-        return counts
+        return found
 
-    def first(self, name: str, q: int, k: int) -> np.ndarray | None:
-        """The first ``q`` features of a method in half ``k``.
+    def first(self, name: str, most: int, k: int) -> np.ndarray | None:
+        """The first features of a method in half ``k``, at most so many.
 
         The columns come in another order each time: features of equal score are often taken in the
         order of the columns, and the first of them would then come back in every half.
@@ -259,7 +270,7 @@ class StudyHalves:
             ranking = try_to_rank(here, name, Z, setting.y[rows], key, failures)
         if ranking is None or ranking.order is None:
             return None
-        return mixed[ranking.order[:q]]
+        return mixed[ranking.order[:most]]
 
 
 class _NothingKept(Kept):

@@ -16,6 +16,7 @@ from tamiz.base import Stopwatch, number_to_select, order_by
 from tamiz.filters import partial, streaming
 from tamiz.filters.base import HOW_MANY, NUMBERS, Filter, warn_of_nothing
 from tamiz.filters.streaming import Needs, Stream
+from tamiz.filters.univariate.corrections import CORRECTIONS, corrected
 from tamiz.scale import Batch, ClassMoments
 from tamiz.validation import (
     ANNOUNCE,
@@ -30,7 +31,7 @@ from tamiz.validation import (
 #: What the parameters may be of filters that know p-values.
 BY_PVALUE: dict[str, list[Any]] = {
     "alpha": [Interval(Real, 0, 1, closed="right"), None],
-    "correction": [StrOptions({"none", "fdr", "bonferroni"})],
+    "correction": [StrOptions(set(CORRECTIONS))],
 }
 
 
@@ -250,31 +251,6 @@ def check_labelled(
     if not counted.all():
         X, codes, weight = X[counted], codes[counted], weight[counted]
     return LabelledSamples(X, Labels(classes, codes), weight)
-
-
-def corrected(pvalues: np.ndarray, correction: str) -> np.ndarray:
-    """p-values corrected for the number of features.
-
-    ``"bonferroni"`` multiplies by it, which bounds the chance of a single wrong feature among the
-    selected; ``"fdr"`` follows Benjamini and Hochberg and bounds the expected fraction of wrong
-    ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> corrected(np.array([0.01, 0.5, 0.03, 0.04]), "fdr").round(4).tolist()
-    [0.04, 0.5, 0.0533, 0.0533]
-    """
-    n = len(pvalues)
-    if correction == "bonferroni":
-        return np.minimum(1.0, n * pvalues)
-    if correction == "none":
-        return pvalues
-    order = np.argsort(pvalues)
-    steps = pvalues[order] * (n / np.arange(1, n + 1))
-    out = np.empty(n)
-    out[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
-    return out
 
 
 def over_classes(

@@ -57,11 +57,11 @@ class KolmogorovSmirnov(OrderFilter):
     alpha : float in (0, 1] or None, default=None
         Select the features whose corrected p-value is at most this, if ``n_features_to_select`` is
         not given; constant features never.
-    correction : {"none", "fdr", "bonferroni"}, default="none"
+    correction : {"none", "fdr", "by", "storey", "holm", "bonferroni"}, default="none"
         How p-values are corrected for the number of features before they are compared with
-        ``alpha``: not at all, by Benjamini and Hochberg's procedure for the fraction of wrong
-        features among those selected, or by Bonferroni's for the chance of any. ``pvalues_`` stay
-        as they are.
+        ``alpha``: not at all, for the fraction of wrong features among those selected (Benjamini
+        and Hochberg, Benjamini and Yekutieli, Storey), or for the chance of any (Holm,
+        Bonferroni); see :func:`tamiz.discovery.adjust_pvalues`. ``pvalues_`` stay as they are.
 
     Attributes
     ----------

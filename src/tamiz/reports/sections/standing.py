@@ -15,12 +15,8 @@ def build(page: Page) -> Section | None:
     standing, lang = getattr(page.study, "standing", None), page.lang
     if standing is None:
         return None
-    values = {
-        "pairs": lang.integer(standing.n_halves // 2),
-        "q": lang.count("feature", standing.q),
-    }
     parts = [
-        tag("p", lang.rich("standing_intro", **values)),
+        tag("p", lang.rich("standing_intro", pairs=lang.integer(standing.n_halves // 2))),
         *(tag("p", text) for text in said(page)),
         _heat_map(page),
         tag("p", lang.rich("standing_meaning"), class_="small"),
@@ -38,7 +34,12 @@ def said(page: Page) -> list[Markup]:
         texts = [lang.rich("standing_none", **values)]
     else:
         enough = [
-            lang("standing_enough", method=page.method(name), threshold=lang.in_percent(least, 0))
+            lang(
+                "standing_enough",
+                method=page.method(name),
+                q=lang.integer(standing.sizes[name]),
+                threshold=lang.in_percent(least, 0),
+            )
             for name, least in standing.thresholds.items()
         ]
         values |= {
@@ -75,5 +76,5 @@ def _heat_map(page: Page) -> Markup:
             cells.append((tag("b", text) if enough else text, float(own[j])))
         name = page.feature(j)
         body.append((tag("b", name) if j in kept else name, cells))
-    heads = [cut(name, 180.0) for name in standing.frequencies]
+    heads = [f"{cut(name, 180.0)} ({lang.integer(q)})" for name, q in standing.sizes.items()]
     return shaded(lang("feature"), heads, body, lang("standing_caption"))

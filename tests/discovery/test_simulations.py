@@ -1,0 +1,58 @@
+"""The promised rates on drawn data: a short form of tools/discoveries.py."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from tools.discoveries import DESIGNS, METHODS, SIGNALS, Setting, draw, known_methods, repeat, table
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("signal", SIGNALS)
+def test_truths_are_as_described(design, signal):
+    truth = draw(Setting(design, signal, 60, 40), 0)
+    assert truth.X.shape == (60, 40)
+    assert not (truth.relevant & truth.unrelated).any() or signal == "nothing"
+    np.testing.assert_allclose(np.corrcoef(truth.X.T)[0, 0], 1)
+    if design == "independent":
+        assert (truth.relevant ^ truth.unrelated).all()
+    again = draw(Setting(design, signal, 60, 40), 0)
+    np.testing.assert_array_equal(again.y, truth.y)
+
+
+def series(setting, methods, n):
+    found = defaultdict(list)
+    for seed in range(n):
+        for outcome in repeat(setting, seed, methods):
+            found[outcome.method].append(outcome)
+    return found
+
+
+def test_noise_is_selected_no_more_often_than_promised():
+    methods = ["stability, score", "Benjamini-Hochberg", "Storey", "Holm"]
+    found = series(Setting("independent", "nothing", 80, 40), methods, 20)
+    false = {method: [o.unrelated for o in outcomes] for method, outcomes in found.items()}
+    assert np.mean(false["stability, score"]) <= 1.0  # about 0.2 in long series
+    assert np.mean(np.array(false["Holm"]) > 0) <= 0.3  # 0.1; 0.2 % of such series exceed it
+    assert np.mean(np.array(false["Benjamini-Hochberg"]) > 0) <= 0.3
+
+
+def test_what_is_there_is_found():
+    found = series(Setting("ar", "logistic", 400, 40), ["stability, score", "Storey"], 4)
+    assert np.mean([o.power for o in found["Storey"]]) > 0.4
+    assert np.mean([o.power for o in found["stability, score"]]) > 0.2
+    assert np.mean([o.unrelated for o in found["stability, score"]]) <= 1.0
+
+
+def test_table_has_a_row_for_each_method():
+    setting = Setting("blocks", "linear", 60, 20)
+    outcomes = repeat(setting, 0, ["Holm", "Benjamini-Hochberg", "stability, forest"])
+    text = table({(setting, o.method): [o, o] for o in outcomes})
+    assert [line.split("|")[2].strip() for line in text.splitlines()[2:]] == [
+        "Benjamini-Hochberg",
+        "Holm",
+    ]
+    assert set(known_methods()) <= set(METHODS)
