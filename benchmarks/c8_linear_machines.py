@@ -4,7 +4,8 @@ Every pair is brought to the same objective first: the peer's tolerance is lower
 time, until its objective (in our formula, with the best intercept for its weights, since liblinear
 penalises its own) is within the fraction ``1e-4`` or ``1e-6`` of the certified minimum. The time is
 that of this last run alone, in processor seconds. A peer that does not come so near within its
-iterations, or not before a run takes 4 s, has no time. skglm and celer are timed where they are installed.
+iterations, or not before a run takes 4 s, has no time. skglm and celer are timed where they are
+installed.
 
     python -m benchmarks.c8_linear_machines [--quick] [--paths] [how the name of a set begins]
 """
