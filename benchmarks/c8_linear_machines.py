@@ -4,9 +4,10 @@ Every pair is brought to the same objective first: the peer's tolerance is lower
 time, until its objective (in our formula, with the best intercept for its weights, since liblinear
 penalises its own) is within the fraction ``1e-4`` or ``1e-6`` of the certified minimum. The time is
 that of this last run alone, in processor seconds. A peer that does not come so near within its
-iterations has no time. skglm and celer are timed where they are installed.
+iterations, or not before a run takes 4 s, has no time. skglm and celer are timed where they are
+installed.
 
-    python -m benchmarks.c8_linear_machines [--quick] [how the name of a set begins]
+    python -m benchmarks.c8_linear_machines [--quick] [--paths] [how the name of a set begins]
 """
 
 from __future__ import annotations
@@ -188,6 +189,7 @@ def paths(name: str, X: Any, y: np.ndarray, repeats: int) -> list[dict[str, Any]
             lower = path.objectives - path.gaps
             for label, make in labels.items():
                 peer_s = None
+                walk(make, 2, alphas[:2])  # it compiles
                 for power in range(2, 13):
                     go = partial(walk, make, power, alphas)
                     theirs_s, coefs = clocked(go, 1)
@@ -228,7 +230,7 @@ def run(quick: bool, only: str = "") -> list[dict[str, Any]]:
             if only and not name.startswith(only):
                 continue
             X, y = make()
-            for loss, penalty in cells:
+            for loss, penalty in [] if "--paths" in sys.argv else cells:
                 C = 0.01 if penalty == "l2" else 0.1
                 if X.shape[0] == 20_000:
                     C = 1.0
