@@ -168,12 +168,7 @@ def load(
         )
     options = Options(
         target, columns, drop, nrows, separator, decimal, encoding, header, missing,
-        beside={
-            key: column
-            for key, column in (("groups", groups), ("weights", weights), ("time", time))
-            if column is not None
-        },
-        transpose=transpose, labels=labels,
+        _named_columns(groups=groups, weights=weights, time=time), transpose, labels=labels,
     )  # fmt: skip
     entry = None if not isinstance(source, str) or transpose else _named(source)
     if entry is not None and entry.text:
@@ -225,6 +220,11 @@ def available(where: str | None = None) -> list[str]:
 
 
 # --------------------------------------------------------------------------------------- private
+
+
+def _named_columns(**given: Any) -> dict[str, Any]:
+    """Columns that are no features, by what they are for, as far as they were named."""
+    return {key: column for key, column in given.items() if column is not None}
 
 
 def _open(

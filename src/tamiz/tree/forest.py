@@ -476,16 +476,9 @@ def _lowest_values(start: Any, stop: Any, X: Any, codes: Any, out: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def _grow(
-    codes: Any,
-    n_bins: Any,
-    lowest: Any,
-    y: Any,
-    rows: Any,
-    copies: Any,
-    shape: Any,
-    state: Any,
+    codes: Any, n_bins: Any, lowest: Any, y: Any, rows: Any, copies: Any, shape: Any, state: Any,
     tree: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Grow one tree of the samples ``rows``, taken ``copies`` times; returns its number of nodes.
 
     ``tree`` has room for the features, thresholds and children of the nodes and for their first and

@@ -76,6 +76,7 @@ from tamiz.validation.groups import (
     check_features,
     check_groups,
     check_units,
+    group_codes,
     number_to_drop,
     values_by_name,
 )
@@ -238,6 +239,7 @@ __all__ = [
     "fraction",
     "free_identifier",
     "grid_of_panels",
+    "group_codes",
     "guess_task",
     "has_sparse_columns",
     "in_our_words",

@@ -59,6 +59,11 @@ def check_groups(groups: Any, n_samples: int) -> np.ndarray:
     return given
 
 
+def group_codes(groups: Any, n_samples: int) -> np.ndarray:
+    """The same as numbers from 0."""
+    return np.unique(check_groups(groups, n_samples), return_inverse=True)[1]
+
+
 def number_to_drop(step: Any, left: int, least: int) -> int:
     """How many of ``left`` units leave now, so that ``least`` stay at any rate.
 

@@ -317,13 +317,9 @@ class HoldOutSVM(LastMachineLearner):
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.C = C
-        self.epsilon = epsilon
-        self.scale_target = scale_target
-        self.loss = loss
+        self.epsilon, self.scale_target, self.loss = epsilon, scale_target, loss
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        self.gamma, self.degree, self.coef0 = gamma, degree, coef0
         self.estimator = estimator
         self.validation_size = validation_size
         self.ties = ties
@@ -331,19 +327,16 @@ class HoldOutSVM(LastMachineLearner):
         self.splits_per_step = splits_per_step
         self.costs = costs
         self.balanced = balanced
-        self.prefilter = prefilter
-        self.prefilter_level = prefilter_level
+        self.prefilter, self.prefilter_level = prefilter, prefilter_level
         self.tune = tune
         self.multiclass = multiclass
         self.class_weight = class_weight
         self.tol = tol
-        self.feature_groups = feature_groups
-        self.fixed_features = fixed_features
+        self.feature_groups, self.fixed_features = feature_groups, fixed_features
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.resume = resume
+        self.checkpoint, self.resume = checkpoint, resume
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> HoldOutSVM:

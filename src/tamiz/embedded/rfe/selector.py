@@ -42,7 +42,6 @@ from tamiz.validation import (
     N_JOBS,
     Units,
     check_classes,
-    check_groups,
     check_level,
     check_penalties,
     check_regression_target,
@@ -52,6 +51,7 @@ from tamiz.validation import (
     checked,
     depth_of_caller,
     far_point,
+    group_codes,
     integer_from,
     refuse_no_jobs,
     unchanged_on_error,
@@ -415,15 +415,13 @@ class SVMRFE(LastMachineLearner):
         shared = {name: getattr(self, name) for name in _SHARED}
         setup = RFESetup(kernel=kernel, units=units, **shared)
         splits: list[Split] | None = None
-        if groups is not None:
-            groups = np.unique(check_groups(groups, X.shape[0]), return_inverse=True)[1]
-        beside = (weight,) if groups is None else (weight, groups)
-        store = open_checkpoint(self, X, target.values, *beside)
+        beside = [] if groups is None else [group_codes(groups, X.shape[0])]
+        store = open_checkpoint(self, X, target.values, weight, *beside)
         if self.n_features_to_select in _BY_CV:
             if store is not None and store.state is not None:
                 splits = unpack(store.state)  # those of the run that is resumed
             else:
-                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, groups)
+                splits = splits_of(self.cv, X, y, data.target, used, self.random_state, *beside)
         self._forget_earlier_fit()
         with Progress("SVMRFE", self.verbose) as progress:
             run = self._eliminate(setup, data, n_wanted, splits, progress, store)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -177,13 +177,10 @@ def make_study(
     """
     given = SimpleNamespace(**locals())
     watch = Stopwatch()
-    if adjust is not None:
-        given.dataset, covariates = _without_covariates(dataset, adjust)
+    covariates = _take_covariates(given)
     fixed = _read(given)
     say = tell or (lambda text: None)
-    problem = _Prepared.of(given.dataset, positive)
-    if adjust is not None:
-        problem.covariates = covariates
+    problem = replace(_Prepared.of(given.dataset, positive), covariates=covariates)
     measure = _measure(problem, scoring, class_weight)
     stop = StopSign()
     with CompileWatch(compiled=stop.extend) as compiled:
@@ -212,8 +209,11 @@ def make_study(
     return study
 
 
-def _without_covariates(data: Dataset, adjust: Sequence[str]) -> tuple[Dataset, np.ndarray]:
-    """The data set without the features to adjust for, and these as numbers."""
+def _take_covariates(given: Any) -> np.ndarray | None:
+    """Take the features to adjust for out of the data set, and return them as numbers."""
+    data, adjust = given.dataset, given.adjust
+    if adjust is None:
+        return None
     names = [adjust] if isinstance(adjust, str) else list(adjust)
     if sparse.issparse(data.X):
         raise ValueError("adjust= needs a dense table: residuals of a sparse one are not sparse.")
@@ -221,7 +221,8 @@ def _without_covariates(data: Dataset, adjust: Sequence[str]) -> tuple[Dataset, 
     if known.n_features == data.n_features:
         raise ValueError("adjust= names every feature; none is left.")
     known = known.encode("onehot") if known.levels else known
-    return data.drop(names), np.asarray(known.X)
+    given.dataset = data.drop(names)
+    return np.asarray(known.X)
 
 
 def _read(given: Any) -> Fixed:
