@@ -73,7 +73,7 @@ class Clocks(Campaign):
         )
         child.wait()
         fine, answer = child.answer
-        assert fine, f"{name}: {answer} {child.err[-200:]}"
+        assert fine, f"{name}: {answer} {child.err[:300]}"
         cut, seconds = answer
         child.forget()
         if broken:
@@ -195,8 +195,10 @@ def _select(folder: Path, budget: float) -> bool:
     path = folder / "table.csv"
     write_table(path)
     arguments = ["select", str(path), "-m", "fisher", "--judge", "linear", "--repeats", "40"]
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
+    shown, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
         code = program([*arguments, "-j", "1", "--json", "--time-budget", str(budget)])
-    assert code == 0, f"exit code {code}"
+    if code == 1 and "ended before any split" in said.getvalue():
+        return True  # a clock that jumps ahead leaves no time, and a line says so
+    assert code == 0, f"exit code {code}: {said.getvalue()[-300:]}"
     return bool(json.loads(shown.getvalue())["comparison"]["status"] == "time budget")
