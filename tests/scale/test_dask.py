@@ -1,6 +1,8 @@
 """Passes on a Dask cluster of two processes: the counts of one process, to the last bit."""
 
 import os
+import subprocess
+import sys
 import time
 
 import dask
@@ -356,3 +358,15 @@ def test_worker_killed_in_the_middle_costs_nothing_but_time(client, frame):
 def _arrays(table):
     parts = list(table)
     return np.vstack([part.X for part in parts]), np.concatenate([part.y for part in parts])
+
+
+def test_collections_are_sources_whatever_was_imported_before():
+    code = """
+import dask.array as da, dask.dataframe as dd, numpy as np, pandas as pd
+from tamiz.scale import batches
+frame = pd.DataFrame({"a": np.arange(8.0), "y": list("uv") * 4})
+print(batches(dd.from_pandas(frame, npartitions=2), "y").survey().n_rows)
+print(batches((da.ones((8, 2), chunks=4), da.arange(8, chunks=4) % 2)).survey().n_rows)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["8", "8"], done.stderr

@@ -47,6 +47,7 @@ class Clocks(Campaign):
         super().__init__(folder)
         self.jobs = jobs()
         self.whole: dict[str, Any] = {}
+        self.loaded: set[str] = set()
         self.budgets = _budgets()
 
     def attempt(self, seed: int) -> str:
@@ -64,15 +65,15 @@ class Clocks(Campaign):
 
     def _budget(self, name: str, folder: Path, seed: int, broken: bool) -> str:
         job = self.budgets[name]
-        if name not in self.whole:
+        if name not in self.loaded:  # jobs of the same name are others, and have answers
             run(functools.partial(job, folder, 5.0 * BUDGET), folder)  # loads what it needs
-            self.whole[name] = None
+            self.loaded.add(name)
         child = Child(
             functools.partial(_timed, functools.partial(job, folder), seed, broken), folder
         )
         child.wait()
         fine, answer = child.answer
-        assert fine, f"{name}: {answer}"
+        assert fine, f"{name}: {answer} {child.err[:300]}"
         cut, seconds = answer
         child.forget()
         if broken:
@@ -171,7 +172,9 @@ _clock = time.process_time
 def _search(name: str, folder: Path, budget: float) -> bool:
     import tamiz.search
 
-    options: dict[str, Any] = {"random_state": 1} if name in ("GeneticSearch",) else {}
+    options: dict[str, Any] = {"random_state": 1} if name == "GeneticSearch" else {}
+    if name == "ExhaustiveSearch":  # seven seconds, where clocks that go back hide the budget
+        options = {"max_features": 3}
     X, y = table(60, 16)
     made = getattr(tamiz.search, name)(criterion=_slow, time_budget=budget, verbose=2, **options)
     return bool(made.fit(X, y).status_ == "time_budget")
@@ -192,8 +195,10 @@ def _select(folder: Path, budget: float) -> bool:
     path = folder / "table.csv"
     write_table(path)
     arguments = ["select", str(path), "-m", "fisher", "--judge", "linear", "--repeats", "40"]
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
+    shown, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(said):
         code = program([*arguments, "-j", "1", "--json", "--time-budget", str(budget)])
-    assert code == 0, f"exit code {code}"
+    if code == 1 and "ended before any split" in said.getvalue():
+        return True  # a clock that jumps ahead leaves no time, and a line says so
+    assert code == 0, f"exit code {code}: {said.getvalue()[-300:]}"
     return bool(json.loads(shown.getvalue())["comparison"]["status"] == "time budget")

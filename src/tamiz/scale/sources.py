@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,9 @@ def batches(
 
 
 def _open(source: Any, options: Options, kind: str | None) -> list[Reader]:
+    parts = source if isinstance(source, tuple) else (source,)
+    if any(type(part).__module__.partition(".")[0] == "dask" for part in parts):
+        import_module("tamiz.scale.dask")  # which registers its kinds of sources
     for recognise, make in _REGISTERED:
         if recognise(source):
             return [make(source, options)]
