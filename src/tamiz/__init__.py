@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tamiz import base as base
     from tamiz import data as data
+    from tamiz import discovery as discovery
     from tamiz import embedded as embedded
     from tamiz import evaluation as evaluation
     from tamiz import filters as filters
@@ -59,6 +60,7 @@ __version__ = "0.1.0"
 _MODULES = (
     "base",
     "data",
+    "discovery",
     "embedded",
     "evaluation",
     "filters",

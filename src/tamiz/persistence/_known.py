@@ -32,6 +32,7 @@ ROOMS = (
     "tamiz.filters",
     "tamiz.embedded",
     "tamiz.search",
+    "tamiz.discovery",
     "tamiz.evaluation",
     "tamiz.reproduce",
 )

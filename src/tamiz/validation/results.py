@@ -14,6 +14,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
+from tamiz.validation.errors import refused
 from tamiz.validation.labels import as_vector
 from tamiz.validation.parameters import check_names
 
@@ -91,6 +92,17 @@ def check_scores(scores: Any, n: int) -> np.ndarray:
             f"scores holds NaN, first at row {int(np.argwhere(np.isnan(table))[0][0])}."
         )
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+
+
+def finite_vector(name: str, value: Any) -> np.ndarray:
+    """The check for finite numbers in a row, at least one."""
+    try:
+        given = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim == 1 and len(given) and np.isfinite(given).all():
+        return given
+    raise refused(name, value, "must hold finite numbers, one for each feature.")
 
 
 def column_of(table: np.ndarray, c: int, classes: list[Any]) -> np.ndarray:
