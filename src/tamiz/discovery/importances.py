@@ -2,11 +2,11 @@ r"""How much each column of a table matters to a criterion: any selector, machin
 
 What a fitted thing says of its columns is read in this order:
 
-- a selector: ``scores_`` if its order is that of the scores, else its ranking (a greedy ranking such
-  as that of mRMR has scores that depend on what was chosen before);
-- a machine with another kernel than the linear one: the change of ``||w||^2`` when a feature is left
-  out with the dual variables as they are, which is the criterion of recursive elimination, for all
-  features from one fit;
+- a selector: ``scores_`` if its order is that of the scores, else its ranking (a greedy ranking
+  such as that of mRMR has scores that depend on what was chosen before);
+- a machine with another kernel than the linear one: the change of ``||w||^2`` when a feature is
+  left out with the dual variables as they are, which is the criterion of recursive elimination, for
+  all features from one fit;
 - ``coef_``: absolute values, or the root of the sum of squares over several machines;
 - ``feature_importances_``.
 """
@@ -163,8 +163,8 @@ def column_importances(fitted: Any, n_columns: int) -> np.ndarray:
     else:
         raise TypeError(
             f"{type(step).__name__} says nothing of single features: it has none of scores_, "
-            "ranking_, coef_, feature_importances_ and a kernel. Use a selector, a linear or kernel "
-            "machine, or a forest."
+            "ranking_, coef_, feature_importances_ and a kernel. Use a selector, a linear or "
+            "kernel machine, or a forest."
         )
     if found.shape != (n_columns,):
         raise ValueError(

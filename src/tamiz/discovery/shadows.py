@@ -89,10 +89,10 @@ class Shadows(Selector):
     correction : {"bonferroni", "bh"}, default="bonferroni"
         How the tests are corrected for the number of features: the chance of a single wrong
         decision, or the fraction of wrong ones (Benjamini and Hochberg).
-    n_trees : int, default=40
-        Trees of a round, of the default forest.
+    n_trees : int or None, default=None
+        Trees of a round, of the default forest; by default 80 up to 50 features, 40 from 100 on.
     min_samples_leaf : int or None, default=None
-        Least number of samples on either side of a split, of the default forest; by default 1 %
+        Least number of samples on either side of a split, of the default forest; by default 2 %
         of them, which makes trees small and importances steady.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the default forest.
@@ -135,7 +135,8 @@ class Shadows(Selector):
     n_rounds_ : int
         Number of rounds.
     status_ : {"converged", "stopped", "interrupted"}
-        All features decided, or ``max_rounds`` reached, or Ctrl-C after some rounds.
+        All features decided; or ``max_rounds`` reached, or so near that no round to come could
+        decide any of those left; or Ctrl-C after some rounds.
     order_, selection_
         As every selector has them.
 
@@ -173,7 +174,7 @@ class Shadows(Selector):
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
         "percentile": [Interval(Real, 0, 100, closed="right")],
         "correction": [StrOptions({"bonferroni", "bh"})],
-        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "n_trees": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": ["array-like", None],
@@ -192,7 +193,7 @@ class Shadows(Selector):
         max_rounds: int = 100,
         percentile: float = 100,
         correction: str = "bonferroni",
-        n_trees: int = 40,
+        n_trees: int | None = None,
         min_samples_leaf: int | None = None,
         class_weight: Any = None,
         categorical_features: Any = None,
@@ -254,7 +255,9 @@ class Shadows(Selector):
         competition = self._competition(table, y, weight, shuffle)
         store = open_checkpoint(self, table.X, y, *([] if weight is None else [weight]))
         random = check_random_state(self.random_state)
-        state = State.start(p, int(random.randint(2**31 - 1)), None if store is None else store.state)
+        state = State.start(
+            p, int(random.randint(2**31 - 1)), None if store is None else store.state
+        )
         with Progress("Shadows", self.verbose) as progress:
             self._run(competition, state, store, progress)
         self.n_rounds_ = len(state.limits)
@@ -318,14 +321,17 @@ class Shadows(Selector):
             lowest = np.nanmin(np.where(missing, np.inf, X), axis=0)
             X = np.where(missing, np.where(np.isfinite(lowest), lowest, 0.0) - 1.0, X)
         leaf = self.min_samples_leaf
-        leaf = max(1, round(0.01 * len(X))) if leaf is None else int(leaf)
+        leaf = max(1, round(0.02 * len(X))) if leaf is None else int(leaf)
+        n_trees = self.n_trees
+        if n_trees is None:
+            n_trees = min(80, max(40, 4000 // X.shape[1]))
         self.classes_ = labels.classes
         return ForestCompetition.of(
             np.ascontiguousarray(X),
             codes,
             weights[used] * by_class[codes],
             shuffle.part(used),
-            (len(labels.classes), leaf, int(self.n_trees)),
+            (len(labels.classes), leaf, int(n_trees)),
         )
 
     def _run(
@@ -338,7 +344,7 @@ class Shadows(Selector):
         try:
             while (state.decisions == UNDECIDED).any():
                 done = len(state.limits)
-                if done >= self.max_rounds:
+                if not state.may_decide(level, self.correction, int(self.max_rounds)):
                     self.status_ = "stopped"
                     break
                 active = np.flatnonzero(state.decisions != REJECTED)
@@ -510,6 +516,24 @@ class State:
         left = int((self.decisions != REJECTED).sum())
         for word, which in (("accept", accept), ("reject", reject)):
             self.path += [PathStep(word, [int(j)], left) for j in open_[which]]
+
+    def may_decide(self, level: float, correction: str, max_rounds: int) -> bool:
+        """Whether any feature could still be decided if all rounds to come were hits, or none.
+
+        For Benjamini and Hochberg by the most that the correction can allow, the level itself.
+        """
+        done, n = len(self.limits), len(self.hits) if correction == "bonferroni" else 1
+        hits = self.hits[self.decisions == UNDECIDED]
+        looks = [*range(done - done % _LOOK + _LOOK, max_rounds, _LOOK), max_rounds]
+        return any(
+            end > done
+            and any(
+                part.any()
+                for best, which in ((hits + end - done, 0), (hits, 1))
+                for part in [significant(best, end, level, "bonferroni", n)[which]]
+            )
+            for end in looks
+        )
 
     def mean_importance(self) -> np.ndarray:
         """Of every feature, over its rounds."""

@@ -243,7 +243,7 @@ def _shrunk_inside(sigma: np.ndarray, s: np.ndarray) -> np.ndarray:
 def mvr_low_rank(factors: Factors) -> np.ndarray:
     """The same for few factors, within ``s <= 2 psi``."""
     loadings, own = factors
-    p, k = loadings.shape
+    k = loadings.shape[1]
     s = own.copy()
     for _ in range(_MOST_SWEEPS):
         rest = 2.0 * own - s

@@ -82,7 +82,7 @@ def measure_quality(
     Z, T = (_standardised(part[:, varies]) for part in (X, copies))
     correlation[varies] = np.einsum("ij,ij->j", Z, T) / n
     own = cross = 0.0
-    if 1 < len(varies):
+    if len(varies) > 1:
         looked_at = np.sort(random.permutation(len(varies))[:1000])
         A, B = Z[:, looked_at], T[:, looked_at]
         among = A.T @ A / n

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from tamiz.base import Selector, Stopwatch, order_by
-from tamiz.discovery.importances import CRITERIA, ColumnScorer, scorer_for
+from tamiz.discovery.importances import CRITERIA, scorer_for
 from tamiz.discovery.knockoffs.quality import measure_quality
 from tamiz.discovery.knockoffs.rates import e_bh, e_values, knockoff_threshold, rate_curve
 from tamiz.discovery.knockoffs.statistics import (
@@ -317,7 +317,9 @@ class Knockoffs(Selector):
                 stacklevel=5,
             )
         made = KnockoffTable(table, self.method, sigma, self.n_factors, self.marginals, random)
-        return CopySource(lambda k, rng: made.draw(rng), made.s, {"method": self.method, **made.notes})
+        return CopySource(
+            lambda k, rng: made.draw(rng), made.s, {"method": self.method, **made.notes}
+        )
 
     def _draw_all(
         self,

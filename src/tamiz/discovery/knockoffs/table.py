@@ -4,10 +4,12 @@ A column of many different numbers is standardised; its knockoff has the same me
 is normal given the others. A column of categories, or of few different numbers, stands for a
 standard normal score ``z`` that was cut: category ``k`` is the interval of ``z`` in which the normal
 distribution has as much probability as the category has rows. Each row draws its score inside its
-interval, scores have knockoffs as other columns have, and a knockoff score becomes the category in
-whose interval it falls. That keeps the proportions of all categories, and the dependence of columns
-as far as a Gaussian copula can express it, with the categories in their given order: it is an
-approximation, and exact if the scores are jointly normal.
+interval, given the scores of its other columns (a few sweeps of Gibbs sampling, by the correlations
+of the last sweep). Scores have knockoffs as other columns have, and a knockoff score becomes the
+category in whose interval it falls. That keeps the proportions of all categories, and the dependence
+of columns as far as a Gaussian copula can express it, with the categories in their given order: it
+is an approximation, and exact if the scores are jointly normal. With few factors ("lowrank") scores
+are drawn one column at a time, which takes dependences for weaker than they are.
 """
 
 from __future__ import annotations
@@ -17,11 +19,16 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tamiz.discovery.knockoffs.gaussian import GaussianModel, gaussian_model
+from tamiz.discovery.knockoffs.gaussian import (
+    GaussianModel,
+    gaussian_model,
+    shrunk_correlations,
+)
 from tamiz.information.columns import CodedTable
 
 #: Numbers with no more different values than this are taken as levels.
 FEW_VALUES = 10
+_SWEEPS = 6
 
 
 class KnockoffTable:
@@ -75,12 +82,45 @@ class KnockoffTable:
         numbers = part[:, ~self.mapped]
         self.mean, self.spread = numbers.mean(axis=0), numbers.std(axis=0)
         self.Z = np.empty(part.shape)
-        self.Z[:, self.mapped] = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+        self.Z[:, self.mapped] = scores
         self.Z[:, ~self.mapped] = (numbers - self.mean) / self.spread
+        if method != "lowrank":
+            self._draw_given_others(part, sigma, random)
+        self.Z[:, self.mapped] -= self.Z[:, self.mapped].mean(axis=0)
+        self.Z[:, self.mapped] /= self.Z[:, self.mapped].std(axis=0)
         if len(self.varies):
             known = None if sigma is None else sigma[np.ix_(self.varies, self.varies)]
             self.model, self.notes = gaussian_model(self.Z, method, known, n_factors)
             self.s[self.varies] = self.model.s
+
+    def _draw_given_others(
+        self, part: np.ndarray, sigma: np.ndarray | None, random: np.random.Generator
+    ) -> None:
+        """Draw the scores of equal values anew, given the other columns."""
+        bounds = {}
+        for j in np.flatnonzero(self.mapped):
+            _, code, counts = np.unique(part[:, j], return_inverse=True, return_counts=True)
+            if counts.max() > 1:
+                ends = np.concatenate([[0.0], np.cumsum(counts) / len(part)])
+                bounds[int(j)] = ndtri(ends[code]), ndtri(ends[code + 1])
+        if not bounds or part.shape[1] < 2:
+            return
+        for _ in range(_SWEEPS):
+            if sigma is None:
+                current = shrunk_correlations((self.Z - self.Z.mean(axis=0)) / self.Z.std(axis=0))[
+                    0
+                ]
+            else:
+                current = sigma[np.ix_(self.varies, self.varies)]
+            precision = np.linalg.inv(current)
+            for j, (low, high) in bounds.items():
+                weight = -precision[j] / precision[j, j]
+                weight[j] = 0.0
+                mean, spread = self.Z @ weight, 1.0 / np.sqrt(precision[j, j])
+                below, above = ndtr((low - mean) / spread), ndtr((high - mean) / spread)
+                at = below + (above - below) * random.random(len(mean))
+                drawn = mean + spread * ndtri(np.clip(at, 1e-15, 1.0 - 1e-15))
+                self.Z[:, j] = np.clip(drawn, np.maximum(low, -8.0), np.minimum(high, 8.0))
 
     def draw(self, random: np.random.Generator) -> np.ndarray:
         """One knockoff of every column."""
