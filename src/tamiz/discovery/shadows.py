@@ -11,8 +11,8 @@ made every five rounds, each look at the level ``alpha`` divided by the number o
 chance that a feature without a preference for either side is ever decided is at most ``alpha``.
 Between two looks rounds do not depend on each other and are run in parallel.
 
-With the forest of this package columns are cut into bins once: the bins of a shuffled column are the
-shuffled bins.
+With the forest of this package columns are cut into bins once: the bins of a shuffled column are
+the shuffled bins.
 
 References
 ----------
@@ -472,7 +472,9 @@ class State:
         ]
         return cls(
             int(before["seed"]),
-            *(before[name].astype(np.intp) for name in ("decisions", "hits", "rounds")),
+            before["decisions"].astype(np.intp),
+            before["hits"].astype(np.intp),
+            before["rounds"].astype(np.intp),
             list(before["history"]),
             before["limits"].tolist(),
             path,
@@ -607,7 +609,9 @@ class Shuffle:
 class Competition(Protocol):
     """Features against new shadows."""
 
-    machine: Any  # by which workers are chosen
+    @property
+    def machine(self) -> Any:
+        """By which workers are chosen."""
 
     def importances(
         self, features: np.ndarray, shadows: np.ndarray, random: np.random.Generator

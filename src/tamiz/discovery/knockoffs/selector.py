@@ -90,8 +90,8 @@ class Knockoffs(Selector):
         Number of factors of "lowrank"; by default those that independent features would not show.
     marginals : {"auto", "gaussian", "empirical"}, default="auto"
         Columns of categories, and by default those of at most ten different numbers, have
-        knockoffs with the same proportions (a Gaussian copula, which is an approximation). "gaussian"
-        does so for categories only, "empirical" for all columns.
+        knockoffs with the same proportions (a Gaussian copula, which is an approximation).
+        "gaussian" does so for categories only, "empirical" for all columns.
     knockoffs : array or callable, default=None
         Knockoffs of your own, of the shape of X, or (n_draws, n_samples, n_features); or a
         function ``f(X, random_state)`` that returns one draw.

@@ -2,14 +2,14 @@ r"""Knockoffs of any table: numbers by their moments, categories by a Gaussian c
 
 A column of many different numbers is standardised; its knockoff has the same mean and variance and
 is normal given the others. A column of categories, or of few different numbers, stands for a
-standard normal score ``z`` that was cut: category ``k`` is the interval of ``z`` in which the normal
-distribution has as much probability as the category has rows. Each row draws its score inside its
-interval, given the scores of its other columns (a few sweeps of Gibbs sampling, by the correlations
-of the last sweep). Scores have knockoffs as other columns have, and a knockoff score becomes the
-category in whose interval it falls. That keeps the proportions of all categories, and the dependence
-of columns as far as a Gaussian copula can express it, with the categories in their given order: it
-is an approximation, and exact if the scores are jointly normal. With few factors ("lowrank") scores
-are drawn one column at a time, which takes dependences for weaker than they are.
+standard normal score ``z`` that was cut: category ``k`` is the interval of ``z`` in which the
+normal distribution has as much probability as the category has rows. Each row draws its score
+inside its interval, given the scores of its other columns (a few sweeps of Gibbs sampling, by the
+correlations of the last sweep). Scores have knockoffs as other columns have, and a knockoff score
+becomes the category in whose interval it falls. That keeps the proportions of all categories, and
+the dependence of columns as far as a Gaussian copula can express it, with the categories in their
+given order: it is an approximation, and exact if the scores are jointly normal. With few factors
+("lowrank") scores are drawn one column at a time, which takes dependences for weaker than they are.
 """
 
 from __future__ import annotations
@@ -98,11 +98,11 @@ class KnockoffTable:
     ) -> None:
         """Draw the scores of equal values anew, given the other columns."""
         bounds = {}
-        for j in np.flatnonzero(self.mapped):
+        for j in np.flatnonzero(self.mapped).tolist():
             _, code, counts = np.unique(part[:, j], return_inverse=True, return_counts=True)
             if counts.max() > 1:
                 ends = np.concatenate([[0.0], np.cumsum(counts) / len(part)])
-                bounds[int(j)] = ndtri(ends[code]), ndtri(ends[code + 1])
+                bounds[j] = ndtri(ends[code]), ndtri(ends[code + 1])
         if not bounds or part.shape[1] < 2:
             return
         for _ in range(_SWEEPS):
