@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import tamiz
 from tamiz.discovery import Knockoffs
 from tamiz.discovery.importances import CRITERIA, scorer_for
-from tamiz.discovery.knockoffs.statistics import (
+from tamiz.discovery.knockoffs.rates import (
     OwnStatistic,
     PairStatistic,
     knockoff_statistics,

@@ -14,12 +14,15 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from tamiz.base import Selector, Stopwatch, order_by
 from tamiz.discovery.importances import CRITERIA, scorer_for
 from tamiz.discovery.knockoffs.quality import measure_quality
-from tamiz.discovery.knockoffs.rates import e_bh, e_values, knockoff_threshold, rate_curve
-from tamiz.discovery.knockoffs.statistics import (
+from tamiz.discovery.knockoffs.rates import (
     OwnStatistic,
     PairStatistic,
     Statistic,
+    e_bh,
+    e_values,
     knockoff_statistics,
+    knockoff_threshold,
+    rate_curve,
 )
 from tamiz.discovery.knockoffs.table import KnockoffTable
 from tamiz.display import axes, frames
@@ -81,8 +84,8 @@ class Knockoffs(Selector):
         With more than one draw of knockoffs their e-values are averaged: the selection depends
         less on chance, and the bound on the rate stays.
     draw_fdr : float or None, default=None
-        Level of the e-values of a draw if there are several; half of ``fdr`` by default. The bound
-        does not depend on it.
+        Level of the e-values of a draw if there are several; half of ``fdr`` by default, so that
+        at least ``2 / fdr`` features must stand out. The bound does not depend on it.
     covariance : array of shape (n_features, n_features) or None, default=None
         Covariances of the features, if they are known. By default they are estimated: Ledoit and
         Wolf's shrinkage of the correlations towards none, or the factors of "lowrank".
@@ -281,6 +284,9 @@ class Knockoffs(Selector):
             check_X(self, X, reset=True)
         table = read_columns(X, self.categorical_features, estimator=self, min_samples=2)
         values = table.X
+        if table.categorical.any():  # the caller's table stays as it is
+            values = values.copy()
+            table = table._replace(X=values)
         for j in np.flatnonzero(table.categorical):
             missing = np.isnan(values[:, j])
             values[missing, j] = np.max(values[~missing, j], initial=-1.0) + 1.0
@@ -358,18 +364,22 @@ class Knockoffs(Selector):
             self.threshold_ = knockoff_threshold(W, fdr=self.fdr, offset=self.offset)
             self.e_values_ = e_values(W, self.fdr)
             return self.threshold_ <= W
-        level = 0.5 * self.fdr if self.draw_fdr is None else float(self.draw_fdr)
-        self.e_values_ = np.mean([e_values(W, level) for W in draws], axis=0)
+        self.e_values_ = np.mean([e_values(W, self._draw_level()) for W in draws], axis=0)
         support, self.threshold_ = e_bh(self.e_values_, self.fdr)
         return support
+
+    def _draw_level(self) -> float:
+        return 0.5 * self.fdr if self.draw_fdr is None else float(self.draw_fdr)
 
     def _why_nothing(self, draws: np.ndarray) -> str:
         least = int(np.ceil(1.0 / self.fdr - 1e-9))
         if self.n_draws > 1:
+            level = self._draw_level()
             return (
                 f"No feature is selected at fdr={self.fdr:g}: the e-values of {len(draws)} draws "
-                f"are too small. At least {least} features must stand out in most draws at the "
-                "level draw_fdr; with fewer, use a larger fdr, chosen beforehand."
+                f"are too small. At the level {level:g} of a draw at least "
+                f"{int(np.ceil(1.0 / level - 1e-9))} features must stand out together, in most "
+                "draws; with fewer, use a larger fdr or draw_fdr, chosen beforehand."
             )
         _, rates, counts = rate_curve(draws[0], self.offset)
         lead = f"No feature is selected at fdr={self.fdr:g}: "
