@@ -31,6 +31,10 @@ Cycling over the coordinates decreases a convex function; each step costs ``p^2`
 semidefinite, and nothing of size ``p x p`` is formed: a step costs the square of the number of
 factors.
 
+*Estimates*: with more than twice as many rows as features the correlations are those of the rows,
+and the noise is drawn such that ``G`` holds in these rows exactly, as fixed-X knockoffs have it.
+Otherwise correlations are shrunk as Ledoit and Wolf derive; the estimate is then the weak point.
+
 References
 ----------
 .. [1] E. Candès, Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high
@@ -91,10 +95,17 @@ class DenseModel(GaussianModel):
         Correlations, positive definite.
     s : array of shape (n_features,)
         The differences of :math:`G`.
+    matched : bool
+        Whether the correlations are those of the rows whose knockoffs are drawn, of which there
+        must be more than twice as many as features. The noise is then made uncorrelated with the
+        features of these rows, and of exactly the covariance above, so that the correlations of
+        features and knockoffs in these rows are :math:`G` itself. Otherwise a criterion could tell
+        the two apart: the part of a feature that the others do not explain is exactly uncorrelated
+        with them, that of its knockoff on average only.
     """
 
-    def __init__(self, sigma: np.ndarray, s: np.ndarray):
-        self.sigma, self.s = sigma, s
+    def __init__(self, sigma: np.ndarray, s: np.ndarray, matched: bool = False):
+        self.sigma, self.s, self.matched = sigma, s, matched
         self._change = linalg.cho_solve(linalg.cho_factor(sigma), np.diag(s))
         spread = 2.0 * np.diag(s) - s[:, None] * self._change
         values, vectors = linalg.eigh(0.5 * (spread + spread.T))
@@ -102,6 +113,8 @@ class DenseModel(GaussianModel):
 
     def draw(self, Z: np.ndarray, random: np.random.Generator) -> np.ndarray:
         noise = random.standard_normal(Z.shape)
+        if self.matched:
+            noise = _matched(noise, Z)
         return Z - Z @ self._change + noise @ self._root.T
 
     def correlations(self) -> np.ndarray:
@@ -137,6 +150,14 @@ class FactorModel(GaussianModel):
 
     def correlations(self) -> np.ndarray:
         return self.loadings @ self.loadings.T + np.diag(self.own)
+
+
+def _matched(noise: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Noise without correlation with the columns of ``Z``, of unit covariance in these rows."""
+    basis = linalg.qr(np.column_stack([np.ones(len(Z)), Z]), mode="economic")[0]
+    noise = noise - basis @ (basis.T @ noise)
+    lower = linalg.cholesky(noise.T @ noise / len(Z), lower=True)
+    return linalg.solve_triangular(lower, noise.T, lower=True).T
 
 
 # ------------------------------------------------------------------------------- the estimates
@@ -339,8 +360,12 @@ def gaussian_model(
         notes = {"covariance": "factors", "n_factors": factors.loadings.shape[1]}
         return FactorModel(*factors, mvr_low_rank(factors)), notes
     notes = {"covariance": "given"}
+    matched = False
     if sigma is None:
         sigma, fraction = shrunk_correlations(Z)
         notes = {"covariance": "Ledoit-Wolf", "shrinkage": fraction}
+        raw = Z.T @ Z / len(Z)
+        if len(Z) > 2 * Z.shape[1] + 1 and linalg.eigvalsh(raw, subset_by_index=[0, 0])[0] > 1e-6:
+            sigma, notes, matched = raw, {"covariance": "sample"}, True
     s = mvr(sigma) if method == "mvr" else equicorrelated(sigma)
-    return DenseModel(sigma, s), notes
+    return DenseModel(sigma, s, matched), notes

@@ -87,8 +87,10 @@ class Knockoffs(Selector):
         Level of the e-values of a draw if there are several; half of ``fdr`` by default, so that
         at least ``2 / fdr`` features must stand out. The bound does not depend on it.
     covariance : array of shape (n_features, n_features) or None, default=None
-        Covariances of the features, if they are known. By default they are estimated: Ledoit and
-        Wolf's shrinkage of the correlations towards none, or the factors of "lowrank".
+        Covariances of the features, if they are known. By default they are estimated: those of
+        the samples if these are more than twice as many as the features, with knockoffs that match
+        them exactly; else Ledoit and Wolf's shrinkage, with a rate that may be exceeded somewhat.
+        "lowrank" estimates factors.
     n_factors : int or None, default=None
         Number of factors of "lowrank"; by default those that independent features would not show.
     marginals : {"auto", "gaussian", "empirical"}, default="auto"
