@@ -12,6 +12,7 @@ from tamiz.discovery.knockoffs.gaussian import (
     FactorModel,
     equicorrelated,
     factor_correlations,
+    gaussian_model,
     mvr,
     mvr_low_rank,
     mvr_objective,
@@ -143,3 +144,17 @@ def test_shrinkage_equals_that_of_scikit_learn(n, p):
 def test_number_of_factors_is_found():
     for n, p in ((200, 40), (60, 400)):
         assert factor_correlations(standardised(n, p, 3)).loadings.shape == (p, 3)
+
+
+@pytest.mark.parametrize("method", ["mvr", "equi"])
+def test_correlations_of_enough_samples_are_matched_exactly(method):
+    Z = standardised(60, 8, 2)
+    model, notes = gaussian_model(Z, method)
+    assert notes == {"covariance": "sample"}
+    T = model.draw(Z, np.random.default_rng(0))
+    both = np.hstack([Z, T])
+    sigma = Z.T @ Z / len(Z)
+    np.testing.assert_allclose(
+        both.T @ both / len(Z), naive.joint_correlations(sigma, model.s), atol=1e-6
+    )
+    assert gaussian_model(Z[:16], method)[1]["covariance"] == "Ledoit-Wolf"
