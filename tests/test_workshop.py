@@ -252,8 +252,10 @@ def test_quick_start_of_the_readme_runs(capsys):
     [
         "quick-start.md",
         "faq.md",
+        "knockoffs.md",
         "migrating.md",
         "scaling.md",
+        "shadows.md",
         "streaming-machines.md",
         "string-kernels.md",
         "tree-pruning.md",

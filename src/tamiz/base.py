@@ -339,7 +339,7 @@ class Selector(TransformerMixin, BaseEstimator):
         X : array or sparse matrix of shape (n_samples, n_features)
         """
         chosen = self.get_support(indices=True)
-        X = check_array(X, dtype=None, accept_sparse="csc")
+        X = check_array(X, dtype=None, accept_sparse="csc", ensure_min_features=0)
         if X.shape[1] != len(chosen):
             raise ValueError(
                 f"X has {X.shape[1]} columns, but {len(chosen)} features are selected."

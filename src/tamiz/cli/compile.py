@@ -174,6 +174,9 @@ _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.tree", "ForestClassifier", {"n_estimators": 3}),
     ("tamiz.tree", "BoostingClassifier", {"n_estimators": 3}),
     ("tamiz.tree", "BoostingRegressor", {"n_estimators": 3}),
+    ("tamiz.discovery", "Knockoffs", {}),
+    ("tamiz.discovery", "Knockoffs", {"method": "lowrank"}),
+    ("tamiz.discovery", "Shadows", {"max_rounds": 5}),
     ("tamiz.information", "Discretiser", {}),
     ("tamiz.information", "Discretiser", {"bins": "mdl"}),
 )

@@ -373,6 +373,21 @@ def _speaks_of_non_finite(error: ValueError) -> bool:
     return "NaN" in text or "infinity" in text
 
 
+def refuse_missing(table: np.ndarray, names: Any = None) -> None:
+    """Refuse NaN in a checked table, and say where the first is; ``names`` are the columns'."""
+    rows, columns = np.nonzero(np.isnan(table))
+    if not len(rows):
+        return
+    column = str(columns[0]) if names is None else repr(names[columns[0]])
+    raise MissingValuesError(
+        f"Input X contains NaN (first at row {rows[0]}, column {column}; {len(rows)} in all). "
+        f"{IMPUTE}",
+        row=int(rows[0]),
+        column=int(columns[0]),
+        count=len(rows),
+    )
+
+
 def _refuse_non_finite(X: Any, allow_nan: bool) -> None:
     """Say where the first NaN or infinity is, if it can be located."""
     names = names_of(X)

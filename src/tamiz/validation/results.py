@@ -109,6 +109,17 @@ def check_pvalues(name: str, value: Any) -> np.ndarray:
     return found
 
 
+def finite_vector(name: str, value: Any) -> np.ndarray:
+    """The check for finite numbers in a row, at least one."""
+    try:
+        given = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim == 1 and len(given) and np.isfinite(given).all():
+        return given
+    raise refused(name, value, "must hold finite numbers, one for each feature.")
+
+
 def column_of(table: np.ndarray, c: int, classes: list[Any]) -> np.ndarray:
     """The scores of class ``c``."""
     if table.shape[1] != len(classes):

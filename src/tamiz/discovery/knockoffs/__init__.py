@@ -1,0 +1,1 @@
+"""Knockoffs: copies that features have to beat."""

@@ -1,0 +1,520 @@
+"""Knockoffs: any criterion, with a stated rate of false discoveries."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from tamiz.base import Selector, Stopwatch, order_by
+from tamiz.discovery.importances import CRITERIA, scorer_for
+from tamiz.discovery.knockoffs.quality import measure_quality
+from tamiz.discovery.knockoffs.rates import (
+    OwnStatistic,
+    PairStatistic,
+    Statistic,
+    e_bh,
+    e_values,
+    knockoff_statistics,
+    knockoff_threshold,
+    rate_curve,
+)
+from tamiz.discovery.knockoffs.table import KnockoffTable
+from tamiz.display import axes, frames
+from tamiz.information.columns import CodedTable, read_columns
+from tamiz.runtime.progress import Progress
+from tamiz.search.resampling import run_jobs
+from tamiz.validation import (
+    N_JOBS,
+    check_target,
+    check_X,
+    names_for,
+    refuse_duplicate_names,
+    refuse_missing,
+    symmetric_matrix,
+    unchanged_on_error,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Knockoffs(Selector):
+    r"""Select features that beat their knockoffs, with a bound on the rate of false discoveries.
+
+    A knockoff is a random copy of a feature that is related to the other features as the feature
+    is, and has nothing to do with the target given the features. The criterion is fitted to
+    features and knockoffs side by side. A feature that matters no more than its knockoff is as
+    likely to come out below it as above, so that the knockoffs that win count the features that
+    win by chance. The expected fraction of false discoveries among those selected is at most
+    ``fdr``, whatever the criterion and however the target depends on the features, **if** the
+    distribution of the features is known. It is estimated here, by means and correlations;
+    ``quality_`` shows what can be seen of how well that worked.
+
+    A false discovery is a feature that says nothing about the target *given all the others*.
+
+    Parameters
+    ----------
+    statistic : str, selector, estimator or callable, default=None
+        The criterion. A name: ``"linear"`` (weights of a linear machine, or of ridge regression),
+        ``"lasso"`` (weights of an ℓ1 machine, or of the lasso), ``"rbf"`` (change of the margin of
+        an RBF machine without a feature), ``"forest"``, ``"relieff"``, ``"mrmr"``, ``"auc"``,
+        ``"pearson"``. Or a selector of tamiz or scikit-learn, a machine, an estimator with
+        ``coef_`` or ``feature_importances_``, or a pipeline that ends with one; features and
+        knockoffs are given to it as they are. Or a function ``f(A, B, y)`` that returns one number
+        for each pair of columns, positive where ``A[:, j]`` matters more; which of the two is the
+        feature is drawn by their values and not for the function to know. By default "linear", or
+        "forest" if there are categories.
+    fdr : float, default=0.1
+        Largest expected fraction of false discoveries. At least ``1 / fdr`` features must stand
+        out for anything to be selected.
+    method : {"mvr", "equi", "lowrank"}, default="mvr"
+        How far knockoffs are from their features: minimum variance-based reconstructability,
+        all equally far, or few factors plus parts of their own, for many more features than
+        samples.
+    offset : {0, 1}, default=1
+        1 for the guarantee above (knockoff+); 0 for a modified rate, with more power where few
+        features matter.
+    n_draws : int, default=1
+        With more than one draw of knockoffs their e-values are averaged: the selection depends
+        less on chance, and the bound on the rate stays.
+    draw_fdr : float or None, default=None
+        Level of the e-values of a draw if there are several; half of ``fdr`` by default, so that
+        at least ``2 / fdr`` features must stand out. The bound does not depend on it.
+    covariance : array of shape (n_features, n_features) or None, default=None
+        Covariances of the features, if they are known. By default they are estimated: those of
+        the samples if these are more than twice as many as the features, with knockoffs that match
+        them exactly; else Ledoit and Wolf's shrinkage, with a rate that may be exceeded somewhat.
+        "lowrank" estimates factors.
+    n_factors : int or None, default=None
+        Number of factors of "lowrank"; by default those that independent features would not show.
+    marginals : {"auto", "gaussian", "empirical"}, default="auto"
+        Columns of categories, and by default those of at most ten different numbers, have
+        knockoffs with the same proportions (a Gaussian copula, which is an approximation).
+        "gaussian" does so for categories only, "empirical" for all columns.
+    knockoffs : array or callable, default=None
+        Knockoffs of your own, of the shape of X, or (n_draws, n_samples, n_features); or a
+        function ``f(X, random_state)`` that returns one draw.
+    categorical_features : array-like or None, default=None
+        Columns to take as categories besides those that hold text: indices, names or a mask.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target holds, for a ``statistic`` given by name.
+    n_jobs : int or None, default=None
+        Workers for several draws; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the knockoffs, and of a criterion that has none.
+    verbose : bool or int, default=0
+        Whether to show progress.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features,)
+        ``W``; its mean over the draws if there are several.
+    threshold_ : float
+        Least ``W`` of a selected feature; with several draws, the least e-value. Infinite if
+        nothing is selected.
+    draws_ : ndarray of shape (n_draws, n_features)
+        ``W`` of every draw.
+    e_values_ : ndarray of shape (n_features,)
+        Their mean over the draws; with one draw, those at the level ``fdr``.
+    s_ : ndarray of shape (n_features,) or None
+        One minus the correlation of each feature with its knockoff under the model; None for
+        knockoffs of your own.
+    quality_ : KnockoffQuality
+        How well the knockoffs of the first draw match.
+    message_ : str
+        Why nothing was selected, and what could be; empty otherwise.
+    status_ : {"converged", "interrupted"}
+        Interrupted if Ctrl-C came after some of the draws, which then decide.
+    scores_, order_, ranking_, support_, selection_
+        As every selector has them; the scores are ``statistics_``.
+
+    See Also
+    --------
+    Shadows : Which features are better than shuffled copies: relevant ones, redundant or not.
+    tamiz.filters.WelchT : p-values of single features.
+
+    Notes
+    -----
+    Groups of features and several simultaneous knockoffs of a feature are not implemented. Sample
+    weights are not taken: the guarantee is about samples drawn alike.
+
+    References
+    ----------
+    .. [1] E. Candès, Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs for high
+           dimensional controlled variable selection. JRSS B 80.
+    .. [2] A. Spector, L. Janson (2022). Powerful knockoffs via minimizing reconstructability.
+           Annals of Statistics 50.
+    .. [3] Z. Ren, R. Foygel Barber (2024). Derandomised knockoffs: leveraging e-values for false
+           discovery rate control. JRSS B 86.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamiz.discovery import Knockoffs
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 40))
+    >>> y = (X[:, :12].sum(axis=1) + rng.normal(size=400) > 0).astype(int)
+    >>> found = Knockoffs(fdr=0.2, random_state=0).fit(X, y)
+    >>> bool(found.support_[:12].all()), int(found.support_[12:].sum()) <= 3
+    (True, True)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "statistic": [StrOptions(set(CRITERIA)), HasMethods(["fit"]), callable, None],
+        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "method": [StrOptions({"mvr", "equi", "lowrank"})],
+        "offset": [Interval(Integral, 0, 1, closed="both")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "draw_fdr": [Interval(Real, 0, 1, closed="neither"), None],
+        "covariance": ["array-like", None],
+        "n_factors": [Interval(Integral, 1, None, closed="left"), None],
+        "marginals": [StrOptions({"auto", "gaussian", "empirical"})],
+        "knockoffs": [callable, "array-like", None],
+        "categorical_features": ["array-like", None],
+        "task": [StrOptions({"auto", "classification", "regression"})],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        statistic: Any = None,
+        *,
+        fdr: float = 0.1,
+        method: str = "mvr",
+        offset: int = 1,
+        n_draws: int = 1,
+        draw_fdr: float | None = None,
+        covariance: Any = None,
+        n_factors: int | None = None,
+        marginals: str = "auto",
+        knockoffs: Any = None,
+        categorical_features: Any = None,
+        task: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool | int = 0,
+    ):
+        self.statistic = statistic
+        self.fdr = fdr
+        self.method = method
+        self.offset = offset
+        self.n_draws = n_draws
+        self.draw_fdr = draw_fdr
+        self.covariance = covariance
+        self.n_factors = n_factors
+        self.marginals = marginals
+        self.knockoffs = knockoffs
+        self.categorical_features = categorical_features
+        self.task = task
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Knockoffs:
+        """Draw knockoffs, let them compete, and select.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Samples; a data frame may have categories. No missing numbers.
+        y : array of shape (n_samples,)
+            Target.
+
+        Returns
+        -------
+        self : Knockoffs
+        """
+        with unchanged_on_error(self):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        watch = Stopwatch()
+        self._validate_params()
+        self._refuse_offset()
+        table = self._read(X)
+        y = check_target(y, len(table.X))
+        statistic = self._statistic(table, y)
+        random = check_random_state(self.random_state)
+        seeds = np.random.SeedSequence(int(random.randint(2**31 - 1))).spawn(self.n_draws + 1)
+        with Progress("Knockoffs", self.verbose) as progress:
+            progress.update("correlations")
+            source = self._source(table, np.random.default_rng(seeds[-1]))
+            draws = self._draw_all(source, statistic, table, y, seeds, progress)
+            first = source.draw(0, np.random.default_rng(seeds[0]))
+        names = names_for(self._own_names(), table.X.shape[1])
+        self.quality_ = measure_quality(table.X, first, names, np.random.default_rng(seeds[-1]))
+        self.s_ = source.s
+        self.draws_ = draws
+        self.statistics_ = draws.mean(axis=0)
+        support = self._select(draws)
+        self.message_ = "" if support.any() else self._why_nothing(draws)
+        notes = {**source.notes, "threshold": self.threshold_, "status": self.status_}
+        notes |= {"message": self.message_} if self.message_ else {}
+        order = order_by(support, self.e_values_, self.statistics_)
+        self._finish(
+            order=order,
+            support=support,
+            scores=self.statistics_,
+            seconds=watch.seconds,
+            notes=notes,
+        )
+        if self.message_:
+            warnings.warn(self.message_, UserWarning, stacklevel=4)
+
+    # ------------------------------------------------------------------ parts of a fit
+
+    def _refuse_offset(self) -> None:
+        if self.n_draws > 1 and self.offset != 1:
+            raise ValueError(
+                f"offset={self.offset} and n_draws={self.n_draws} do not go together: several "
+                "draws are combined by e-values, which need offset=1."
+            )
+
+    def _read(self, X: Any) -> CodedTable:
+        """The checked table; a missing category is one of its own, a missing number refused."""
+        refuse_duplicate_names(X)
+        if hasattr(X, "tocsr"):  # scikit-learn has the sentence
+            check_X(self, X, reset=True)
+        table = read_columns(X, self.categorical_features, estimator=self, min_samples=2)
+        values = table.X
+        if table.categorical.any():  # the caller's table stays as it is
+            values = values.copy()
+            table = table._replace(X=values)
+        for j in np.flatnonzero(table.categorical):
+            missing = np.isnan(values[:, j])
+            values[missing, j] = np.max(values[~missing, j], initial=-1.0) + 1.0
+        refuse_missing(values, table.names)
+        return table
+
+    def _own_names(self) -> list[str] | None:
+        known = getattr(self, "feature_names_in_", None)
+        return None if known is None else [str(name) for name in known]
+
+    def _statistic(self, table: CodedTable, y: np.ndarray) -> Statistic:
+        given = self.statistic
+        if given is None:
+            given = "forest" if table.categorical.any() else "linear"
+        if not isinstance(given, str) and not hasattr(given, "fit"):
+            return OwnStatistic(given)
+        return PairStatistic(scorer_for("statistic", given, self.task, table, y))
+
+    def _source(self, table: CodedTable, random: np.random.Generator) -> CopySource:
+        """Where knockoffs come from."""
+        n, p = table.X.shape
+        if self.knockoffs is not None:
+            return _own_copies(self.knockoffs, table.X, self.n_draws)
+        sigma = None
+        if self.covariance is not None:
+            sigma = _as_correlations(self.covariance, p)
+        elif p > n:
+            warnings.warn(
+                f"X has {n} samples for {p:,} features, too few to estimate how the features "
+                "depend on each other; the rate of false discoveries rests on that estimate. Use "
+                "method='lowrank' if a few factors explain the dependence, pass covariance= if it "
+                "is known, and look at quality_.",
+                UserWarning,
+                stacklevel=5,
+            )
+        made = KnockoffTable(table, self.method, sigma, self.n_factors, self.marginals, random)
+        return CopySource(
+            lambda k, rng: made.draw(rng), made.s, {"method": self.method, **made.notes}
+        )
+
+    def _draw_all(
+        self,
+        source: CopySource,
+        statistic: Statistic,
+        table: CodedTable,
+        y: np.ndarray,
+        seeds: list[Any],
+        progress: Progress,
+    ) -> np.ndarray:
+        """``W`` of every draw; of those done before Ctrl-C, if there are any."""
+        machine = statistic.scorer.estimator if isinstance(statistic, PairStatistic) else statistic
+        shared = (source, statistic, table.X, y)
+        found: list[np.ndarray] = []
+        self.status_ = "converged"
+        jobs = ((k, seeds[k]) for k in range(self.n_draws))
+        try:
+            for W in run_jobs(_one_draw, shared, jobs, self.n_jobs, machine):
+                found.append(W)
+                progress.update(f"{len(found)} of {self.n_draws} draws")
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            self.status_ = "interrupted"
+            warnings.warn(
+                f"stopped after {len(found)} of {self.n_draws} draws, which decide.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+        return np.array(found)
+
+    def _select(self, draws: np.ndarray) -> np.ndarray:
+        """The features selected; sets the threshold and the e-values."""
+        if self.n_draws == 1:
+            W = draws[0]
+            self.threshold_ = knockoff_threshold(W, fdr=self.fdr, offset=self.offset)
+            self.e_values_ = e_values(W, self.fdr)
+            return self.threshold_ <= W
+        self.e_values_ = np.mean([e_values(W, self._draw_level()) for W in draws], axis=0)
+        support, self.threshold_ = e_bh(self.e_values_, self.fdr)
+        return support
+
+    def _draw_level(self) -> float:
+        return 0.5 * self.fdr if self.draw_fdr is None else float(self.draw_fdr)
+
+    def _why_nothing(self, draws: np.ndarray) -> str:
+        least = int(np.ceil(1.0 / self.fdr - 1e-9))
+        if self.n_draws > 1:
+            level = self._draw_level()
+            return (
+                f"No feature is selected at fdr={self.fdr:g}: the e-values of {len(draws)} draws "
+                f"are too small. At the level {level:g} of a draw at least "
+                f"{int(np.ceil(1.0 / level - 1e-9))} features must stand out together, in most "
+                "draws; with fewer, use a larger fdr or draw_fdr, chosen beforehand."
+            )
+        _, rates, counts = rate_curve(draws[0], self.offset)
+        lead = f"No feature is selected at fdr={self.fdr:g}: "
+        if self.offset:
+            lead += f"at least {least} features must beat their knockoffs together, and "
+        if not len(rates):
+            return f"{lead}no feature differs from its knockoff in importance."
+        best = int(np.flatnonzero(rates == rates.min())[0])
+        return (
+            f"{lead}{np.count_nonzero(draws[0] > 0)} of {draws.shape[1]} have a positive "
+            f"statistic. The least estimated rate is {rates[best]:.3g}, with {counts[best]} "
+            "features; a rate chosen after the statistics were seen has no guarantee."
+        )
+
+    # ------------------------------------------------------------------ what is shown
+
+    def to_frame(self) -> pd.DataFrame:
+        """The features, best first: statistic, e-value, correlation with the knockoff, selected."""
+        self.get_support()
+        order, names = self.order_, self.selection_.names
+        return frames().DataFrame(
+            {
+                "name": [names[j] for j in order],
+                "index": order,
+                "statistic": self.statistics_[order],
+                "e_value": self.e_values_[order],
+                "correlation": self.quality_.correlation[order],
+                "selected": self.support_[order],
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the statistics by size, those of selected features in colour, and the threshold.
+
+        With several draws, the e-values and the least that is selected.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        self.get_support()
+        several = len(self.draws_) > 1
+        values = self.e_values_ if several else self.statistics_
+        order = np.argsort(-values, kind="stable")
+        ax = axes(ax)
+        place, chosen = np.arange(1, len(order) + 1), self.support_[order]
+        for mask, colour, label in (
+            (chosen, "tab:blue", "selected"),
+            (~chosen, "0.65", "not selected"),
+        ):
+            if mask.any():
+                ax.plot(place[mask], values[order][mask], "o", ms=4, color=colour, label=label)
+        if np.isfinite(self.threshold_):
+            ax.axhline(self.threshold_, color="0.3", ls="--", lw=1, label="threshold")
+            if not several:
+                ax.axhline(-self.threshold_, color="0.3", ls=":", lw=1)
+        ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+        ax.set(xlabel="feature, by rank", ylabel="e-value" if several else "W")
+        ax.set_title(
+            f"Knockoffs: {int(self.support_.sum())} of {len(order)} selected at fdr {self.fdr:g}"
+        )
+        ax.legend(frameon=False)
+        return ax
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = False
+        return tags
+
+
+class CopySource(NamedTuple):
+    """Where the knockoffs of a draw come from."""
+
+    draw: Callable[[int, np.random.Generator], np.ndarray]
+    s: np.ndarray | None
+    notes: dict[str, Any]
+
+
+def _one_draw(shared: tuple[Any, ...], k: int, seed: Any) -> np.ndarray:
+    """``W`` of one draw."""
+    source, statistic, X, y = shared
+    random = np.random.default_rng(seed)
+    copies = source.draw(k, random)
+    return knockoff_statistics(statistic, X, copies, y, int(random.integers(2**31 - 1)))
+
+
+def _as_correlations(covariance: Any, p: int) -> np.ndarray:
+    matrix = symmetric_matrix("covariance of Knockoffs", covariance, 1)
+    if matrix.shape != (p, p):
+        raise ValueError(f"covariance has shape {matrix.shape}; X has {p} features.")
+    values = np.linalg.eigvalsh(matrix)
+    if not values[0] > 1e-10 * values[-1]:
+        raise ValueError(
+            f"covariance is not positive definite: its least eigenvalue is {values[0]:.3g}. Add a "
+            "small multiple of the identity."
+        )
+    spread = np.sqrt(np.diag(matrix))
+    return matrix / np.outer(spread, spread)
+
+
+def _own_copies(given: Any, X: np.ndarray, n_draws: int) -> CopySource:
+    """Knockoffs of the caller."""
+    if callable(given):
+
+        def called(k: int, random: np.random.Generator) -> np.ndarray:
+            seed = np.random.RandomState(int(random.integers(2**31 - 1)))
+            return _checked_copy(given(X.copy(), seed), X, "what knockoffs returns")
+
+        return CopySource(called, None, {"method": "own function"})
+    array = np.asarray(given, dtype=np.float64)
+    if array.ndim == 2:
+        array = array[None]
+    if array.ndim != 3 or len(array) != n_draws:
+        raise ValueError(
+            f"knockoffs has shape {np.shape(given)}; for {n_draws} draw{'s' * (n_draws > 1)} of X "
+            f"it must be {(n_draws, *X.shape) if n_draws > 1 else X.shape}."
+        )
+    copies = [_checked_copy(one, X, "knockoffs") for one in array]
+    return CopySource(lambda k, random: copies[k], None, {"method": "own array"})
+
+
+def _checked_copy(copy: Any, X: np.ndarray, what: str) -> np.ndarray:
+    copy = np.asarray(copy, dtype=np.float64)
+    if copy.shape != X.shape or not np.isfinite(copy).all():
+        raise ValueError(
+            f"{what} must hold finite numbers in the shape of X, {X.shape}; it has shape "
+            f"{copy.shape}{'' if copy.shape != X.shape else ' and missing or infinite values'}."
+        )
+    return copy

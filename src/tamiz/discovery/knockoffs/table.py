@@ -1,0 +1,145 @@
+r"""Knockoffs of any table: numbers by their moments, categories by a Gaussian copula.
+
+A column of many different numbers is standardised; its knockoff has the same mean and variance and
+is normal given the others. A column of categories, or of few different numbers, stands for a
+standard normal score ``z`` that was cut: category ``k`` is the interval of ``z`` in which the
+normal distribution has as much probability as the category has rows. Each row draws its score
+inside its interval, given the scores of its other columns (a few sweeps of Gibbs sampling, by the
+correlations of the last sweep). Scores have knockoffs as other columns have, and a knockoff score
+becomes the category in whose interval it falls. That keeps the proportions of all categories, and
+the dependence of columns as far as a Gaussian copula can express it, with the categories in their
+given order: it is an approximation, and exact if the scores are jointly normal. With few factors
+("lowrank") scores are drawn one column at a time, which takes dependences for weaker than they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from tamiz.discovery.knockoffs.gaussian import (
+    GaussianModel,
+    gaussian_model,
+    shrunk_correlations,
+)
+from tamiz.information.columns import CodedTable
+
+#: Numbers with no more different values than this are taken as levels.
+FEW_VALUES = 10
+_SWEEPS = 6
+
+
+class KnockoffTable:
+    """Draws knockoffs of the rows of one table.
+
+    Parameters
+    ----------
+    table : CodedTable
+        Columns without missing values; codes of a category from 0.
+    method, sigma, n_factors
+        As in :func:`~tamiz.discovery.knockoffs.gaussian.gaussian_model`; ``sigma`` may be
+        covariances.
+    marginals : {"auto", "gaussian", "empirical"}
+        Which columns of numbers go through normal scores: those of few values, none, all.
+    random : numpy.random.Generator
+        Draws the scores inside of their intervals.
+
+    Attributes
+    ----------
+    s : array of shape (n_features,)
+        0 for constant columns, which are their own knockoffs.
+    notes : dict
+        What the model was estimated by.
+    """
+
+    def __init__(
+        self,
+        table: CodedTable,
+        method: str,
+        sigma: np.ndarray | None,
+        n_factors: int | None,
+        marginals: str,
+        random: np.random.Generator,
+    ):
+        X = table.X
+        self.X = X
+        self.varies = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
+        self.s = np.zeros(X.shape[1])
+        self.notes: dict[str, Any] = {}
+        self.model: GaussianModel | None = None
+        mapped = [
+            bool(table.categorical[j])
+            or marginals == "empirical"
+            or (marginals == "auto" and len(np.unique(X[:, j])) <= FEW_VALUES)
+            for j in self.varies
+        ]
+        self.mapped = np.array(mapped, dtype=bool)
+        part = X[:, self.varies]
+        self.sorted = np.sort(part[:, self.mapped], axis=0)
+        scores = _scores(part[:, self.mapped], random)
+        numbers = part[:, ~self.mapped]
+        self.mean, self.spread = numbers.mean(axis=0), numbers.std(axis=0)
+        self.Z = np.empty(part.shape)
+        self.Z[:, self.mapped] = scores
+        self.Z[:, ~self.mapped] = (numbers - self.mean) / self.spread
+        if method != "lowrank":
+            self._draw_given_others(part, sigma, random)
+        self.Z[:, self.mapped] -= self.Z[:, self.mapped].mean(axis=0)
+        self.Z[:, self.mapped] /= self.Z[:, self.mapped].std(axis=0)
+        if len(self.varies):
+            known = None if sigma is None else sigma[np.ix_(self.varies, self.varies)]
+            self.model, self.notes = gaussian_model(self.Z, method, known, n_factors)
+            self.s[self.varies] = self.model.s
+
+    def _draw_given_others(
+        self, part: np.ndarray, sigma: np.ndarray | None, random: np.random.Generator
+    ) -> None:
+        """Draw the scores of equal values anew, given the other columns."""
+        bounds = {}
+        for j in np.flatnonzero(self.mapped).tolist():
+            _, code, counts = np.unique(part[:, j], return_inverse=True, return_counts=True)
+            if counts.max() > 1:
+                ends = np.concatenate([[0.0], np.cumsum(counts) / len(part)])
+                bounds[j] = ndtri(ends[code]), ndtri(ends[code + 1])
+        if not bounds or part.shape[1] < 2:
+            return
+        for _ in range(_SWEEPS):
+            if sigma is None:
+                current = shrunk_correlations((self.Z - self.Z.mean(axis=0)) / self.Z.std(axis=0))[
+                    0
+                ]
+            else:
+                current = sigma[np.ix_(self.varies, self.varies)]
+            precision = np.linalg.inv(current)
+            for j, (low, high) in bounds.items():
+                weight = -precision[j] / precision[j, j]
+                weight[j] = 0.0
+                mean, spread = self.Z @ weight, 1.0 / np.sqrt(precision[j, j])
+                below, above = ndtr((low - mean) / spread), ndtr((high - mean) / spread)
+                at = below + (above - below) * random.random(len(mean))
+                drawn = mean + spread * ndtri(np.clip(at, 1e-15, 1.0 - 1e-15))
+                self.Z[:, j] = np.clip(drawn, np.maximum(low, -8.0), np.minimum(high, 8.0))
+
+    def draw(self, random: np.random.Generator) -> np.ndarray:
+        """One knockoff of every column."""
+        found = self.X.copy()
+        if self.model is None:
+            return found
+        Z = self.model.draw(self.Z, random)
+        part = np.empty(Z.shape)
+        part[:, ~self.mapped] = self.mean + self.spread * Z[:, ~self.mapped]
+        place = np.minimum((ndtr(Z[:, self.mapped]) * len(Z)).astype(np.intp), len(Z) - 1)
+        part[:, self.mapped] = np.take_along_axis(self.sorted, place, axis=0)
+        found[:, self.varies] = part
+        return found
+
+
+def _scores(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Normal scores by rank, equal values in random order."""
+    n = len(X)
+    order = np.lexsort((random.random(X.shape), X), axis=0)
+    rank = np.empty(X.shape)
+    np.put_along_axis(rank, order, np.arange(1, n + 1)[:, None] - 0.5, axis=0)
+    return ndtri(rank / n)

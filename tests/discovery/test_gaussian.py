@@ -1,0 +1,160 @@
+"""Gaussian knockoffs: feasibility, optimality, moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.covariance import ledoit_wolf
+
+from tamiz.discovery.knockoffs.gaussian import (
+    DenseModel,
+    FactorModel,
+    equicorrelated,
+    factor_correlations,
+    gaussian_model,
+    mvr,
+    mvr_low_rank,
+    mvr_objective,
+    shrunk_correlations,
+)
+from tests.naive import knockoffs as naive
+
+
+def correlations(p, seed, n=60):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, p))
+    Z[:, 1:] += 0.8 * Z[:, :-1]
+    return np.corrcoef(Z.T)
+
+
+def standardised(n, p, n_factors, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_factors)) @ rng.normal(size=(n_factors, p))
+    X += rng.normal(size=(n, p))
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equicorrelated_equals_bisection(seed):
+    sigma = correlations(5, seed)
+    s = equicorrelated(sigma)
+    assert np.ptp(s) == 0
+    assert s[0] == pytest.approx(naive.equicorrelated(sigma), rel=1e-4)
+
+
+def test_equicorrelated_is_one_without_correlations():
+    assert equicorrelated(np.eye(4)) == pytest.approx(1.0, rel=1e-5)
+
+
+@pytest.mark.parametrize(("p", "seed"), [(3, 0), (5, 1), (8, 2), (40, 3)])
+def test_joint_correlations_are_positive_semidefinite(p, seed):
+    sigma = correlations(p, seed)
+    for s in (equicorrelated(sigma), mvr(sigma)):
+        assert (s > 0).all() and (s <= 2).all()
+        G = naive.joint_correlations(sigma, s)
+        assert np.linalg.eigvalsh(G)[0] > -1e-10
+    assert mvr_objective(sigma, mvr(sigma)) <= mvr_objective(sigma, equicorrelated(sigma))
+
+
+@pytest.mark.parametrize(("p", "seed"), [(2, 0), (3, 1), (4, 2), (5, 3)])
+def test_mvr_equals_general_minimiser(p, seed):
+    sigma = correlations(p, seed)
+
+    def objective(logs):
+        G = naive.joint_correlations(sigma, np.exp(logs))
+        values = np.linalg.eigvalsh(G)
+        return (1.0 / values).sum() if values[0] > 0 else 1e9
+
+    start = np.log(0.5 * equicorrelated(sigma))
+    options = {"maxiter": 20000, "maxfev": 20000, "xatol": 1e-9, "fatol": 1e-9}
+    best = minimize(objective, start, method="Nelder-Mead", options=options)
+    s = mvr(sigma)
+    assert objective(np.log(s)) == pytest.approx(best.fun, rel=1e-4)
+    assert mvr_objective(sigma, s) == pytest.approx(objective(np.log(s)), rel=1e-8)
+
+
+def test_mvr_gradient_vanishes_on_many_features():
+    sigma = correlations(60, 4, n=200)
+    s = mvr(sigma)
+    inverse = np.linalg.inv(2 * sigma - np.diag(s))
+    gradient = -1 / s**2 + np.square(inverse).sum(axis=1)
+    assert np.abs(gradient * s**2).max() < 0.02
+
+
+def test_low_rank_equals_dense_where_its_bounds_are_not_met():
+    factors = factor_correlations(standardised(300, 8, 2), 2)
+    sigma = factors.loadings @ factors.loadings.T + np.diag(factors.own)
+    np.testing.assert_allclose(np.diag(sigma), 1.0)
+    s = mvr_low_rank(factors)
+    assert (s <= 2 * factors.own).all() and (s > 0).all()
+    dense = mvr(sigma)
+    assert (dense < 2 * factors.own).all()
+    np.testing.assert_allclose(s, dense, rtol=5e-3)
+
+
+def test_factor_model_draws_as_the_dense_model_does():
+    """The mean given the features, and the covariance of the noise, are those of the formula."""
+    factors = factor_correlations(standardised(300, 6, 2), 2)
+    s = mvr_low_rank(factors)
+    low = FactorModel(*factors, s)
+    dense = DenseModel(low.correlations(), s)
+
+    class NoNoise:
+        def standard_normal(self, shape):
+            return np.zeros(shape)
+
+    Z = np.random.default_rng(1).normal(size=(7, 6))
+    np.testing.assert_allclose(low.draw(Z, NoNoise()), dense.draw(Z, NoNoise()), atol=1e-10)
+    zero = np.zeros((40000, 6))
+    spread = np.cov(low.draw(zero, np.random.default_rng(2)).T)
+    sigma, D = low.correlations(), np.diag(s)
+    np.testing.assert_allclose(spread, 2 * D - D @ np.linalg.inv(sigma) @ D, atol=0.03)
+
+
+@pytest.mark.parametrize("kind", ["mvr", "equi", "lowrank"])
+def test_moments_stay_the_same_when_pairs_are_swapped(kind):
+    rng = np.random.default_rng(0)
+    factors = factor_correlations(standardised(500, 5, 1), 1)
+    sigma = factors.loadings @ factors.loadings.T + np.diag(factors.own)
+    if kind == "lowrank":
+        model = FactorModel(*factors, mvr_low_rank(factors))
+    else:
+        model = DenseModel(sigma, mvr(sigma) if kind == "mvr" else equicorrelated(sigma))
+    Z = rng.multivariate_normal(np.zeros(5), sigma, size=60000)
+    T = model.draw(Z, rng)
+    both = np.corrcoef(np.hstack([Z, T]).T)
+    expected = naive.joint_correlations(sigma, model.s)
+    np.testing.assert_allclose(both, expected, atol=0.02)
+    swap = np.array([1, 3])
+    order = np.arange(10)
+    order[swap], order[swap + 5] = swap + 5, swap
+    np.testing.assert_allclose(both[np.ix_(order, order)], both, atol=0.03)
+
+
+@pytest.mark.parametrize(("n", "p"), [(50, 4), (30, 60)])
+def test_shrinkage_equals_that_of_scikit_learn(n, p):
+    Z = standardised(n, p, 2)
+    sigma, fraction = shrunk_correlations(Z)
+    peer, peer_fraction = ledoit_wolf(Z, assume_centered=True)
+    assert fraction == pytest.approx(peer_fraction)
+    np.testing.assert_allclose(sigma, peer, atol=1e-12)
+
+
+def test_number_of_factors_is_found():
+    for n, p in ((200, 40), (60, 400)):
+        assert factor_correlations(standardised(n, p, 3)).loadings.shape == (p, 3)
+
+
+@pytest.mark.parametrize("method", ["mvr", "equi"])
+def test_correlations_of_enough_samples_are_matched_exactly(method):
+    Z = standardised(60, 8, 2)
+    model, notes = gaussian_model(Z, method)
+    assert notes == {"covariance": "sample"}
+    T = model.draw(Z, np.random.default_rng(0))
+    both = np.hstack([Z, T])
+    sigma = Z.T @ Z / len(Z)
+    np.testing.assert_allclose(
+        both.T @ both / len(Z), naive.joint_correlations(sigma, model.s), atol=1e-6
+    )
+    assert gaussian_model(Z[:16], method)[1]["covariance"] == "Ledoit-Wolf"

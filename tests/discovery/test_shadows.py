@@ -1,0 +1,300 @@
+"""Shadows: decisions, rounds, tables, interruptions."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import tamiz
+from tamiz.discovery import Shadows
+from tamiz.discovery.shadows import Shuffle, significant
+from tamiz.filters import MRMR, FisherScore, ReliefF, RReliefF
+from tamiz.svm import SVC
+from tests.checks import assert_every_check_passes
+from tests.naive import shadows as naive
+
+matplotlib.use("agg")
+FEW = {"n_trees": 40, "max_rounds": 40, "random_state": 0}
+
+
+def xor(n=300, p=8, seed=0):
+    """Two features that say the class together and not alone; the others say nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, p))
+    return X, ((X[:, 2] > 0) ^ (X[:, 5] > 0)).astype(int)
+
+
+def sums(n=150, p=8, seed=0):
+    """Two features whose sum says the class."""
+    X, _ = xor(n, p, seed)
+    return X, (X[:, 2] + X[:, 5] > 0).astype(int)
+
+
+@pytest.mark.parametrize("rounds", [5, 15, 40])
+def test_decisions_equal_sums_of_binomial_probabilities(rounds):
+    hits = np.arange(rounds + 1)
+    many, few = significant(hits, rounds, 0.02, "bonferroni", 4)
+    expected = [naive.decision(int(h), rounds, 0.02 / 4) for h in hits]
+    assert (many.astype(int) - few.astype(int)).tolist() == expected
+    assert rounds == 5 or {-1, 0, 1} == set(expected)
+
+
+def test_benjamini_hochberg_equals_its_definition():
+    hits, rounds, level = np.array([15, 14, 13, 12, 8, 3, 0]), 15, 0.05
+    many, few = significant(hits, rounds, level, "bh", 7)
+    for found, tail in (
+        (many, [sum(range_tail(h, rounds)) for h in hits]),
+        (few, [sum(range_tail(rounds - h, rounds)) for h in hits]),
+    ):
+        k = max((i for i in range(1, 8) if sorted(tail)[i - 1] <= level * i / 7), default=0)
+        limit = sorted(tail)[k - 1] if k else -1.0
+        assert found.tolist() == [value <= limit for value in tail]
+    assert many.sum() > significant(hits, rounds, level, "bonferroni", 7)[0].sum()
+
+
+def range_tail(hits, rounds):
+    """Probabilities of at least so many hits."""
+    from math import comb
+
+    return [comb(rounds, k) / 2**rounds for k in range(hits, rounds + 1)]
+
+
+def test_accepts_an_interaction_and_rejects_the_rest():
+    X, y = xor(500)
+    found = Shadows(n_trees=60, max_rounds=60, random_state=0).fit(X, y)
+    assert found.get_support(indices=True).tolist() == [2, 5]
+    assert (found.decisions_ == -1).sum() >= 4
+    assert sorted(found.ranking_[[2, 5]]) == [1, 2]
+    assert sorted(found.ranking_) == list(range(1, 9))
+    np.testing.assert_array_equal(found.transform(X), X[:, [2, 5]])
+
+
+def test_counts_agree_with_the_history():
+    X, y = sums()
+    found = Shadows(n_trees=20, max_rounds=23, random_state=1).fit(X, y)
+    np.testing.assert_array_equal(found.rounds_, (~np.isnan(found.history_)).sum(axis=0))
+    hits = (np.nan_to_num(found.history_, nan=-np.inf) > found.limits_[:, None]).sum(axis=0)
+    np.testing.assert_array_equal(found.hits_, hits)
+    np.testing.assert_allclose(found.scores_, hits / found.rounds_)
+    gone = [step.features[0] for step in found.selection_.path if step.action == "reject"]
+    assert sorted(gone) == np.flatnonzero(found.decisions_ == -1).tolist()
+    assert (found.rounds_[found.decisions_ >= 0] == found.n_rounds_).all()
+    # every decision stands at the level of all looks together
+    level = 0.025 / 5 / 8
+    for j in np.flatnonzero(found.decisions_ == -1):
+        assert naive.decision(int(found.hits_[j]), int(found.rounds_[j]), level) == -1
+    frame = found.to_frame()
+    assert frame["decision"].tolist()[:2] == ["accepted", "accepted"] and len(frame) == 8
+    assert "rejected" in found.plot().get_title()
+
+
+def test_order_is_accepted_then_undecided_then_rejected():
+    X, y = xor(150)
+    found = Shadows(n_trees=5, max_rounds=15, random_state=1).fit(X, y)
+    assert (np.diff(found.decisions_[found.order_]) <= 0).all()
+    assert found.selection_.support.sum() == (found.decisions_ == 1).sum()
+
+
+def test_rounds_that_could_decide_nothing_are_not_run():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    found = Shadows(n_trees=2, max_rounds=10, random_state=0).fit(X, rng.integers(0, 2, 60))
+    # 0.05 / 2 / 2 looks / 3 features is 0.0042; ten hits of ten would do, nine would not
+    most = np.maximum(found.hits_, found.rounds_ - found.hits_)
+    assert found.status_ == "stopped" or (most == found.rounds_).all()
+    none = Shadows(n_trees=2, max_rounds=3, random_state=0).fit(X, rng.integers(0, 2, 60))
+    assert none.n_rounds_ == 0 and none.undecided_.all() and none.status_ == "stopped"
+
+
+def test_pure_noise_is_mostly_rejected():
+    accepted = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 12)), rng.integers(0, 2, 100)
+        accepted += Shadows(n_trees=10, max_rounds=60, random_state=seed).fit(X, y).support_.sum()
+    assert accepted <= 9  # of 72; a feature may fit these samples by accident
+
+
+@pytest.mark.parametrize(
+    "selector",
+    ["rbf", "relieff", "mrmr", FisherScore(), SVC(kernel="linear"), LogisticRegression()],
+    ids=str,
+)
+def test_any_criterion(selector):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    y = (2 * X[:, 1] + 0.5 * rng.normal(size=120) > 0).astype(int)
+    found = Shadows(selector, max_rounds=30, random_state=0).fit(X, y)
+    assert found.order_[0] == 1 and found.support_[1]
+
+
+def test_numeric_target():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 2] + 0.1 * rng.normal(size=120)
+    assert Shadows(RReliefF(), max_rounds=20, random_state=0).fit(X, y).support_[2]
+    with pytest.raises(ValueError, match=r"RReliefF\(\)"):
+        Shadows().fit(X, y)
+
+
+@pytest.mark.parametrize("selector", [None, MRMR(), ReliefF()], ids=str)
+def test_frames_with_categories_and_missing_values(selector):
+    rng = np.random.default_rng(0)
+    n = 150
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    frame["kind"] = rng.choice(["x", "y", "z"], n)
+    y = np.where(frame["kind"] == "y", "yes", "no")
+    frame.loc[::9, "a"] = np.nan
+    frame.loc[3, "kind"] = None
+    found = Shadows(selector, max_rounds=20, n_trees=15, random_state=0).fit(frame, y)
+    assert found.support_[2] and found.order_[0] == 2
+
+
+def test_missing_values_are_refused_where_the_criterion_takes_none():
+    X, y = xor(40)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 2"):
+        Shadows(FisherScore()).fit(X, y)
+    assert Shadows(**FEW).fit(X, y).n_features_in_ == 8
+
+
+def test_shuffling_stays_inside_of_groups():
+    groups = np.array(["a", "b", "a", "b", "a", "c"])
+    columns = np.array([[1, 10, 2, 20, 3, 5], [4, 40, 5, 50, 6, 7]])
+    shuffle = Shuffle.within(groups, 6)
+    seen = set()
+    for seed in range(20):
+        found = shuffle(columns, np.random.default_rng(seed))
+        for one in "abc":
+            rows = groups == one
+            np.testing.assert_array_equal(np.sort(found[:, rows]), np.sort(columns[:, rows]))
+        seen.add(found.tobytes())
+    assert len(seen) > 5
+    part = shuffle.part(np.array([0, 2, 5]))(columns[:, [0, 2, 5]], np.random.default_rng(1))
+    assert part[:, 2].tolist() == [5, 7]
+
+
+def test_groups_take_away_what_groups_explain():
+    """A feature that only says the laboratory is as good as its shadow inside of laboratories."""
+    rng = np.random.default_rng(0)
+    laboratory = np.repeat([0, 1], 100)
+    X = rng.normal(size=(200, 4))
+    X[:, 0] += 4 * laboratory
+    y = laboratory ^ (rng.random(200) < 0.2)
+    assert Shadows(**FEW).fit(X, y).support_[0]
+    assert not Shadows(**FEW).fit(X, y, groups=laboratory).support_[0]
+    with pytest.raises(ValueError, match="groups has 3"):
+        Shadows().fit(X, y, groups=[1, 2, 3])
+
+
+def test_weights_leave_samples_out():
+    X, y = xor(200)
+    y = np.where(np.arange(200) < 100, y, (X[:, 0] > 0).astype(int))
+    late = (np.arange(200) >= 100).astype(float)
+    assert Shadows(**FEW).fit(X, y, sample_weight=late).order_[0] == 0
+    direct = Shadows(**FEW).fit(X[100:], y[100:])
+    weighed = Shadows(**FEW).fit(X, y, sample_weight=late)
+    np.testing.assert_array_equal(direct.history_, weighed.history_)
+    with pytest.raises(ValueError, match="takes no sample weights"):
+        Shadows(ReliefF()).fit(X, y, sample_weight=late)
+    assert Shadows(FisherScore(), **FEW).fit(X, y, sample_weight=late).support_[0]
+
+
+def test_workers_and_seeds():
+    X, y = xor(120)
+    for selector in (None, FisherScore()):
+        one, two = (Shadows(selector, n_jobs=k, **FEW).fit(X, y) for k in (1, 2))
+        np.testing.assert_array_equal(one.history_, two.history_)
+        np.testing.assert_array_equal(one.decisions_, two.decisions_)
+    other = Shadows(n_trees=15, max_rounds=40, random_state=5).fit(X, y)
+    assert not np.array_equal(one.limits_, other.limits_)
+
+
+class StopsInRound(FisherScore):
+    """Raises Ctrl-C at its seventh fit."""
+
+    fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        type(self).fits += 1
+        if type(self).fits == 8:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+def test_interruption_keeps_the_rounds_and_can_be_resumed(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = (X[:, 1] + rng.normal(size=80) > 0).astype(int)
+    path = tmp_path / "rounds.npz"
+    StopsInRound.fits = 0
+    settings = {"max_rounds": 40, "checkpoint": path}
+    with pytest.warns(RuntimeWarning, match="after 5 of at most 40 rounds"):
+        first = Shadows(StopsInRound(), **settings).fit(X, y)
+    assert first.status_ == "interrupted" and first.n_rounds_ == 5 and first.undecided_.all()
+    resumed = Shadows(StopsInRound(), resume=True, **settings).fit(X, y)
+    np.testing.assert_array_equal(resumed.history_[:5], first.history_)
+    assert resumed.n_rounds_ > 5 and resumed.status_ in ("converged", "stopped")
+    with pytest.raises(ValueError, match="resume"):
+        Shadows(resume=True).fit(X, y)
+
+
+def test_resumed_run_equals_one_run(tmp_path):
+    X, y = xor(100)
+    whole = Shadows(n_trees=5, max_rounds=30, random_state=0).fit(X, y)
+    path = tmp_path / "rounds.npz"
+    made = Shadows(n_trees=5, max_rounds=30, random_state=0, checkpoint=path)
+    made.fit(X, y)
+    again = Shadows(n_trees=5, max_rounds=30, random_state=0, checkpoint=path, resume=True)
+    again.fit(X, y)  # all rounds are in the file
+    np.testing.assert_array_equal(whole.history_, again.history_)
+    assert whole.selection_.path == again.selection_.path
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 1.0}, "alpha"),
+        ({"max_rounds": 0}, "max_rounds"),
+        ({"percentile": 0}, "percentile"),
+        ({"correction": "none"}, "correction"),
+        ({"n_trees": 0}, "n_trees"),
+        ({"selector": 3}, "selector"),
+        ({"selector": "nothing"}, "selector"),
+        ({"selector": StandardScaler()}, "says nothing of single features"),
+    ],
+)
+def test_absurd_parameters_are_refused(params, words):
+    X, y = xor(40)
+    with pytest.raises((ValueError, TypeError), match=words):
+        Shadows(**params).fit(X, y)
+
+
+def test_failed_fit_changes_nothing():
+    X, y = xor(60)
+    found = Shadows(**FEW).fit(X, y)
+    before = found.order_
+    for bad in ((X[:, :3], np.zeros(60)), (X[:1], y[:1]), (X * np.inf, y), (X, y[:3])):
+        with pytest.raises(ValueError, match=r"one class|minimum of 2|infinity|60"):
+            found.fit(*bad)
+        assert found.order_ is before
+
+
+def test_saved_and_loaded(tmp_path):
+    X, y = sums(100)
+    found = Shadows(**FEW).fit(X, y)
+    again = tamiz.load(tamiz.save(found, tmp_path / "shadows"))
+    np.testing.assert_array_equal(again.history_, found.history_)
+    np.testing.assert_array_equal(again.transform(X), found.transform(X))
+
+
+def test_estimator_checks():
+    assert_every_check_passes(
+        Shadows(n_trees=3, max_rounds=10),
+        not_met={"check_sample_weight_equivalence_on_dense_data": "bootstrap samples"},
+    )
