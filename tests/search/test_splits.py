@@ -239,6 +239,11 @@ def test_many_listed_splits_are_joined():
     assert len(found) == 3
 
 
+def test_a_single_listed_split_has_shuffled_folds_inside():
+    found = inner_splits([(TRAIN, np.arange(30, 40))], TRAIN, LABELS, 3, True, 0)
+    assert equal(found, inner_splits(3, TRAIN, LABELS, 3, True, 0)) and len(found) == 3
+
+
 def test_inner_splits_of_folds_in_order_stay_in_order():
     found = inner_splits(KFold(5), TRAIN, LABELS, 3, True, 0)
     assert equal(found, list(KFold(3).split(TRAIN)))

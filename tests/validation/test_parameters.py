@@ -38,7 +38,9 @@ from tamiz.validation import (
 
 #: What a machine or a transformer may take by position: the one number or name it turns on.
 LEADING = {"C", "nu", "lambda_", "kernel", "n_neighbors", "n_estimators", "criterion", "bins"}
-LEADING |= {"n_features_to_select", "budget"}
+LEADING |= {"n_features_to_select", "budget", "covariates"}
+#: Selectors that select by another one.
+OUTER = ["StabilitySelection", "Knockoffs", "Shadows"]
 NEVER = ["L1SVM", "L1L2SVM", "L0L2SVM", "AROM", "FSV", "RobustLP"]  # selectors, but also machines
 
 
@@ -60,6 +62,8 @@ def test_only_one_parameter_is_positional(kind):
     names = positional(kind)
     if kind.__name__ in NEVER:
         assert names == []
+    elif kind.__name__ in OUTER:
+        assert names in (["selector"], ["statistic"])
     elif issubclass(kind, Selector):
         searches = kind.__module__.startswith("tamiz.search")
         assert names == ["estimator" if searches else "n_features_to_select"]

@@ -164,6 +164,7 @@ _ESTIMATORS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tamiz.svm", "LinearMachine", {}),
     ("tamiz.svm", "LinearMachine", {"loss": "logistic", "penalty": "l1"}),
     ("tamiz.svm", "LinearMachine", {"loss": "hinge", "penalty": "l1l2"}),
+    ("tamiz.svm", "LinearMachineRegressor", {"penalty": "l1"}),
     ("tamiz.svm", "PegasosClassifier", {"max_iter": 3}),
     ("tamiz.svm", "PerceptronClassifier", {"max_iter": 3}),
     ("tamiz.svm", "SubgradientClassifier", {"max_iter": 3}),

@@ -131,8 +131,9 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    covariates : list of str or int
-        Columns to adjust for, by name or position: numbers, and categories as indicators.
+    covariates : list of str or int, default=()
+        Columns to adjust for, by name or position: numbers, and categories as indicators. Without
+        any, features are centred and nothing else.
 
     Attributes
     ----------
@@ -158,7 +159,7 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
     [0.97]
     """
 
-    def __init__(self, covariates: Any):
+    def __init__(self, covariates: Any = ()):
         self.covariates = covariates
 
     def fit(self, X: Any, y: Any = None) -> CovariateAdjuster:

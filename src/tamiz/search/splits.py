@@ -307,9 +307,10 @@ def inner_splits(
     """
     inside = None if groups is None else groups[train]
     found: list[Split] = []
-    if isinstance(cv, PredefinedSplit) or not (_is_unordered(cv) or hasattr(cv, "split")):
+    listed = isinstance(cv, PredefinedSplit) or not (_is_unordered(cv) or hasattr(cv, "split"))
+    if listed and len(others):
         found = _cut_down(others, train, n_folds)
-    elif _is_unordered(cv):
+    elif listed or _is_unordered(cv):  # one split alone has no structure that could be kept
         most = len(train) if inside is None else len(np.unique(inside))
         if classifier:
             most = min(most, int(np.unique(y[train], return_counts=True)[1].max()))

@@ -57,6 +57,17 @@ def said(page: Page) -> list[Markup]:
     return texts
 
 
+def line(page: Page) -> str | None:
+    """How many features there are to stand behind; None if the rows were not halved."""
+    found, lang = getattr(page.study, "standing", None), page.lang
+    if found is None:
+        return None
+    fdr = lang.in_percent(found.fdr, 0)
+    if not found.features:
+        return lang("standing_line_none", fdr=fdr)
+    return lang("standing_line", fdr=fdr, n=lang.count("feature", len(found.features)))
+
+
 def _listed(page: Page, features: list[int]) -> Markup:
     """Names of features, the first of many."""
     more = f" (+{len(features) - MOST_NAMES})" if features[MOST_NAMES:] else ""

@@ -492,12 +492,14 @@ def summary(study: Any, lang: str = "en", width: int = 88) -> list[str]:
         ]
         if not both:
             lines += _answer_lines(page, study.most_accurate, "answer_most_accurate", width)
+        line = standing.line(page)
+        if line is not None:
+            lines += _wrapped(line, width)
+            lines += _name_lines(page, page.study.standing.features, width)
     elif page.chosen:
         n = page.lang.count("feature", len(page.chosen))
         said = page.lang.rich("advice_ranking", n=n, method=page.lead or "")
         lines += ["", *_wrapped(said, width), *_name_lines(page, page.chosen, width)]
-    for text in standing.said(page):
-        lines += ["", *_wrapped(text, width)]
     texts = sentences(page)
     if texts:
         lines += ["", *_wrapped(" ".join(plain(text) for text in texts), width)]
