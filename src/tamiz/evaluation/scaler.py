@@ -184,13 +184,20 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
                 f"covariates names every column of X (n_features={table.shape[1]}); no feature is "
                 "left."
             )
+        units = safe_units(np.abs(table).max(axis=0))
+        table = table / units
+        centre = table.mean(axis=0)
+        table = table - centre
         known, features = table[:, self.covariates_], table[:, self.features_]
-        self.center_, self.mean_ = known.mean(axis=0), features.mean(axis=0)
-        known, features = known - self.center_, features - self.mean_
-        unit = safe_units(np.abs(known).max(axis=0, initial=0.0))
-        self.coef_ = np.linalg.lstsq(known / unit, features, rcond=None)[0] / unit[:, None]
+        slopes = np.linalg.lstsq(known, features, rcond=None)[0]
+        unit, own = units[self.features_], units[self.covariates_]
+        self.center_, self.mean_ = own * centre[self.covariates_], unit * centre[self.features_]
+        with np.errstate(over="ignore", under="ignore"):
+            self.coef_ = slopes * (unit / own[:, None])
+        if not np.isfinite(self.coef_).all():
+            raise ValueError(TOO_LARGE)
         before = (features**2).sum(axis=0)
-        after = ((features - known @ self.coef_) ** 2).sum(axis=0)
+        after = ((features - known @ slopes) ** 2).sum(axis=0)
         varies = before > 0
         self.explained_ = np.zeros(len(before))
         self.explained_[varies] = np.clip(1 - after[varies] / before[varies], 0.0, 1.0)
