@@ -213,7 +213,11 @@ def _descend(
     while solves < max_cuts and len(inside) >= 2:
         solves += 1
         step = _solve(block[inside[:, None], inside], -g[inside])
-        if step is None or float(g[inside] @ step) > 0.0:  # no descent: K is indefinite
+        if step is None:
+            break
+        with np.errstate(over="ignore", invalid="ignore"):
+            slope = float(g[inside] @ step)
+        if not -np.inf < slope <= 0.0:  # no descent: K is indefinite, or beyond float64
             break
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             reach = np.where(step > 0, (high[inside] - b[inside]) / step, np.inf)
