@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -412,7 +413,9 @@ class Shadows(Selector):
         best = self.order_[: int(top)][::-1]
         ax = axes(ax, height=max(3.0, 1.1 + 0.22 * (len(best) + 1)))
         values = [self.limits_, *(self.history_[~np.isnan(self.history_[:, j]), j] for j in best)]
-        drawn = ax.boxplot(values, orientation="horizontal", patch_artist=True, widths=0.6)
+        named = "orientation" in inspect.signature(ax.boxplot).parameters  # Matplotlib 3.10
+        lying: dict[str, Any] = {"orientation": "horizontal"} if named else {"vert": False}
+        drawn = ax.boxplot(values, patch_artist=True, widths=0.6, **lying)
         colours = {ACCEPTED: "tab:blue", UNDECIDED: "tab:orange", REJECTED: "0.8"}
         for patch, j in zip(drawn["boxes"], [-1, *best], strict=True):
             patch.set_facecolor("white" if j < 0 else colours[int(self.decisions_[j])])
@@ -425,7 +428,6 @@ class Shadows(Selector):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.categorical = True
         inner = self.selector
         tags.input_tags.allow_nan = inner is None or (
             hasattr(inner, "fit") and get_tags(last_step(inner)).input_tags.allow_nan

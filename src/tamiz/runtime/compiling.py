@@ -288,6 +288,8 @@ class _Cache(FunctionCache):
                 self._save(sig, data)
         except OSError:  # read-only, or full
             return
+        except RuntimeError:  # numba has no object code: Ctrl-C came while LLVM returned it
+            raise KeyboardInterrupt from None
 
     def _save(self, sig: Any, data: Any) -> None:
         try:

@@ -111,7 +111,7 @@ def _whole(program: TubeProgram) -> tuple[np.ndarray, float, np.ndarray, str]:
     n, p = X.shape
     X = sparse.csr_array(X)
     values = sparse.hstack([X, -X, sparse.csr_array(np.ones((n, 1)))], format="csr")
-    slack = sparse.eye_array(n, format="csr")
+    slack = sparse.csr_array(sparse.identity(n, format="csr"))
     rows = sparse.vstack(
         [sparse.hstack([-values, -slack]), sparse.hstack([values, -slack])], format="csc"
     )

@@ -454,7 +454,6 @@ class Knockoffs(Selector):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.categorical = True
         tags.non_deterministic = False
         return tags
 

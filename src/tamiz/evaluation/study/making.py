@@ -568,7 +568,9 @@ def _add_standing(study: Study, setting: Setting, given: Any, budget: float | No
     if given.fdr is None or study.recommended is None or study.comparison is None:
         return
     seconds = STANDING * (budget or DEFAULT_BUDGET)
-    if given.time_budget is not None and setting.stop.deadline is not None:
+    if given.time_budget is None:
+        seconds *= 4  # the table decides what is asked, and the clock only if that goes wrong
+    elif setting.stop.deadline is not None:
         seconds = min(seconds, setting.stop.deadline - time.monotonic())
     lead = study.recommended.method
     study.standing = find_standing(

@@ -16,7 +16,6 @@ one is enough to predict, and a method that avoids copies takes another one in e
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,8 +32,13 @@ from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.resampling import Halves, ResampledTable, run_jobs
 
-#: Numbers of pairs, the most first; with fewer than the last, nothing is said.
-PAIRS = (50, 25)
+#: Number of pairs of halves.
+PAIRS = 50
+#: Operations of one ranking of half of the rows, above which a method is not asked. What is asked
+#: depends on the table, and not on the clock: the same table has the same answer.
+_MOST_WORK = 8e7
+#: Methods that fit many machines for one ranking.
+_SLOW = ("ho-svm", "kp-svm", "milp-svm", "forest")
 #: Blocks of neighbours in time that stay together in a half.
 _BLOCKS = 20
 #: A selection on half of the rows takes about this part of one on a training part.
@@ -131,7 +135,7 @@ def find_standing(
     fdr : float
         The rate of false discoveries that is asked for.
     seconds : float
-        Time that it may take.
+        Time that it may take, by the time that rankings took before.
     n_jobs : int or None
         Workers.
     verbose : bool or int
@@ -145,21 +149,15 @@ def find_standing(
     work = StudyHalves.of(setting)
     if work is None or setting.n_features < 2:
         return None
-    costs = _costs(found, seconds)
-    if not costs:
+    order = _asked(setting, found, lead, seconds)
+    if not order:
         return None
-    order = sorted(costs, key=lambda name: (name != lead, costs[name]))
-    n_pairs = next((n for n in PAIRS if 2 * n * costs[order[0]] <= seconds), PAIRS[-1])
-    standing = Standing(fdr, 2 * n_pairs)
+    standing = Standing(fdr, 2 * PAIRS)
     found_entries: dict[str, np.ndarray] = {}
-    began = time.monotonic()
     with Progress("halves of the rows", verbose) as progress:
         for name in order:
-            left = seconds - (time.monotonic() - began)
-            if found_entries and 2 * n_pairs * costs[name] > left:
-                continue
             progress.update(name)
-            entries = work.entries(name, n_pairs, n_jobs)
+            entries = work.entries(name, PAIRS, n_jobs)
             if entries is not None:
                 found_entries[name] = entries
     if not found_entries:
@@ -168,18 +166,27 @@ def find_standing(
     return standing
 
 
-def _costs(found: Comparison, seconds: float) -> dict[str, float]:
-    """Seconds of one selection on half of the rows, of the methods that are not too slow."""
+def _asked(setting: Setting, found: Comparison, lead: str, seconds: float) -> list[str]:
+    """The methods that are asked: ``lead`` first, then by the time that they took.
+
+    Those that are known to be slow on such a table are left out; and where all of them together
+    would still take too long, the slowest.
+    """
+    n, p = len(setting.y) / 2, setting.n_features
+    by_pairs_of_rows = ("relief", "relieff", "rrelieff", "rfe")
     costs = {}
     for m, name in enumerate(found.methods):
-        taken = found.select_seconds[m]
-        known = taken[np.isfinite(taken)]
-        if name in BASELINES or name not in METHODS or not len(known):
+        taken = found.select_seconds[m][np.isfinite(found.select_seconds[m])]
+        if name in BASELINES or name in _SLOW or name not in METHODS or not len(taken):
             continue
-        cost = _OF_A_SPLIT * float(np.median(known))
-        if 2 * PAIRS[-1] * cost <= seconds:
-            costs[name] = cost
-    return costs
+        rows = min(n, setting.limits.methods.get(name, np.inf))
+        work = rows * rows * p if name in by_pairs_of_rows else rows * p
+        work = max(work, float(p) ** 3) if name == "qpfs" else work
+        if METHODS[name].family != "wrapper" and work <= _MOST_WORK:
+            costs[name] = 2 * PAIRS * _OF_A_SPLIT * float(np.median(taken))
+    while costs and sum(costs.values()) > seconds:
+        del costs[max(costs, key=costs.__getitem__)]
+    return sorted(costs, key=lambda name: (name != lead, costs[name]))
 
 
 def _conclude(standing: Standing, found: dict[str, np.ndarray]) -> None:
