@@ -330,6 +330,7 @@ def test_a_column_of_dates_is_suggested_as_time_unless_one_was_named():
     table = frame(when=[f"2024-03-{1 + k % 28:02}" for k in range(N)], step=np.arange(N))
     with pytest.warns(DataWarning, match="say time='when'"):
         load(table, "y")
-    with pytest.warns(DataWarning) as caught:
-        load(table, "y", time="step")
-    assert not any("time=" in str(one.message) for one in caught)
+    for named in ({"time": "step"}, {"groups": "step"}):
+        with pytest.warns(DataWarning) as caught:
+            load(table, "y", **named)
+        assert not any("time=" in str(one.message) for one in caught)

@@ -298,3 +298,10 @@ def test_estimator_checks():
         Shadows(n_trees=3, max_rounds=10),
         not_met={"check_sample_weight_equivalence_on_dense_data": "bootstrap samples"},
     )
+
+
+def test_groups_that_hold_one_class_each_are_refused():
+    rng = np.random.default_rng(0)
+    person = np.arange(40) // 4
+    with pytest.raises(ValueError, match="the same within every group"):
+        Shadows(max_rounds=5).fit(rng.standard_normal((40, 3)), person % 2, groups=person)

@@ -159,7 +159,7 @@ def test_a_study_says_what_changes(study):
 def test_a_study_names_what_it_does_not_know():
     _, _, genes, ill = clinic()
     data = load(pd.DataFrame(genes, columns=list("abcdef")).assign(ill=ill), "ill")
-    with pytest.raises(ValueError, match="adjust names 'sex'"):
+    with pytest.raises(ValueError, match="adjust names 'sex', which is no feature"):
         make_study(data, ["fisher"], adjust=["sex"])
     with pytest.raises(ValueError, match="adjust= names every feature"):
         make_study(data, ["fisher"], adjust=list("abcdef"))

@@ -12,8 +12,11 @@ from sklearn.svm import SVC as PeerSVC
 from tamiz.kernels import RBF, Linear, Polynomial
 from tamiz.svm import (
     SVC,
+    SVR,
     BudgetSVC,
     HardMarginSVC,
+    LinearMachine,
+    PegasosClassifier,
     margin_vc_dimension,
     radius_margin_bound,
     span_bound,
@@ -195,3 +198,12 @@ def test_samples_that_take_any_labels_with_a_margin_are_no_more_than_the_dimensi
         y = np.array([labels >> k & 1 for k in range(n)])
         margins.append(HardMarginSVC(tol=1e-9).fit(X, y).margin_)
     assert n <= margin_vc_dimension(radius, min(margins) * (1 - 1e-9), n - 1)
+
+
+@pytest.mark.parametrize("machine", [LinearMachine(), PegasosClassifier(max_iter=3), SVR()])
+def test_machines_without_kernel_and_classes_are_refused(machine):
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    machine.fit(X, (X[:, 0] > 0).astype(int))
+    for ask in (lambda: span_bound(machine, X, X[:, 0] > 0), lambda: support_vector_bound(machine)):
+        with pytest.raises(TypeError, match="takes a fitted SVC, HardMarginSVC or BudgetSVC"):
+            ask()

@@ -33,7 +33,7 @@ def compare(
     ] = "svc-linear",
     sizes: Sizes = None,
     cv: Folds = 10,
-    repeats: Repeats = 3,
+    repeats: Repeats = None,
     scale: Scale = "standard",
     tuned: Annotated[
         bool, typer.Option("--tune", help="Tune the judge inside the training parts.")
@@ -68,7 +68,7 @@ def compare(
         judges=judge,
         sizes=sizes,
         cv=cv,
-        repeats=repeats,
+        repeats=repeats or (1 if "time" in dataset.extras else 3),
         scale=scale,
         tune=tuned or None,
         baselines=("random", "all"),

@@ -490,10 +490,10 @@ def report_leaks(away: dict[str, str], dropped: bool, remarks: Remarks) -> None:
     remarks.warn("leak", away, text)
 
 
-def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, timed: bool) -> None:
+def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, free: bool) -> None:
     """Columns that were set aside unasked: one warning, and a finding for each reason.
 
-    ``timed``: a column of times was named, so that none is suggested.
+    ``free``: neither times nor groups were named, so that times may be suggested.
     """
     by_role: dict[str, list[str]] = {}
     for feature in unasked:
@@ -505,7 +505,7 @@ def report_aside(unasked: list[str], roles: dict[str, str], remarks: Remarks, ti
     when = (
         f" If what is known early has to predict what comes later, say time={dates[0]!r}: the past "
         "is learned from, and what follows is judged by."
-        if dates and not timed
+        if dates and free
         else ""
     )
     remarks.alarms.append(

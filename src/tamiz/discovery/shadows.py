@@ -40,7 +40,7 @@ from tamiz.information.columns import CodedTable, read_columns
 from tamiz.runtime.checkpoint import Checkpoint, open_checkpoint
 from tamiz.runtime.progress import Progress
 from tamiz.search.judges import last_step
-from tamiz.search.resampling import run_jobs
+from tamiz.search.resampling import label_blocks, run_jobs
 from tamiz.tree.forest import Bins, ForestRules, features_tried, grow_forest
 from tamiz.validation import (
     N_JOBS,
@@ -50,6 +50,7 @@ from tamiz.validation import (
     check_sample_weight,
     check_target,
     check_X,
+    group_codes,
     refuse_duplicate_names,
     refuse_missing,
     unchanged_on_error,
@@ -253,8 +254,12 @@ class Shadows(Selector):
         y = check_target(y, n)
         weight = None if sample_weight is None else check_sample_weight(sample_weight, n)
         shuffle = Shuffle.within(groups, n)
+        if groups is not None:
+            label_blocks(groups, y)  # refused if the target is the same within every group
         competition = self._competition(table, y, weight, shuffle)
-        store = open_checkpoint(self, table.X, y, *([] if weight is None else [weight]))
+        beside = [] if weight is None else [weight]
+        beside += [] if groups is None else [group_codes(groups, n)]
+        store = open_checkpoint(self, table.X, y, *beside)
         random = check_random_state(self.random_state)
         state = State.start(
             p, int(random.randint(2**31 - 1)), None if store is None else store.state

@@ -29,7 +29,7 @@ from tamiz.qp import QMatrix, ShiftedQ, svc_problem, svdd_problem
 from tamiz.solvers import solve
 from tamiz.svm.novelty import squared_spread
 from tamiz.svm.svc import KernelClassifier
-from tamiz.validation import check_classes
+from tamiz.validation import check_classes, instance_of
 
 
 class RadiusMargin(NamedTuple):
@@ -144,6 +144,9 @@ def machine_data(svc: KernelClassifier, X: Any, y: Any, name: str) -> MachineDat
 
 def require_two_classes(svc: KernelClassifier, name: str) -> None:
     """Refuse machines that the function ``name`` cannot speak about."""
+    instance_of(KernelClassifier, f"{name} takes a fitted SVC, HardMarginSVC or BudgetSVC.")(
+        "svc", svc
+    )
     check_is_fitted(svc)
     if len(svc.classes_) != 2:
         raise ValueError(

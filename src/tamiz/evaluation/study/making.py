@@ -22,6 +22,7 @@ from scipy import sparse
 from tamiz.base import Selection, Stopwatch
 from tamiz.data import Dataset
 from tamiz.data.dataset import columns_of
+from tamiz.data.errors import listed
 from tamiz.evaluation.comparison.arguments import tuned_by_plan, weigh_classes
 from tamiz.evaluation.comparison.compare import run_comparison, scaling, scored
 from tamiz.evaluation.comparison.result import Comparison
@@ -58,7 +59,6 @@ from tamiz.runtime.compiling import CompileWatch
 from tamiz.runtime.progress import Progress
 from tamiz.search.splits import TimeFolds
 from tamiz.validation import (
-    check_features,
     check_level,
     check_resume,
     checked,
@@ -217,7 +217,14 @@ def _take_covariates(given: Any) -> np.ndarray | None:
     names = [adjust] if isinstance(adjust, str) else list(adjust)
     if sparse.issparse(data.X):
         raise ValueError("adjust= needs a dense table: residuals of a sparse one are not sparse.")
-    known = data.keep(check_features(names, "adjust", data.n_features, data.feature_names))
+    for name in names:
+        if name not in data.feature_names:
+            why = "" if name not in data.aside else f"; it was set aside ({data.aside[name]})"
+            raise ValueError(
+                f"adjust names {name!r}, which is no feature{why}. There are "
+                f"{listed(data.feature_names)}."
+            )
+    known = data.keep(names)
     if known.n_features == data.n_features:
         raise ValueError("adjust= names every feature; none is left.")
     known = known.encode("onehot") if known.levels else known

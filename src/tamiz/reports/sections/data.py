@@ -199,7 +199,7 @@ def _in_words(page: Page, code: str, columns: list[str]) -> str | None:
         return None
     names = [visible(name) for name in columns]
     values = {"names": lang.listed(names), "n": lang.count("column", len(names))}
-    if code == "date" and "time" not in data.extras:
+    if code == "date" and not {"time", "groups"} & set(data.extras):
         values["when"] = names[0]
     return lang(key, **values, first=names[0])
 

@@ -100,6 +100,9 @@ def measured(page: Page) -> list[Markup]:
     ]
     if study.plan is not None and study.plan.ordered:
         texts.append(lang.rich("measured_time"))
+    if "groups" in study.dataset.extras:
+        n = len(np.unique(study.dataset.extras["groups"]))
+        texts.append(lang.rich("measured_groups", n=lang.integer(n)))
     if found.metric == "balanced error":
         texts.append(lang.rich("measured_skewed" if params.get("skewed") else "measured_balanced"))
     if params.get("class_weight"):
