@@ -167,3 +167,28 @@ def test_a_study_names_what_it_does_not_know():
 
 def test_estimator_checks():
     assert_every_check_passes(CovariateAdjuster([0]))
+
+
+def test_a_feature_that_a_covariate_determines_leaves_nothing():
+    age, _, genes, ill = clinic()
+    table = np.column_stack([genes, 12.3 * age + 7.0])
+    adjuster = CovariateAdjuster([7]).fit(np.column_stack([table, age]))
+    left = adjuster.transform(np.column_stack([table, age]))
+    assert adjuster.gone_.tolist() == [False] * 6 + [True] and (left[:, 6] == 0).all()
+    options = {"sizes": [1], "cv": 4, "repeats": 1, "apparent": "rank", "baselines": ()}
+    found = compare(table, ill, ["fisher"], adjust=age[:, None], random_state=0, **options)
+    assert found.whole_orders["fisher"][0] == 4 and found.whole_orders["fisher"][-1] == 6
+
+
+def test_groups_of_features_do_not_go_with_positions_that_adjusting_moves():
+    _, _, genes, ill = clinic()
+    with pytest.raises(ValueError, match="feature_groups does not go with adjust"):
+        compare(genes, ill, ["fisher"], adjust=[0], feature_groups=[[1, 2]])
+
+
+def test_one_name_to_adjust_for_is_one_name():
+    age, _, genes, ill = clinic()
+    data = load(pd.DataFrame(genes, columns=list("abcdef")).assign(age=age, ill=ill), "ill")
+    options = {"sizes": [1], "cv": 3, "repeats": 1, "tune": None, "fdr": None}
+    study = make_study(data, ["fisher"], "linear", adjust="age", **options)
+    assert study.params["adjust"] == ["age"]

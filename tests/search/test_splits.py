@@ -166,6 +166,11 @@ def test_time_folds_refuse(params, rows, sentence):
         list(TimeFolds(**params).split(np.zeros((rows, 1))))
 
 
+def test_time_folds_refuse_text():
+    with pytest.raises(ValueError, match="groups holds the text '9'"):
+        list(TimeFolds(2).split(np.zeros((4, 1)), None, ["9", "10", "11", "12"]))
+
+
 def test_a_number_of_folds_keeps_groups_together():
     groups = np.arange(20) // 2
     for classifier, target in ((True, y), (False, y * 1.5)):

@@ -423,3 +423,13 @@ def test_signs_are_solved_for_without_raising_the_objective():
         return 0.5 * x @ G @ x - q @ x + 2.0 * np.abs(x).sum()
 
     assert value(z) == pytest.approx(value(slow), rel=1e-6)
+
+
+def test_a_start_that_overshoots_gives_no_false_bound():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 160))
+    y = X[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(120)
+    cold = LinearMachineRegressor(penalty="l1", C=0.05).fit(X, y)
+    warm = LinearMachineRegressor(penalty="l1", C=0.05, warm_start=True).fit(X, 10 * y).fit(X, y)
+    assert warm.dual_objective_ <= cold.objective_ * (1 + 1e-9)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-5)

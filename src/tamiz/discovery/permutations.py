@@ -227,7 +227,7 @@ class _Scoring:
         self.order = np.argsort(-self.observed, kind="stable")
         high = self.observed[self.order]
         finite = np.where(np.isfinite(high), high, 0.0)
-        self.bars = high - 1e-12 * np.maximum(1.0, np.abs(finite))
+        self.bars = high - 1e-12 * np.abs(finite).max(initial=0.0)
 
     def count(self, batch: list[np.ndarray]) -> tuple[_Counts, int]:
         sums = _Counts.zeros(len(self.order))

@@ -124,7 +124,8 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
     Each feature is regressed, with an intercept, on the covariates (age, batch, ...) of the samples
     it is fitted to; what is left of it takes its place, and the covariates leave the table. In a
     pipeline under cross-validation the fit sees the training part alone. Two samples that differ
-    in their covariates only then look the same.
+    only by what the covariates predict of them then look the same. A feature of which nothing but
+    rounding is left is zero.
 
     A feature that predicts the target *because* it follows the covariates loses that. So does one
     that a cause of both drives: what is adjusted for is a question about causes, not about tables.
@@ -143,6 +144,8 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
         Slopes, and
     center_, mean_ : arrays
         the means of covariates and features around which they turn.
+    gone_ : boolean array of shape (n_features,)
+        Features that the covariates determine.
     explained_ : array of shape (n_features,)
         Fraction of the variance of each feature that the covariates explain.
 
@@ -201,6 +204,10 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
         varies = before > 0
         self.explained_ = np.zeros(len(before))
         self.explained_[varies] = np.clip(1 - after[varies] / before[varies], 0.0, 1.0)
+        # of a sum of squares, what rounding leaves where the covariates say everything
+        n = len(table)
+        level = before + n * centre[self.features_] ** 2
+        self.gone_ = after <= (n * np.finfo(float).eps) ** 2 * level
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -220,6 +227,7 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
         known = table[:, self.covariates_] - self.center_
         with np.errstate(over="ignore", invalid="ignore"):
             Z = table[:, self.features_] - self.mean_ - known @ self.coef_
+        Z[:, self.gone_] = 0.0
         if not np.isfinite(Z).all():
             raise ValueError(TOO_LARGE)
         return np.asarray(Z)

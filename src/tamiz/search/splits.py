@@ -140,6 +140,11 @@ class TimeFolds(BaseCrossValidator):
         times = np.arange(n) if groups is None else as_vector(groups)
         if len(times) != n:
             raise ValueError(f"groups holds {len(times)} times, X has {n} rows.")
+        if times.dtype.kind in "US" or any(isinstance(one, str) for one in times[:1]):
+            raise ValueError(
+                f"groups holds the text {str(times[0])!r}; times are numbers or dates, since text "
+                "is not in their order."
+            )
         n_blocks = max(2, n_splits + bool(self.past_only))
         distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
         if len(distinct) < n_blocks:

@@ -137,7 +137,8 @@ def margin_vc_dimension(radius: float, margin: float, n_features: int | None = N
     17
     """
     limit = math.inf if n_features is None else int(n_features)
-    ratio = math.inf if margin == 0 else (float(radius) / float(margin)) ** 2
+    ratio = math.inf if margin == 0 else float(radius) / float(margin)
+    ratio = ratio * ratio  # infinite where a power would be an error
     smaller = min(ratio if math.isinf(ratio) else float(math.ceil(ratio)), limit)
     return math.inf if math.isinf(smaller) else int(smaller) + 1
 

@@ -587,7 +587,6 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         weight = check_sample_weight(sample_weight, X.shape[0])
         labels = check_classes(y, X.shape[0], weight=weight)
         kept = np.flatnonzero(weight)
-        by_class = np.zeros(len(labels.classes))
         some = labels._replace(codes=labels.codes[kept])
         by_class = check_class_weight(self.class_weight, some, weight[kept])
         factor = np.zeros(len(weight))

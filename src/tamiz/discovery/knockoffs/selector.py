@@ -315,12 +315,15 @@ class Knockoffs(Selector):
         sigma = None
         if self.covariance is not None:
             sigma = _as_correlations(self.covariance, p)
-        elif p > n:
+        elif n <= 2 * p + 1:
+            lowrank = "" if self.method == "lowrank" else (
+                "use method='lowrank' if a few factors explain the dependence, "
+            )  # fmt: skip
             warnings.warn(
-                f"X has {n} samples for {p:,} features, too few to estimate how the features "
-                "depend on each other; the rate of false discoveries rests on that estimate. Use "
-                "method='lowrank' if a few factors explain the dependence, pass covariance= if it "
-                "is known, and look at quality_.",
+                f"X has {n} samples for {p:,} features, too few to match how the features depend "
+                "on each other exactly; the rate of false discoveries rests on an estimate of it "
+                f"and may be a little above fdr. With fewer than {2 * p + 2:,} samples, {lowrank}"
+                "pass covariance= if it is known, and look at quality_.",
                 UserWarning,
                 stacklevel=5,
             )

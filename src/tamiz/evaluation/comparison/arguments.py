@@ -98,6 +98,11 @@ def read_data(
     names = names or [f"x{j}" for j in range(p)]
     covariates = None
     if adjust is not None:
+        if feature_groups is not None and getattr(adjust, "ndim", 1) != 2:
+            raise ValueError(
+                "feature_groups does not go with adjust by column: pass the covariates beside X, "
+                "as an array, so that no position moves."
+            )
         X, names, covariates = _read_covariates(adjust, X, names)
         has_missing = has_missing or bool(np.isnan(covariates).any())
     weight = None

@@ -158,8 +158,9 @@ def compare(
     task : {"auto", "classification", "regression"}, default="auto"
         What ``y`` holds. "auto": floats with a fractional part are numbers.
     groups : array of shape (n_samples,), optional
-        Samples of one group, such as one patient, are never in both parts, at any level. For
-        :class:`tamiz.search.TimeFolds`, the times.
+        Samples of one group, such as one patient, are never in both parts, at any level, if ``cv``
+        is a number or a splitter that looks at groups. For :class:`tamiz.search.TimeFolds`, the
+        times.
     sample_weight : array of shape (n_samples,), optional
         Positive weights for the judges that take them and for the error. Selectors do without.
     class_weight : dict or "balanced", optional

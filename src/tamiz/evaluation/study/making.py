@@ -214,7 +214,7 @@ def _take_covariates(given: Any) -> np.ndarray | None:
     data, adjust = given.dataset, given.adjust
     if adjust is None:
         return None
-    names = [adjust] if isinstance(adjust, str) else list(adjust)
+    names = given.adjust = [adjust] if isinstance(adjust, str) else list(adjust)
     if sparse.issparse(data.X):
         raise ValueError("adjust= needs a dense table: residuals of a sparse one are not sparse.")
     for name in names:
@@ -347,7 +347,7 @@ def _study(
             "scale": given.scale,
             **measure._asdict(),
             "limits": plan.limits,
-            **({} if given.adjust is None else {"adjust": [str(name) for name in given.adjust]}),
+            **({} if given.adjust is None else {"adjust": given.adjust}),
         },
         classes=problem.classes,
         command=given.command,
@@ -583,6 +583,11 @@ def _add_standing(study: Study, setting: Setting, given: Any, budget: float | No
     study.standing = find_standing(
         setting, study.comparison, lead, given.fdr, seconds, given.n_jobs, given.verbose
     )
+    if study.standing is None:
+        study.notes.append(
+            "Features to stand behind were not looked for: there was no time, or a class has too "
+            "few rows or groups for two halves."
+        )
 
 
 def _settle_judges(study: Study, setting: Setting, problem: _Prepared, planned: bool) -> None:

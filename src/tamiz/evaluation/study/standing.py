@@ -34,8 +34,8 @@ from tamiz.search.resampling import Halves, ResampledTable, run_jobs
 
 #: Number of pairs of halves.
 PAIRS = 50
-#: Operations of one ranking of half of the rows, above which a method is not asked. What is asked
-#: depends on the table, and not on the clock: the same table has the same answer.
+#: Operations of one ranking of half of the rows, above which a method is not asked. So the table
+#: decides what is asked, and the clock only with a time budget or where rankings take far longer.
 _MOST_WORK = 8e7
 #: Methods that fit many machines for one ranking.
 _SLOW = ("ho-svm", "kp-svm", "milp-svm", "forest")
@@ -184,8 +184,8 @@ def _asked(setting: Setting, found: Comparison, lead: str, seconds: float) -> li
         work = max(work, float(p) ** 3) if name == "qpfs" else work
         if METHODS[name].family != "wrapper" and work <= _MOST_WORK:
             costs[name] = 2 * PAIRS * _OF_A_SPLIT * float(np.median(taken))
-    while costs and sum(costs.values()) > seconds:
-        del costs[max(costs, key=costs.__getitem__)]
+    while costs and sum(costs.values()) > seconds:  # the recommended method is the last to go
+        del costs[max(costs, key=lambda name: (name != lead, costs[name]))]
     return sorted(costs, key=lambda name: (name != lead, costs[name]))
 
 

@@ -143,7 +143,7 @@ def lower_bound(problem: Composite, theta: np.ndarray, g: np.ndarray) -> float:
         square = float(theta @ (theta / c))
         if square > 0:
             most = float(np.min(allowed[wanted > 0] / wanted[wanted > 0], initial=np.inf))
-            shrink = min(most, 2.0 * float(theta @ y) / square)
+            shrink = max(-most, min(most, 2.0 * float(theta @ y) / square))
     value = float(c @ loss.bound(y, shrink * theta / c))
     if not hard.all():
         over = np.maximum(shrink * size[~hard] - lam[~hard], 0.0)
