@@ -10,6 +10,7 @@ Who solves which pair stands in :mod:`tamiz.svm.loss_penalty`. The intercept is 
 from __future__ import annotations
 
 import warnings
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -144,7 +145,7 @@ class LinearPath(NamedTuple):
         return ax
 
 
-class LossAndPenalty(BaseEstimator):
+class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regression share; they say which losses there are."""
 
     C: float
@@ -156,11 +157,13 @@ class LossAndPenalty(BaseEstimator):
     warm_start: bool
     verbose: bool | int
 
+    @abstractmethod
     def _engine(self) -> LossEngine:
-        raise NotImplementedError
+        """What solves the problems of the loss."""
 
+    @abstractmethod
     def _samples(self, X: Any, y: Any, sample_weight: Any) -> _Samples:
-        raise NotImplementedError
+        """The samples and their target, checked."""
 
     @checked(
         Cs=positive_numbers,
@@ -327,8 +330,9 @@ class LossAndPenalty(BaseEstimator):
                 "features, or lower C, or raise max_iter."
             )
 
+    @abstractmethod
     def _take_weights(self, beta: np.ndarray, samples: _Samples) -> None:
-        raise NotImplementedError
+        """Set the fitted weights."""
 
     def _collected(
         self, Cs: np.ndarray, rows: list[list[MachineFit]], samples: _Samples
