@@ -31,11 +31,17 @@ _ENVIRONMENT = "_ZN08NumbaEnv"
 _REARRANGED = {"fast", "reassoc"}
 
 #: What the class below calls or replaces.
-_EXPECTED = (
-    "finalize get_pointer_to_function serialize_using_object_code _unserialize _ensure_finalized "
-    "_optimize_final_module _finalize_final_module _finalize_dynamic_globals "
-    "_get_module_for_linking"
-).split()
+_EXPECTED = [
+    "finalize",
+    "get_pointer_to_function",
+    "serialize_using_object_code",
+    "_unserialize",
+    "_ensure_finalized",
+    "_optimize_final_module",
+    "_finalize_final_module",
+    "_finalize_dynamic_globals",
+    "_get_module_for_linking",
+]
 _AS_EXPECTED = all(callable(getattr(JITCodeLibrary, name, None)) for name in _EXPECTED)
 
 
