@@ -20,8 +20,7 @@ from tamiz.tree import CARTClassifier
 
 pytestmark = pytest.mark.ours
 
-#: Without the hundred rankings of halves of the rows: ``test_standing.py`` has those.
-QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1, "fdr": None}
+QUICK = {"cv": 4, "repeats": 1, "n_jobs": 1}
 
 
 def dataset(X, y, **more):
@@ -52,7 +51,7 @@ def cancer():
         ["fisher", "mrmr", "rfe"],
         ["linear", "rbf", "tree"],
         positive="malignant",
-        **{**QUICK, "fdr": 0.1},
+        **QUICK,
     )
 
 
@@ -285,7 +284,7 @@ def test_a_run_that_was_cut_short_says_so_and_invents_no_interval():
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_workers(clock):
     """The clock stands still: a study that takes long, on a busy machine, does with less."""
     data = load("iris")
-    options = {"cv": 3, "repeats": 2, "sizes": [1, 2, 4], "fdr": None}
+    options = {"cv": 3, "repeats": 2, "sizes": [1, 2, 4]}
     one = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=1, **options)
     two = make_study(data, ["fisher", "forest"], ["rbf", "forest"], n_jobs=2, **options)
     np.testing.assert_array_equal(one.comparison.errors, two.comparison.errors)
