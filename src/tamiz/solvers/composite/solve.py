@@ -250,7 +250,7 @@ def _along(
     size = 1.0
     for _ in range(_HALVINGS):
         trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
-        shift = best_shift(part, trial.f, max(1e-15, _BALANCE * tol))
+        shift = best_shift(part, trial.f, min(max(1e-15, _BALANCE * tol), 1e-6))
         trial = trial._replace(b=trial.b + shift, f=trial.f + shift)
         # near the end the steps gain less than rounding shows, and still mend the dual point
         rounding = _ROUNDING * value if size == 1.0 else 0.0
