@@ -122,22 +122,23 @@ def mixed_minimum(X, y, C, epsilon, nu):
     import cvxopt
 
     n, p = X.shape
-    size = 2 * p + 1 + n
+    priced = np.flatnonzero(nu)  # a weight without a penalty is a free w⁺ alone
+    parts = np.hstack([np.eye(p), -np.eye(p)[:, priced]])
+    m = parts.shape[1]
+    size = m + 1 + n
     Q = np.zeros((size, size))
-    parts = np.hstack([np.eye(p), -np.eye(p)])
-    Q[: 2 * p, : 2 * p] = parts.T @ parts
-    linear = np.concatenate([nu, nu, [0.0], C])
-    value = np.hstack([X, -X, np.ones((n, 1))])
+    Q[:m, :m] = parts.T @ parts
+    linear = np.concatenate([nu, nu[priced], [0.0], C])
+    value = np.hstack([X @ parts, np.ones((n, 1))])
     rows = [np.hstack([-value, -np.eye(n)]), np.hstack([value, -np.eye(n)])]
-    signs = -np.eye(size)[np.r_[: 2 * p, 2 * p + 1 : size]]
+    signs = -np.eye(size)[np.r_[priced, p:m, m + 1 : size]]
     limits = np.concatenate([epsilon - y, epsilon + y, np.zeros(len(signs))])
-    Q[: 2 * p, : 2 * p] += 1e-12 * np.eye(2 * p)
     answer = cvxopt.solvers.qp(
         *(cvxopt.matrix(part) for part in (Q, linear, np.vstack([*rows, signs]), limits)),
         options={"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11},
     )
     x = np.array(answer["x"]).ravel()
-    w, b = x[:p] - x[p : 2 * p], float(x[2 * p])
+    w, b = parts @ x[:m], float(x[m])
     return w, b, tube_losses(X, y, C, epsilon, w, b) + 0.5 * w @ w + nu @ np.abs(w)
 
 
