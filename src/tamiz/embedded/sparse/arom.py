@@ -172,7 +172,7 @@ class AROM(TaskMachine):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> AROM(C=0.01, task="regression", scale_target=True).fit(Z, y).selection_.selected
-    ['bmi', 's5', 'bp']
+    ['s5', 'bmi', 'bp', 's3', 'sex']
     """
 
     _loosen = "Raise C"

@@ -154,7 +154,7 @@ class FSV(TaskMachine):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> FSV(C=0.05, task="regression", scale_target=True).fit(Z, y).selection_.selected
-    ['bmi', 's5']
+    ['s5', 'bmi']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -140,7 +140,7 @@ class L0L2SVM(TaskMachine):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> L0L2SVM(C=0.1, task="regression", scale_target=True).fit(Z, y).selection_.selected
-    ['bmi', 's5', 'bp']
+    ['s5', 'bmi', 'bp', 's3', 'sex']
     """
 
     _loosen = "Raise C or lower nu"
