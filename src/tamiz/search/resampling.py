@@ -168,7 +168,7 @@ class Halves:
         least = min(self.strata, key=len)
         if len(least) < 2:
             whose = ""
-            if table.class_names is not None:
+            if table.y is not None and table.class_names is not None:
                 whose = f" of class {table.y[least[:1]].tolist()[0]!r}"
             raise ValueError(
                 f"there is only one sample{whose}; {need}. Add samples, or leave that class out."

@@ -264,7 +264,7 @@ class HoldOutSplit(NamedTuple):
     starts: np.ndarray  # where each class begins in ``validation``
     factors: np.ndarray | None = None  # of the errors of each class, where their numbers vary
 
-    def count(self, wrong: np.ndarray) -> np.ndarray:
+    def errors(self, wrong: np.ndarray) -> np.ndarray:
         """Errors of each class, as if as many were held out as usual; one row a sample."""
         counts = count_wrong(wrong, self.starts)
         if self.factors is None:
@@ -541,7 +541,7 @@ class KernelJudge:
             rows = slice(first, first + step)
             here = split.validation[rows]
             wrong[rows] = self._wrong(machines, here, truth[rows, None], units[grouped], single)
-        counts = split.count(wrong)
+        counts = split.errors(wrong)
         return counts[:, nothing], counts[:, columns].T, len(machines), early
 
     def _wrong(
@@ -733,7 +733,7 @@ class RefitJudge:
         refuse_interrupted(machine)
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         wrong = np.asarray(self.loss(guess, self.labels[split.validation]))
-        return split.count(wrong)
+        return split.errors(wrong)
 
 
 # ---------------------------------------------------------------------- on a cluster
