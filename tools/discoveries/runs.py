@@ -78,6 +78,7 @@ def record(cell: Cell, outcome: Outcome) -> str:
 def read_outcomes(folder: Path) -> Found:
     """All repetitions in a folder; a last line that was being written is left out."""
     found: Found = defaultdict(list)
+    seen: set[tuple[Cell, int]] = set()
     for path in sorted(folder.glob("outcomes*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
@@ -88,7 +89,8 @@ def read_outcomes(folder: Path) -> Found:
             values["power"] = np.nan if values["power"] is None else values["power"]
             outcome = Outcome(**values)
             cell = setting, outcome.method
-            if outcome.method in METHODS and outcome.seed not in {o.seed for o in found[cell]}:
+            if outcome.method in METHODS and (cell, outcome.seed) not in seen:
+                seen.add((cell, outcome.seed))
                 found[cell].append(outcome)
     return found
 

@@ -12,15 +12,15 @@ _COLUMNS = (
     "data | method | repetitions | asked | realised | inside | FDR wrong | PFER wrong | "
     "PFER unrelated | power | s"
 )
-#: Below so many repetitions the error is that of the rate asked for, not that of the sample.
-_MANY = 30
+#: Fewer repetitions than this say nothing of a rate.
+FEWEST = 20
 
 
 def table(found: Found) -> str:
     """One row for each setting and method.
 
     *asked* is the rate and its level, and which features it is about. A realised rate is *inside*
-    if it is at most two standard errors above the level.
+    if it is at most two standard errors above the level, those of a rate that is just kept.
     """
     rows = [f"| {_COLUMNS} |", "|" + "---|" * len(_COLUMNS.split("|"))]
     names, last = list(METHODS), None
@@ -37,10 +37,11 @@ def table(found: Found) -> str:
 def summary(found: Found) -> str:
     """How many cells are inside of what they promise, and which are not."""
     verdicts = {cell: verdict(*cell, outcomes)[1] for cell, outcomes in found.items() if outcomes}
-    counts = {word: list(verdicts.values()).count(word) for word in ("yes", "NO", "")}
+    words = list(verdicts.values())
     lines = [
-        f"{counts['yes']} cells inside, {counts['NO']} outside, {counts['']} without a promise to "
-        f"count; {sum(map(len, found.values()))} repetitions."
+        f"{words.count('yes')} cells inside, {words.count('NO')} outside, {words.count('too few')} "
+        f"with fewer than {FEWEST} repetitions, {words.count('')} without a promise to count; "
+        f"{sum(map(len, found.values()))} repetitions."
     ]
     lines += [f"- outside: {s}: {m}" for (s, m), word in verdicts.items() if word == "NO"]
     return "\n".join(lines)
@@ -72,7 +73,7 @@ def _cells(setting: Setting, method: str, outcomes: list[Outcome]) -> list[str]:
 
 
 def verdict(setting: Setting, method: str, outcomes: list[Outcome]) -> tuple[str, str]:
-    """The realised rate that is promised, and "yes", "NO", or "" if there is nothing to count."""
+    """The realised rate, and "yes", "NO", "too few", or "" if there is nothing to count."""
     one = METHODS[method]
     if not one.rate or (
         one.about == "unrelated" and setting.design == "factor" and setting.signal != "nothing"
@@ -81,12 +82,11 @@ def verdict(setting: Setting, method: str, outcomes: list[Outcome]) -> tuple[str
     false = np.array([getattr(o, one.about) for o in outcomes], dtype=float)
     selected = np.maximum(1, [o.selected for o in outcomes])
     values = {"FDR": false / selected, "PFER": false, "FWER": (false > 0).astype(float)}[one.rate]
-    count = len(values)
-    if count >= _MANY:
-        error = float(np.std(values, ddof=1)) / np.sqrt(count)
-    else:  # Poisson for a number, binomial for a fraction
-        spread = one.level if one.rate == "PFER" else one.level * (1 - one.level)
-        error = np.sqrt(spread / count)
+    if len(values) < FEWEST:
+        return _mean(values), "too few"
+    # the error of a rate that is just kept: Poisson for a number, binomial for a fraction
+    spread = one.level if one.rate == "PFER" else one.level * (1 - one.level)
+    error = np.sqrt(spread / len(values))
     return _mean(values), "yes" if values.mean() <= one.level + 2 * error else "NO"
 
 
