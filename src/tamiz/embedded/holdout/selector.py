@@ -396,13 +396,7 @@ class HoldOutSVM(LastMachineLearner):
         grouped = target.grouped_splits(None if numeric else labels.classes.tolist())
         beside = [] if target.groups is None else [target.groups]
         saved = open_checkpoint(self, X, target.values, *beside)
-        if not np.ptp(X, axis=0).any():
-            warnings.warn(
-                "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
-                "ranking is a matter of chance.",
-                UserWarning,
-                stacklevel=3,
-            )
+        _warn_of_constants(X)
         state = HoldOutState.begin(saved, self.random_state)
         record = state.record
         screened = self._screen(X, target.values, units)
@@ -655,3 +649,13 @@ class HoldOutSVM(LastMachineLearner):
                 "or lower C."
             )
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
+
+
+def _warn_of_constants(X: np.ndarray) -> None:
+    if not np.ptp(X, axis=0).any():
+        warnings.warn(
+            "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
+            "ranking is a matter of chance.",
+            UserWarning,
+            stacklevel=4,
+        )
