@@ -91,8 +91,8 @@ def _regressor(model: Any, graph: Graph, X: Value) -> Answers:
 
 @answers.register(OneClassSVM)
 def _one_class(model: Any, graph: Graph, X: Value) -> Answers:
-    values = expansion(model, graph, moved(model, X)) - float(model.offset_)
-    return _novelty(graph, values)
+    scores = expansion(model, graph, moved(model, X)) - float(model.intercept_[0])
+    return _novelty(graph, scores - float(model.offset_))
 
 
 @answers.register(SVDD)
@@ -200,4 +200,3 @@ def _last_machine(model: Any, graph: Graph, X: Value) -> Answers:
 def _scaled_machine(model: Any, graph: Graph, X: Value) -> Answers:
     scaled = graph.columns(X, model._columns) * model.scale_[model._columns]
     return answers(model.estimator_, graph, scaled)
-

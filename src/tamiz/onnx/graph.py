@@ -24,7 +24,9 @@ def onnx_package() -> Any:
         import onnx.helper
         import onnx.numpy_helper
     except ImportError:
-        raise ImportError("to_onnx needs onnx; install it with: pip install 'tamiz[onnx]'") from None
+        raise ImportError(
+            "to_onnx needs onnx; install it with: pip install 'tamiz[onnx]'"
+        ) from None
     return onnx
 
 
