@@ -102,7 +102,7 @@ def test_regressions_answer_as_they_do(model):
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("kind", [OneClassSVM, SVDD])
 def test_machines_of_one_class_answer_as_they_do(kind, kernel):
-    X = StandardScaler().fit_transform(IRIS[0])
+    X = IRIS[0]  # around the origin a linear one would have no weights
     same(kind(kernel=kernel).fit(X), X)
 
 
@@ -129,6 +129,12 @@ def test_samples_far_from_the_origin_keep_their_digits():
     X, y = IRIS[0] + 1e7, IRIS[1]
     same(tamiz.SVC(kernel="linear").fit(X, y), X)
     same(LinearMachine().fit(X, y), X)
+
+
+def test_a_value_on_a_threshold_goes_left():
+    X = np.array([[0.0], [2.0]] * 3)
+    for model in (CARTClassifier(), ForestClassifier(n_estimators=3, min_samples_leaf=1)):
+        same(model.fit(X, [0, 1] * 3), np.array([[1.0], [1.0 + 1e-9]]))
 
 
 def test_thresholds_of_trees_are_not_rounded():
@@ -160,7 +166,7 @@ def test_a_precomputed_kernel_takes_kernel_values():
 
 def test_what_has_no_form_is_named():
     X, y = IRIS
-    with pytest.raises(TypeError, match="of.sqrt. cannot be written as an ONNX graph"):
+    with pytest.raises(TypeError, match=r"of.sqrt. cannot be written as an ONNX graph"):
         tamiz.to_onnx(tamiz.SVC(kernel=Linear().of(np.sqrt)).fit(X, y))
     from sklearn.decomposition import PCA
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from tamiz.embedded.scaling.selector import ScalingSelector
 from tamiz.onnx.graph import Graph, Value
-from tamiz.onnx.kernels import Pairs, kernel_values
+from tamiz.onnx.kernels import SamplePairs, kernel_values
 from tamiz.onnx.transforms import features
 from tamiz.svm import SVDD, SVR, LinearMachine, LinearMachineRegressor, OneClassSVM
 from tamiz.svm.last_machine import LastMachineSelector
@@ -69,7 +69,7 @@ def expansion(machine: Any, graph: Graph, X: Value) -> Value:
     vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
     if not len(coef):
         return X @ np.zeros((machine.n_features_in_, coef.shape[1])) + there
-    return kernel_values(machine.kernel_, Pairs(graph, X, vectors)) @ coef + there
+    return kernel_values(machine.kernel_, SamplePairs(graph, X, vectors)) @ coef + there
 
 
 def moved(machine: Any, X: Value) -> Value:
@@ -103,7 +103,7 @@ def _ball(model: Any, graph: Graph, X: Value) -> Answers:
             "a new sample needs its kernel value with itself; pass the kernel itself."
         )
     X = moved(model, X)
-    own = kernel_values(model.kernel_, Pairs(graph, X, None))
+    own = kernel_values(model.kernel_, SamplePairs(graph, X, None))
     squares = own - 2.0 * expansion(model, graph, X) + float(model._center_norm)
     return _novelty(graph, 0.0 - squares - float(model.offset_))
 

@@ -21,8 +21,6 @@ def onnx_package() -> Any:
     """The package onnx, or an error that says how to install it."""
     try:
         import onnx
-        import onnx.helper
-        import onnx.numpy_helper
     except ImportError:
         raise ImportError(
             "to_onnx needs onnx; install it with: pip install 'tamiz[onnx]'"
@@ -49,16 +47,25 @@ class Value:
         return self.graph.op("Sub", other, self)
 
     def __mul__(self, other: Any) -> Value:
-        return self.graph.op("Mul", self, other)
+        return self.graph.op("Mul", self, _table(other))
 
     def __truediv__(self, other: Any) -> Value:
-        return self.graph.op("Div", self, other)
+        return self.graph.op("Div", self, _table(other))
 
     def __matmul__(self, other: Any) -> Value:
         return self.graph.op("MatMul", self, other)
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+def _table(factor: Any) -> Any:
+    """A factor of a table as a table of one number.
+
+    onnxruntime puts a factor that is a plain number into the product of matrices beside it, as an
+    attribute, and attributes are float32.
+    """
+    return np.full((1, 1), factor) if isinstance(factor, float) else factor
 
 
 class Graph:

@@ -28,7 +28,7 @@ from tamiz.onnx.graph import Graph, Value
 _FAR = 1e150
 
 
-class Pairs:
+class SamplePairs:
     """New samples, each with every kept sample; or with itself, if ``Z`` is None."""
 
     def __init__(self, graph: Graph, X: Value, Z: np.ndarray | None) -> None:
@@ -56,14 +56,14 @@ class Pairs:
         exponent = A @ np.ascontiguousarray(B.T) - half - 0.5 * (B**2).sum(axis=1)
         return self.graph.op("Exp", exponent)
 
-    def mapped(self, matrix: np.ndarray) -> Pairs:
+    def mapped(self, matrix: np.ndarray) -> SamplePairs:
         """The same of samples that are multiplied by a matrix."""
         Z = None if self.Z is None else self.Z @ matrix
-        return Pairs(self.graph, self.X @ matrix, Z)
+        return SamplePairs(self.graph, self.X @ matrix, Z)
 
 
 @singledispatch
-def kernel_values(kernel: Kernel, pairs: Pairs) -> Value:
+def kernel_values(kernel: Kernel, pairs: SamplePairs) -> Value:
     """The values of a kernel as a graph; a kernel of your own can be registered."""
     refuse_kernel(kernel)
 
@@ -78,47 +78,47 @@ def refuse_kernel(kernel: Kernel) -> NoReturn:
 
 
 @kernel_values.register
-def _linear(kernel: Linear, pairs: Pairs) -> Value:
+def _linear(kernel: Linear, pairs: SamplePairs) -> Value:
     return pairs.inner()
 
 
 @kernel_values.register
-def _polynomial(kernel: Polynomial, pairs: Pairs) -> Value:
+def _polynomial(kernel: Polynomial, pairs: SamplePairs) -> Value:
     return _power(pairs.inner() * float(kernel.gamma) + float(kernel.coef0), int(kernel.degree))
 
 
 @kernel_values.register
-def _sigmoid(kernel: Sigmoid, pairs: Pairs) -> Value:
+def _sigmoid(kernel: Sigmoid, pairs: SamplePairs) -> Value:
     return pairs.graph.op("Tanh", pairs.inner() * float(kernel.gamma) + float(kernel.coef0))
 
 
 @kernel_values.register
-def _radial(kernel: RBF, pairs: Pairs) -> Value:
+def _radial(kernel: RBF, pairs: SamplePairs) -> Value:
     return pairs.radial(kernel.rate)
 
 
 @kernel_values.register
-def _sum(kernel: Sum, pairs: Pairs) -> Value:
+def _sum(kernel: Sum, pairs: SamplePairs) -> Value:
     return kernel_values(kernel.k1, pairs) + kernel_values(kernel.k2, pairs)
 
 
 @kernel_values.register
-def _product(kernel: Product, pairs: Pairs) -> Value:
+def _product(kernel: Product, pairs: SamplePairs) -> Value:
     return kernel_values(kernel.k1, pairs) * kernel_values(kernel.k2, pairs)
 
 
 @kernel_values.register
-def _multiple(kernel: Scaled, pairs: Pairs) -> Value:
+def _multiple(kernel: Scaled, pairs: SamplePairs) -> Value:
     return kernel_values(kernel.kernel, pairs) * float(kernel.factor)
 
 
 @kernel_values.register
-def _exponential(kernel: Exponential, pairs: Pairs) -> Value:
+def _exponential(kernel: Exponential, pairs: SamplePairs) -> Value:
     return pairs.graph.op("Exp", kernel_values(kernel.kernel, pairs))
 
 
 @kernel_values.register
-def _polynomial_of(kernel: PolynomialOf, pairs: Pairs) -> Value:
+def _polynomial_of(kernel: PolynomialOf, pairs: SamplePairs) -> Value:
     inner = kernel_values(kernel.kernel, pairs)
     coefficients = [float(one) for one in kernel.coefficients]
     result: Any = inner * 0.0 + coefficients[-1]
@@ -128,12 +128,12 @@ def _polynomial_of(kernel: PolynomialOf, pairs: Pairs) -> Value:
 
 
 @kernel_values.register
-def _quadratic_form(kernel: QuadraticForm, pairs: Pairs) -> Value:
+def _quadratic_form(kernel: QuadraticForm, pairs: SamplePairs) -> Value:
     return pairs.mapped(kernel.root).inner()
 
 
 @kernel_values.register
-def _composed(kernel: Composed, pairs: Pairs) -> Value:
+def _composed(kernel: Composed, pairs: SamplePairs) -> Value:
     widened = kernel.function
     if not isinstance(widened, Widened) or widened.function is not None:
         refuse_kernel(kernel)
