@@ -47,25 +47,16 @@ class Value:
         return self.graph.op("Sub", other, self)
 
     def __mul__(self, other: Any) -> Value:
-        return self.graph.op("Mul", self, _table(other))
+        return self.graph.op("Mul", self, other)
 
     def __truediv__(self, other: Any) -> Value:
-        return self.graph.op("Div", self, _table(other))
+        return self.graph.op("Div", self, other)
 
     def __matmul__(self, other: Any) -> Value:
         return self.graph.op("MatMul", self, other)
 
     __radd__ = __add__
     __rmul__ = __mul__
-
-
-def _table(factor: Any) -> Any:
-    """A factor of a table as a table of one number.
-
-    onnxruntime puts a factor that is a plain number into the product of matrices beside it, as an
-    attribute, and attributes are float32.
-    """
-    return np.full((1, 1), factor) if isinstance(factor, float) else factor
 
 
 class Graph:

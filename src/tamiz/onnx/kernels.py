@@ -42,6 +42,14 @@ class SamplePairs:
             return self.graph.reduce("ReduceSum", self.X * self.X, 1)
         return self.X @ np.ascontiguousarray(self.Z.T)
 
+    def factor(self, number: float) -> np.ndarray:
+        """A factor of kernel values, as a row with an entry for each kept sample.
+
+        onnxruntime would merge a plain number with a product of matrices beside it, as an attribute
+        of that, and attributes are float32.
+        """
+        return np.full((1, 1 if self.Z is None else len(self.Z)), float(number))
+
     def radial(self, rate: float) -> Value:
         """``exp(-rate ||x - z||^2)``, samples measured from the mean of the kept ones.
 
@@ -84,12 +92,14 @@ def _linear(kernel: Linear, pairs: SamplePairs) -> Value:
 
 @kernel_values.register
 def _polynomial(kernel: Polynomial, pairs: SamplePairs) -> Value:
-    return _power(pairs.inner() * float(kernel.gamma) + float(kernel.coef0), int(kernel.degree))
+    return _power(
+        pairs.inner() * pairs.factor(kernel.gamma) + float(kernel.coef0), int(kernel.degree)
+    )
 
 
 @kernel_values.register
 def _sigmoid(kernel: Sigmoid, pairs: SamplePairs) -> Value:
-    return pairs.graph.op("Tanh", pairs.inner() * float(kernel.gamma) + float(kernel.coef0))
+    return pairs.graph.op("Tanh", pairs.inner() * pairs.factor(kernel.gamma) + float(kernel.coef0))
 
 
 @kernel_values.register
@@ -109,7 +119,7 @@ def _product(kernel: Product, pairs: SamplePairs) -> Value:
 
 @kernel_values.register
 def _multiple(kernel: Scaled, pairs: SamplePairs) -> Value:
-    return kernel_values(kernel.kernel, pairs) * float(kernel.factor)
+    return kernel_values(kernel.kernel, pairs) * pairs.factor(kernel.factor)
 
 
 @kernel_values.register
