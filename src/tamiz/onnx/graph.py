@@ -47,9 +47,13 @@ class Value:
         return self.graph.op("Sub", other, self)
 
     def __mul__(self, other: Any) -> Value:
+        if _is_row_of_one(other):
+            return self @ np.reshape(other, (1, 1))
         return self.graph.op("Mul", self, other)
 
     def __truediv__(self, other: Any) -> Value:
+        if _is_row_of_one(other):
+            return self @ (1.0 / np.reshape(other, (1, 1)))
         return self.graph.op("Div", self, other)
 
     def __matmul__(self, other: Any) -> Value:
@@ -57,6 +61,15 @@ class Value:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+def _is_row_of_one(factor: Any) -> bool:
+    """Whether it is the row of factors of a table that has one column.
+
+    onnxruntime merges a factor of one entry, whatever its axes, with a product of matrices before
+    or behind it, as an attribute of that, and attributes are float32. Two products stay two.
+    """
+    return isinstance(factor, np.ndarray) and factor.ndim > 0 and factor.size == 1
 
 
 class Graph:

@@ -42,13 +42,13 @@ class SamplePairs:
             return self.graph.reduce("ReduceSum", self.X * self.X, 1)
         return self.X @ np.ascontiguousarray(self.Z.T)
 
-    def factor(self, number: float) -> np.ndarray:
-        """A factor of kernel values, as a row with an entry for each kept sample.
+    def factor(self, number: float) -> Any:
+        """A factor of kernel values: a row with an entry for each kept sample.
 
-        onnxruntime would merge a plain number with a product of matrices beside it, as an attribute
-        of that, and attributes are float32.
+        onnxruntime would round a plain number beside a product of matrices to float32. No such
+        product stands beside the values of samples with themselves.
         """
-        return np.full((1, 1 if self.Z is None else len(self.Z)), float(number))
+        return float(number) if self.Z is None else np.full((1, len(self.Z)), float(number))
 
     def radial(self, rate: float) -> Value:
         """``exp(-rate ||x - z||^2)``, samples measured from the mean of the kept ones.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
@@ -37,6 +38,17 @@ def _pipeline(step: Any, graph: Graph, X: Value) -> Value:
     for _, inner in step.steps:
         X = features(inner, graph, X)
     return X
+
+
+@features.register(GridSearchCV)
+@features.register(RandomizedSearchCV)
+def _best(step: Any, graph: Graph, X: Value) -> Value:
+    if not step.refit:
+        raise TypeError(
+            f"{type(step).__name__} with refit=False has no model that could be written as an ONNX "
+            "graph; fit it with refit=True."
+        )
+    return features(step.best_estimator_, graph, X)
 
 
 @features.register(Selector)
