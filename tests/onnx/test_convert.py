@@ -5,14 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import tamiz
 from tamiz.embedded import KPSVM
-from tamiz.evaluation import AutoScaler
+from tamiz.evaluation import AutoScaler, CovariateAdjuster
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
-from tamiz.svm import SVDD, LinearMachine, LinearMachineRegressor, OneClassSVM
+from tamiz.search import ForwardSelection
+from tamiz.svm import (
+    SVDD,
+    BudgetSVC,
+    HardMarginSVC,
+    LinearMachine,
+    LinearMachineRegressor,
+    OneClassSVM,
+    PegasosClassifier,
+    PerceptronClassifier,
+)
 from tamiz.tree import (
     BoostingClassifier,
     BoostingRegressor,
@@ -181,3 +193,50 @@ def test_what_has_no_form_is_named():
 def test_the_file_holds_the_graph(tmp_path):
     made = tamiz.to_onnx(tamiz.SVC().fit(*IRIS), tmp_path / "iris.onnx")
     assert (tmp_path / "iris.onnx").read_bytes() == made.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HardMarginSVC(kernel="linear"),
+        BudgetSVC(budget=10),
+        PegasosClassifier(max_iter=3, random_state=0),
+        PerceptronClassifier(),
+        tamiz.HoldOutSVM(n_features_to_select=2, random_state=0),
+        ForwardSelection(tamiz.SVC(), n_features_to_select=2),
+        make_pipeline(CovariateAdjuster([1]), tamiz.SVC()),
+        make_pipeline(MaxAbsScaler(), tamiz.SVC()),
+        GridSearchCV(tamiz.SVC(), {"C": [1, 10]}, cv=3),
+    ],
+    ids=lambda model: str(model)[:30],
+)
+def test_heirs_and_wrappers_answer_as_they_do(model):
+    X = StandardScaler().fit_transform(IRIS[0])
+    same(model.fit(X[:100], IRIS[1][:100]), X)
+
+
+def test_missing_values_are_filled_in():
+    X = IRIS[0].copy()
+    X[::7, 1] = np.nan
+    same(make_pipeline(SimpleImputer(), tamiz.SVC()).fit(X, IRIS[1]), X)
+
+
+@pytest.mark.parametrize("kind", [OneClassSVM, SVDD])
+def test_a_single_support_vector_keeps_its_digits(kind):
+    model = kind(kernel="poly", gamma=0.37).fit(IRIS[0][:1])
+    wanted = model.decision_function(IRIS[0])
+    np.testing.assert_allclose(run(model, IRIS[0])["decisions"], wanted, rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("machine", [tamiz.SVC(kernel="linear"), LinearMachine()])
+def test_a_scaled_single_feature_keeps_its_digits(machine):
+    X, y = IRIS[0][:100, :1] * 1e3, IRIS[1][:100]
+    model = make_pipeline(StandardScaler(), machine).fit(X, y)
+    wanted = model.decision_function(1e3 * X)
+    np.testing.assert_allclose(run(model, 1e3 * X)["decisions"], wanted, rtol=1e-11)
+
+
+def test_a_failed_write_is_one_sentence(tmp_path):
+    model = tamiz.SVC().fit(*IRIS)
+    with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no such"):
+        tamiz.to_onnx(model, tmp_path / "absent" / "iris.onnx")

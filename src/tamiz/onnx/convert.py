@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tamiz.onnx import trees as _trees  # noqa: F401  registers what trees answe
 from tamiz.onnx.answers import Answers, answers
 from tamiz.onnx.graph import ML, ML_OPSET, OPSET, Graph, Value
 from tamiz.onnx.transforms import features
-from tamiz.runtime.checkpoint import write_whole
+from tamiz.runtime.checkpoint import cannot, write_whole
 from tamiz.validation import checked, file_path, one_of, optional
 
 _IR_VERSION = 8  # that of the operators' version
@@ -47,6 +48,8 @@ def to_onnx(
     ------
     TypeError
         If a kernel or a step has no form in ONNX; the sentence names it.
+    OSError
+        If the file cannot be written.
 
     Examples
     --------
@@ -83,7 +86,10 @@ def to_onnx(
         ir_version=_IR_VERSION,
     )
     if path is not None:
-        write_whole(path, made.SerializeToString())
+        try:
+            write_whole(path, made.SerializeToString())
+        except OSError as error:
+            raise cannot("write", Path(path), error) from None
     return made
 
 
