@@ -16,12 +16,16 @@ from tamiz.onnx.answers import Answers, answers
 from tamiz.onnx.graph import ML, ML_OPSET, OPSET, Graph, Value
 from tamiz.onnx.transforms import features
 from tamiz.runtime.checkpoint import cannot, write_whole
-from tamiz.validation import checked, file_path, one_of, optional
+from tamiz.validation import checked, estimator_with, file_path, one_of, optional
 
 _IR_VERSION = 8  # that of the operators' version
 
 
-@checked(path=optional(file_path), dtype=one_of("float64", "float32"))
+@checked(
+    model=estimator_with("fit", advice="pass a fitted one"),
+    path=optional(file_path),
+    dtype=one_of("float64", "float32"),
+)
 def to_onnx(
     model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64"
 ) -> Any:
@@ -60,8 +64,6 @@ def to_onnx(
     >>> [one.name for one in graph.graph.output]
     ['label', 'decisions']
     """
-    if not hasattr(model, "fit"):
-        raise TypeError(f"model={model!r:.80} must be a fitted estimator.")
     check_is_fitted(model)
     graph = Graph()
     X = graph.named("X")
