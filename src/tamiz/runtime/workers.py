@@ -9,7 +9,6 @@ way; :func:`run_in_threads` is for pieces of one fit, which Ctrl-C ends at their
 from __future__ import annotations
 
 import threading
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -137,14 +136,10 @@ class LocalRunner(Runner):
             return_as="generator",
             **options,
         )
-        found = parallel(delayed(function)(shared.value, *job) for job in jobs)
-        try:
-            for result in found:  # noqa: UP028 (the warning below would come from inside)
-                yield result
-        finally:
-            with warnings.catch_warnings():  # of jobs under way, when the caller has enough
-                warnings.filterwarnings("ignore", message=".*tasks which were still being process")
-                found.close()
+        # Of jobs under way when the caller has enough. A filter of warnings would not do: jobs in
+        # threads change the filters at the same time.
+        parallel._warn_exit_early = lambda: None
+        yield from parallel(delayed(function)(shared.value, *job) for job in jobs)
 
 
 def _joblib_threads() -> bool:
