@@ -10,8 +10,18 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from tamiz.embedded import AROM, L1SVM, MILPSVM, SVMRFE, AdaptiveScaling
-from tamiz.evaluation import AutoScaler
+from tamiz.embedded import (
+    AROM,
+    L1L2SVM,
+    L1SVM,
+    MILPSVM,
+    SVMRFE,
+    AdaptiveScaling,
+    HoldOutSVM,
+    RadiusMarginScaling,
+    RobustLP,
+)
+from tamiz.evaluation import AutoScaler, CovariateAdjuster
 from tamiz.filters import MRMR, FisherScore, GrammarFeatures, MaxDep, Relief, RReliefF
 from tamiz.information import Discretiser
 from tamiz.kernels import RBF, Linear, Sigmoid, mercer_check
@@ -289,3 +299,69 @@ def test_milp_without_a_feature_worth_its_weight():
 def test_a_small_cache_still_holds_a_small_problem():
     problem = svc_problem(KernelQ(RBF(1.0), X), 2.0 * Y - 1.0, C=1.0)
     assert split_budget(problem, 1e-300, None)[0] == len(X)  # no round of Python for every step
+
+
+def test_fisher_scores_do_not_depend_on_the_unit_of_weights():
+    weight = np.arange(12) + 1.0
+    plain = FisherScore(variant="multiclass").fit(X, Y, weight)
+    moved = FisherScore(variant="multiclass").fit(X * 2.0**200, Y, weight * 2.0**900)
+    np.testing.assert_allclose(moved.scores_, plain.scores_, rtol=1e-12)
+
+
+def test_one_class_without_weight_leaves_nothing_to_lose():
+    with pytest.warns(UserWarning, match="every weight is zero"):
+        assert not RobustLP(class_weight={0: 0, 1: 1}).fit(X, Y).coef_.any()
+
+
+def test_steps_beyond_float64_end_the_last_digits():
+    equal, weight = np.full((20, 4), 1e147), np.full(20, 1e300)
+    machine = SVC(kernel=RBF(0.2) + 0.5 * Linear())
+    with pytest.warns(ConvergenceWarning, match="cannot come closer"):
+        machine.fit(equal, np.arange(20) % 2, weight)
+    assert np.isfinite(machine.dual_coef_).all()
+
+
+def test_factors_have_a_largest_that_can_be_squared():
+    for kind in (AdaptiveScaling, RadiusMarginScaling):
+        refused("max_factor is 1e\\+300, too extreme", kind(max_factor=1e300).fit, X, Y)
+
+
+def test_ridges_beyond_float64_are_refused():
+    machine = SVR(loss="squared")
+    refused("too extreme", machine.fit, X, X[:, 0], np.full(12, 5e-324))
+
+
+def test_inner_products_beyond_float64_are_refused():
+    refused("very large values", SVC(kernel="sigmoid", gamma=1e9).fit, 1e307 * X, Y)
+    machine = SVC(kernel="sigmoid", gamma=1.0)
+    assert np.isfinite(machine.fit(1e272 * X[:, :1], Y).dual_coef_).all()  # 1 and -1 all over
+
+
+def test_one_split_for_each_step_may_be_true():
+    one = HoldOutSVM(splits_per_step=1, random_state=0).fit(X, Y)
+    also = HoldOutSVM(splits_per_step=True, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(one.ranking_, also.ranking_)
+
+
+def test_scorers_that_are_none_are_refused():
+    refused("neither names", BestFirst(KNNClassifier(1), scoring={"a": -1}).fit, X, Y)
+
+
+def test_adjusted_features_beyond_float64_are_refused():
+    table = np.array([[1.7e308, 1.0], [1.7e308, 2.0], [1.7e308, 3.0], [-1.7e308, 5.0]])
+    refused("very large values", CovariateAdjuster([0]).fit(table).transform, table)
+
+
+def test_interior_points_on_a_bound_end_the_method():
+    rows = np.array([[-1.23765864, 0.56012129, -0.65044526, 0.00741257],
+                     [-0.43052343, 0.5518182, -0.49393467, 1.77127397],
+                     [1.89177172, 0.08032827, -2.55027524, 0.8428521],
+                     [-1.27191973, -1.40004203, 0.49801937, 0.91472888],
+                     [-1.98582976, -0.65153753, 0.96750169, 1.70570099],
+                     [-1.08202124, -0.8143749, -0.42198828, -0.52613665]])  # fmt: skip
+    weight = [1.63353309e99, 9.23241257e292, 2.00548668e-91, 3.12068982e107, 5.47982992e159,
+              7.94416365e-100]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = L1L2SVM(C=1e-300).fit(rows, [0, 1, 0, 1, 0, 1], weight)
+    assert np.isfinite(machine.coef_).all()

@@ -224,8 +224,8 @@ class CovariateAdjuster(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = check_X(self, X, reset=False)
-        known = table[:, self.covariates_] - self.center_
         with np.errstate(over="ignore", invalid="ignore"):
+            known = table[:, self.covariates_] - self.center_
             Z = table[:, self.features_] - self.mean_ - known @ self.coef_
         Z[:, self.gone_] = 0.0
         if not np.isfinite(Z).all():

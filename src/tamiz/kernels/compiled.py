@@ -300,7 +300,15 @@ def panels_from(first: int, last: int, size: int = PANEL) -> Iterator[tuple[int,
 
 
 def inner_products(X: Matrix, Z: Matrix | None) -> Array:
-    """<x, z> for all pairs of rows; exactly symmetric when ``Z`` is None."""
+    """<x, z> for all pairs of rows; exactly symmetric when ``Z`` is None.
+
+    What is beyond float64 is infinite, or not a number; who uses the values refuses them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _inner_products(X, Z)
+
+
+def _inner_products(X: Matrix, Z: Matrix | None) -> Array:
     if sparse.issparse(X) or (Z is not None and sparse.issparse(Z)):
         return _sparse_products(X, X if Z is None else Z)
     if Z is not None:

@@ -148,7 +148,12 @@ class ClassMoments:
         if len(doubtful):
             part = np.abs(X[:, doubtful])
             top = part.max(axis=0)
-            units[doubtful] = safe_units(top.toarray().ravel() if sparse.issparse(top) else top)
+            top = top.toarray().ravel() if sparse.issparse(top) else top
+            found = safe_units(top)
+            # values of a usual size, times weights that are too large for them
+            heavy = ~np.isfinite(size[doubtful]) & (found == 1.0) & (top > 0)
+            found[heavy] = np.ldexp(1.0, np.frexp(top[heavy])[1] - 1)
+            units[doubtful] = found
         return units
 
     def merge(self, other: ClassMoments) -> ClassMoments:

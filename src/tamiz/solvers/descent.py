@@ -267,7 +267,10 @@ def finish(K: np.ndarray, copies: int, point: BoxPoint, p: np.ndarray) -> tuple[
         moving = BoxPoint(b, g, lower, upper)
         newton(K, copies, moving, max_free=len(b), max_cuts=MAX_VARIABLES)
         # afresh, so that rounding does not add up
-        g = p + np.tile(K @ b.reshape(copies, -1).sum(axis=0), copies)
+        with np.errstate(over="ignore", invalid="ignore"):
+            g = p + np.tile(K @ b.reshape(copies, -1).sum(axis=0), copies)
+        if not np.isfinite(g).all():  # a Newton step went beyond float64
+            break
         violation = kkt_violation(b, g, lower, upper)
         if violation < least:
             least, best = violation, BoxPoint(b.copy(), g.copy(), lower, upper)

@@ -260,7 +260,8 @@ def _solve_unpenalised(
     without = program.judge(np.zeros(len(c)))[0]
     alpha, _ = program._replace(c=np.full(len(c), np.inf)).feasible(C)
     level = float(np.max(np.abs(X.T @ (y * alpha)) / c, initial=0.0))
-    small = program._replace(c=c * max(1e-4 * level, 1e-10 * without))
+    # where nothing can be lost, as with one class, any penalty is small
+    small = program._replace(c=c * (max(1e-4 * level, 1e-10 * without) or 1.0))
     start = _solve(small, "auto", tol, max_iter, None, progress)
     near = start._replace(g=start.g / small.c)
     if start.status == "interrupted":

@@ -263,7 +263,8 @@ class Point:
 
 def interior(problem: PenalisedHinge, tol: float, max_steps: int, progress: Progress) -> Estimate:
     """Minimise up to the fraction ``tol`` of the objective."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a step beyond float64 is none: stalled
+    # a step beyond float64 is none: stalled
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _newton_steps(Point(problem), tol, max_steps, progress)
 
 

@@ -23,6 +23,8 @@ from tamiz.validation import (
     unchanged_on_error,
 )
 
+_NO_RIDGE = 1e-307  # below it, the ridge 1/(2C) of the squared loss is beyond float64
+
 
 class SVR(RegressorMixin, RegressorPlot, KernelMachine):
     """Epsilon-insensitive support vector regression.
@@ -161,6 +163,8 @@ class SVR(RegressorMixin, RegressorPlot, KernelMachine):
         if np.isinf(largest):
             check_penalties(largest, "C times sample_weight")
         C = self.C * weight[active]
+        if self.loss == "squared" and not float(C.min()) > _NO_RIDGE:
+            check_penalties(C.min(), "C times sample_weight")
         K = self._gram_matrix(part, np.inf if self.loss == "squared" else float(C.max()))
         problem = svr_problem(K, target[active], C, self.epsilon, self.loss == "squared")
         result = solve(problem, start=start, **self._solver_options())

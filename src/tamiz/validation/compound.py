@@ -169,6 +169,9 @@ def named_metrics(name: str, value: Any) -> Any:
         )
     if len(set(names)) < len(names):
         raise refused(name, value, "names a metric twice.")
+    scorers = value.values() if isinstance(value, dict) else ()
+    if not all(isinstance(one, str) or callable(one) for one in scorers):
+        raise refused(name, value, "has values that are neither names of metrics nor scorers.")
     return value
 
 

@@ -409,7 +409,7 @@ class HoldOutSVM(LastMachineLearner):
                 target.by_class,
                 target.held_out,
                 target.costs,
-                self.splits_per_step,
+                int(self.splits_per_step),
                 self.ties == "all",
                 self.stop == "worse",
                 state.seed,

@@ -219,6 +219,8 @@ class AdaptiveScaling(ScalingSelector):
     def _cap(self, q: float, total: float, n_useful: int) -> float:
         """The largest factor, if it leaves anything to choose."""
         cap = np.inf if self.max_factor is None else float(self.max_factor)
+        if cap < np.inf:
+            check_penalties(cap, "max_factor")
         if cap < np.inf and q != 2.0:
             raise ValueError(f"max_factor={cap:g} needs q=2; got q={q:g}. Leave one of them out.")
         if self.constraint == "equal" and n_useful * cap**2 <= total * (1.0 + 1e-9):

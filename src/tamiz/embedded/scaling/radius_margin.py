@@ -17,6 +17,7 @@ from tamiz.embedded.scaling.selector import (
     Task,
 )
 from tamiz.kernels import Kernel
+from tamiz.validation import check_penalties
 
 
 class RadiusMarginScaling(ScalingSelector):
@@ -215,6 +216,8 @@ class RadiusMarginScaling(ScalingSelector):
             )
         mixed = not kernel.any_width  # the squares of the factors do not tell all
         cap = np.inf if self.max_factor is None else float(self.max_factor)
+        if cap < np.inf:
+            check_penalties(cap, "max_factor")
         summed = self.normalize and self.max_factor is None
         total = float(useful.sum()) if summed else None
         domain = Domain(total=total, final=mixed, cap=cap)
