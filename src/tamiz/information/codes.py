@@ -36,9 +36,8 @@ from tamiz.information.counting import (
     grouped_planes,
     grouped_rows,
     log_table,
+    pairs,
     pairs_counts,
-    pairs_rows,
-    pairs_tiles,
 )
 from tamiz.information.packing import (
     MISSING,
@@ -72,6 +71,10 @@ _SLICE = 2_000_000_000
 #: number of levels, and those levels: fewer calls are then worth more than fewer counts.
 _FEW = 500_000
 _FEW_LEVELS = 8
+
+#: In the place of what :func:`~tamiz.information.counting.pairs` does not need.
+_NO_LINES = np.empty((0, 0))
+_NO_TILES = np.empty((0, 2), dtype=np.intp)
 
 
 class DiscreteColumns(ABC):
@@ -414,8 +417,8 @@ class Codes(DiscreteColumns):
                 step = 1 + _SLICE // (HEIGHT * TILE * pivots.bits.shape[2] * cells)
                 for first in range(0, len(tiles), step):
                     part = tiles[first : first + step]
-                    args = part, pivots, right.planes, how, scale, places, out
-                    run_tiles(pairs_tiles, len(part), *args)
+                    args = pivots, right.planes, how, _NO_LINES, part, scale, places, out
+                    run_tiles(pairs, len(part), *args)
                     if progress is not None:
                         progress.update(
                             f"pairs of {left.n_levels} and {right.n_levels} levels, "
@@ -541,8 +544,8 @@ class Codes(DiscreteColumns):
         cells = max(1, (group.n_levels - 1) * (pivots.bits.shape[1] - 1))
         work = len(out) * (pivots.bits.shape[2] * cells + 8)  # population counts per column
         how = Measuring(self.table, not (incomplete or group.incomplete), ratio)
-        args = pivots, group.planes, how, out
-        run_tiles(pairs_rows, len(group.features), *args, min_items=1 + _WORTH // work)
+        args = pivots, group.planes, how, out, _NO_TILES, 1.0, (group.features,) * 2, out
+        run_tiles(pairs, len(group.features), *args, min_items=1 + _WORTH // work)
         return out
 
     def _fill_slowly(self, left: Group, right: Group, ratio: bool, out: np.ndarray) -> None:

@@ -111,60 +111,56 @@ def count_ones(typing_context: Any, word: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pairs_rows(start, stop, pivots, planes, how, out):  # type: ignore[no-untyped-def]
-    """Information of every pivot with the columns from ``start`` to ``stop``.
+def pairs(start, stop, pivots, planes, how, lines, tiles, scale, places, matrix):  # type: ignore[no-untyped-def]
+    """Information of pivots with columns, as lines or as tiles of a symmetric matrix.
+
+    One function does both: each that Python calls has all those below compiled once more.
 
     Parameters
     ----------
     start, stop : int
-        Range of columns.
+        Range of columns; of tiles, if there are any.
     pivots : Pivots
         One side.
     planes : Planes
         The other side.
     how : Measuring
         What to measure.
-    out : float64 array of shape (n_pivots, n_columns)
-        Where the result goes; in units of the table divided by the number of samples.
+    lines : float64 array of shape (n_pivots, n_columns)
+        Where the result goes if there are no tiles; in units of the table divided by the number
+        of samples.
+    tiles : int array of shape (n_tiles, 2)
+        The first pivot and the first column of each tile.
+    scale : float
+        Factor of what goes into the matrix.
+    places : (rows, columns)
+        Places of the pivots and of the columns in the matrix.
+    matrix : float array of shape (n_features, n_features)
+        Where tiles and their mirror images go.
     """
-    n_pivots = len(pivots.bits)
+    n_pivots, n_columns = len(pivots.bits), planes.bits.shape[2]
     nr, nc, most = _tile_shape(pivots, planes, how.complete)
-    most = min(n_pivots, most)
+    most = max(1, min(n_pivots, most))
     counts = np.empty((most, max(1, nr), max(1, nc), TILE), dtype=np.uint64)
-    for j in range(start, stop, TILE):
-        nj = min(TILE, stop - j)
-        for i in range(0, n_pivots, most):
-            ni = min(most, n_pivots - i)
-            count_pairs(pivots.bits[i : i + ni], planes.bits, j, nj, nr, nc, counts)
-            for k in range(ni):
-                margin = pivots.margins[i + k]
-                _score(counts[k], margin, planes, j, nj, how, out[i + k, j : j + nj])
-
-
-@njit(cache=True, nogil=True)
-def pairs_tiles(start, stop, tiles, pivots, planes, how, scale, places, out):  # type: ignore[no-untyped-def]
-    """Fill tiles of a symmetric matrix: both ``out[rows, columns]`` and its mirror image.
-
-    ``tiles`` lists the first pivot and the first column of each; ``places`` are the rows and the
-    columns: the places of the pivots and of the columns in the matrix.
-    """
-    rows, columns = places
-    n_pivots, n_columns = len(rows), len(columns)
-    nr, nc, most = _tile_shape(pivots, planes, how.complete)
-    counts = np.empty((most, max(1, nr), max(1, nc), TILE), dtype=np.uint64)
-    block = np.empty((HEIGHT, TILE), dtype=np.float64)
-    for t in range(start, stop):
-        i0, j = tiles[t, 0], tiles[t, 1]
-        total = min(HEIGHT, n_pivots - i0)
-        nj = min(TILE, n_columns - j)
-        for i in range(0, total, most):
-            ni = min(most, total - i)
+    tiled = len(tiles) > 0
+    into = np.empty((HEIGHT, TILE)) if tiled else lines
+    for t in range(start, stop, 1 if tiled else TILE):
+        if tiled:
+            i0, j, at = tiles[t, 0], tiles[t, 1], 0
+            height, nj = min(HEIGHT, n_pivots - i0), min(TILE, n_columns - j)
+        else:
+            i0, j, at = 0, t, t
+            height, nj = n_pivots, min(TILE, stop - j)
+        for i in range(0, height, most):
+            ni = min(most, height - i)
             count_pairs(pivots.bits[i0 + i : i0 + i + ni], planes.bits, j, nj, nr, nc, counts)
             for k in range(ni):
                 margin = pivots.margins[i0 + i + k]
-                _score(counts[k], margin, planes, j, nj, how, block[i + k, :nj])
-        _write(block[:total, :nj], scale, rows[i0 : i0 + total], columns[j : j + nj], out)
-        _write(block[:total, :nj].T, scale, columns[j : j + nj], rows[i0 : i0 + total], out)
+                _score(counts[k], margin, planes, j, nj, how, into[i + k, at : at + nj])
+        if tiled:
+            rows, columns = places[0][i0 : i0 + height], places[1][j : j + nj]
+            _write(into[:height, :nj], scale, rows, columns, matrix)
+            _write(into[:height, :nj].T, scale, columns, rows, matrix)
 
 
 @njit(cache=True, nogil=True)
