@@ -188,6 +188,24 @@ def test_same_answer_for_a_seed_whatever_the_workers_and_tables():
     np.testing.assert_allclose(pairs.permuted, thick.permuted)
 
 
+def test_a_number_of_folds_keeps_groups_together():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(12), 4))
+    y = rng.integers(0, 2, 48)
+    X = np.column_stack([groups, rng.normal(size=48)])
+    seen = []
+
+    class Watching(NearestMean):
+        def fit(self, X, y):
+            seen.append(set(X[:, 0]))
+            return super().fit(X, y)
+
+    permutation_test(Watching(), X, y, groups=groups, cv=4, n_permutations=2, random_state=0)
+    assert len(seen) == 12 and all(len(learned) < 12 for learned in seen)
+    with pytest.raises(ValueError, match=r"need 20 groups; there are 12.*KFold\(20\)"):
+        permutation_test(NearestMean(), X, y, groups=groups, cv=20, n_permutations=2)
+
+
 def test_groups_keep_their_labels():
     """Where a group explains the labels, shuffling within groups finds nothing."""
     rng = np.random.default_rng(0)
@@ -197,7 +215,7 @@ def test_groups_keep_their_labels():
     options = {"n_permutations": 39, "random_state": 0}
     warnings.simplefilter("error")  # groups go to splitters that know them only
     free = permutation_test(NearestMean(), X, y, **options)
-    within = permutation_test(NearestMean(), X, y, groups=groups, **options)
+    within = permutation_test(NearestMean(), X, y, groups=groups, cv=StratifiedKFold(5), **options)
     assert free.pvalue == 1 / 40 < 0.1 < within.pvalue
     apart = permutation_test(NearestMean(), X, y, groups=groups, cv=GroupKFold(4), **options)
     assert apart.notes["n_splits"] == 4

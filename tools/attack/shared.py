@@ -101,22 +101,25 @@ class SharedFile(Campaign):
         for k, name in enumerate(names):
             (folder / f"{name}.csv").write_text("".join(rows[: 20 + 20 * k]), encoding="utf-8")
             shutil.copy(self.folder / "model.tamiz", folder)
-            run(program(["predict", "model.tamiz", f"{name}.csv", "--out", f"{name}.out"]), folder)
-            expected.append((folder / f"{name}.out").read_bytes())
+            run(
+                program(["predict", "model.tamiz", f"{name}.csv", "--out", f"{name}.out.csv"]),
+                folder,
+            )
+            expected.append((folder / f"{name}.out.csv").read_bytes())
         commands = [
-            ["predict", "model.tamiz", f"{name}.csv", "--out", "both.out"] for name in names
+            ["predict", "model.tamiz", f"{name}.csv", "--out", "both.csv"] for name in names
         ]
         children = [Child(program(command), folder) for command in commands]
         seen = 0
         while any(child.poll() is None for child in children):
             with contextlib.suppress(FileNotFoundError):
-                assert (folder / "both.out").read_bytes() in expected, "half a file was seen"
+                assert (folder / "both.csv").read_bytes() in expected, "half a file was seen"
                 seen += 1
             time.sleep(0.0005)
         for child in children:
             assert child.wait() == 0, child.err
             child.forget()
-        assert (folder / "both.out").read_bytes() in expected
+        assert (folder / "both.csv").read_bytes() in expected
         assert not [file for file in folder.iterdir() if file.name.endswith(".new")]
         return "outputs whole"
 

@@ -30,7 +30,7 @@ def demo(
     from tamiz.cli.select import run_study, show
 
     opt.check_language(lang)
-    opt.check_writable(out, "--out")
+    opt.check_writable(out, "--out", opt.REPORT)
     say("Breast cancer: 569 tumours, 30 measurements of their cell nuclei. Which ones matter?")
     say("Methods, judges and numbers of features compete; all is chosen inside the training parts.")
     say()
@@ -139,11 +139,9 @@ def _draw(name: str, out: str | None, repeats: int | None, seed: int, json: bool
     from tamiz.runtime.checkpoint import write_whole
 
     file = f"{name}.png" if out is None else out
-    opt.check_writable(file, "--out")
+    opt.check_writable(file, "--out", opt.PICTURE)
     kind = Path(file).suffix.lower().removeprefix(".")
     with usage():
-        if kind not in ("png", "svg", "pdf"):
-            raise ValueError(f"--out {file!r} must end in .png, .svg or .pdf.")
         drawn = draw_figure(name, repeats=repeats, random_state=seed)
     try:
         write_whole(file, lambda place: drawn.savefig(place, format=kind, dpi=110))

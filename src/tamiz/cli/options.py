@@ -344,8 +344,17 @@ def check_language(lang: str) -> None:
         raise UsageProblem(f"--lang {lang!r} is not known; use en or es.")
 
 
-def check_writable(path: str | None, name: str) -> None:
-    """Refuse a file that cannot be written before hours are spent on what goes into it."""
+#: Endings of the files that commands write, with what such a file is; ``""`` is a name without one.
+REPORT = {".html": "a report is one page of HTML", ".htm": ""}
+PREDICTIONS = {".csv": "predictions are written as CSV", ".txt": "", "": ""}
+PICTURE = {".png": "a figure is written as PNG, SVG or PDF", ".svg": "", ".pdf": ""}
+
+
+def check_writable(path: str | None, name: str, endings: dict[str, str] | None = None) -> None:
+    """Refuse a file that cannot be written before hours are spent on what goes into it.
+
+    Where ``endings`` are given, so is a file whose name promises another format.
+    """
     import os
     from pathlib import Path
 
@@ -361,6 +370,13 @@ def check_writable(path: str | None, name: str) -> None:
         raise UsageProblem(f"{name} {path!r}: the folder {str(folder)!r} does not exist.")
     if not os.access(folder, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
         raise UsageProblem(f"{name} {path!r} cannot be written; choose another place.")
+    if endings is not None and file.suffix.lower() not in endings:
+        first, what = next(iter(endings.items()))
+        known = [ending for ending in endings if ending]
+        raise UsageProblem(
+            f"{name} {path!r}: {what}, and so the name must end in "
+            f"{', '.join(known[:-1])} or {known[-1]}, such as {file.with_suffix(first).name}."
+        )
 
 
 def name_or_position(target: str | None) -> Any:

@@ -44,7 +44,7 @@ def predict(
     """
     from tamiz.cli.console import UsageProblem, say_json, tell, usage
 
-    opt.check_writable(out, "--out")
+    opt.check_writable(out, "--out", opt.PREDICTIONS)
     reading = opt.Reading(
         separator=sep,
         decimal=decimal,

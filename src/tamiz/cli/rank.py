@@ -72,7 +72,7 @@ def rank(
     from tamiz.evaluation.methods import find_method
 
     opt.check_language(lang)
-    opt.check_writable(out, "--out")
+    opt.check_writable(out, "--out", opt.REPORT)
     with usage():
         found = find_method(method)
         wanted = {"random_state": seed, "n_jobs": jobs, "verbose": 0 if quiet else 1}

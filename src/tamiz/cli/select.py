@@ -143,8 +143,8 @@ def select(
     from tamiz.cli.console import UsageProblem, flush, say_json, tell
 
     budget = opt.Budget(time_budget)
-    for path, name in ((out, "--out"), (save, "--save")):
-        opt.check_writable(path, name)
+    opt.check_writable(out, "--out", opt.REPORT)
+    opt.check_writable(save, "--save")
     opt.check_language(lang)
     if adjust is not None and save is not None:
         raise UsageProblem(

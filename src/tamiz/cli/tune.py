@@ -43,7 +43,7 @@ def tune(
     from tamiz.cli.console import CutShort, command_line, say_json, tell, tell_notes, usage
 
     opt.check_language(lang)
-    opt.check_writable(out, "--out")
+    opt.check_writable(out, "--out", opt.REPORT)
     grid = _grid(kernel, C, gamma, degree, coef0)
     dataset = opt.read(data, reading=reading, quiet=quiet)
     dataset = dataset.encode("onehot") if dataset.levels else dataset

@@ -98,8 +98,9 @@ def permutation_test(
     scoring : str or callable, optional
         The score; the estimator's own by default.
     groups : array of shape (n_samples,), optional
-        Shuffle within groups only, such as patients or batches; splitters that keep groups
-        together get them as well.
+        Shuffle within groups only, such as patients or batches. A number of folds keeps groups
+        together, as do splitters that look at groups. To divide the samples of a group, as among
+        a few batches, pass a splitter that does not, such as ``StratifiedKFold(5)``.
     early_stop : float, optional
         Stop as soon as the interval of the p-value lies wholly on one side of this level (0.05,
         say). Looking often makes that interval a little too short.
@@ -283,8 +284,14 @@ class _Work:
         # those of scikit-learn that have no use for groups warn of them
         own = type(cv).__module__.partition(".")[0] == "sklearn"
         heard = hasattr(cv, "set_split_request") or (hasattr(cv, "split") and not own)
-        groups = self.groups if heard else None
+        groups = self.groups if heard or isinstance(cv, int) else None
         classifier = is_classifier(self.machine)
+        if isinstance(cv, int) and groups is not None and len(np.unique(groups)) < cv:
+            kind = "Stratified" * classifier + f"KFold({cv})"
+            raise ValueError(
+                f"cv={cv} folds keep groups together and need {cv} groups; there are "
+                f"{len(np.unique(groups))}. Use fewer folds, or cv={kind} to divide groups."
+            )
         return make_splits(cv, self.table.X, labels, classifier, self.seed, groups, warn=False)
 
     def score(self, labels: np.ndarray) -> float:
