@@ -107,7 +107,7 @@ def test_factor_model_draws_as_the_dense_model_does():
     Z = np.random.default_rng(1).normal(size=(7, 6))
     np.testing.assert_allclose(low.draw(Z, NoNoise()), dense.draw(Z, NoNoise()), atol=1e-10)
     zero = np.zeros((40000, 6))
-    spread = np.cov(low.draw(zero, np.random.default_rng(2)).T)
+    spread = np.cov(low.draw(zero, np.random.default_rng(2))[0].T)
     sigma, D = low.correlations(), np.diag(s)
     np.testing.assert_allclose(spread, 2 * D - D @ np.linalg.inv(sigma) @ D, atol=0.03)
 
@@ -122,7 +122,7 @@ def test_moments_stay_the_same_when_pairs_are_swapped(kind):
     else:
         model = DenseModel(sigma, mvr(sigma) if kind == "mvr" else equicorrelated(sigma))
     Z = rng.multivariate_normal(np.zeros(5), sigma, size=60000)
-    T = model.draw(Z, rng)
+    T = model.draw(Z, rng)[0]
     both = np.corrcoef(np.hstack([Z, T]).T)
     expected = naive.joint_correlations(sigma, model.s)
     np.testing.assert_allclose(both, expected, atol=0.02)
@@ -151,10 +151,55 @@ def test_correlations_of_enough_samples_are_matched_exactly(method):
     Z = standardised(60, 8, 2)
     model, notes = gaussian_model(Z, method)
     assert notes == {"covariance": "sample"}
-    T = model.draw(Z, np.random.default_rng(0))
+    T = model.draw(Z, np.random.default_rng(0))[0]
     both = np.hstack([Z, T])
     sigma = Z.T @ Z / len(Z)
     np.testing.assert_allclose(
         both.T @ both / len(Z), naive.joint_correlations(sigma, model.s), atol=1e-6
     )
     assert gaussian_model(Z[:16], method)[1]["covariance"] == "Ledoit-Wolf"
+
+
+# ---------------------------------------------------------------------------- several copies
+
+
+@pytest.mark.parametrize(("k", "seed"), [(2, 0), (3, 1), (6, 2)])
+def test_several_copies_are_feasible_and_optimal(k, seed):
+    sigma = correlations(4, seed)
+    assert equicorrelated(sigma, k)[0] == pytest.approx(naive.equicorrelated(sigma, k), rel=1e-4)
+
+    def objective(logs):
+        values = np.linalg.eigvalsh(naive.joint_correlations(sigma, np.exp(logs), k))
+        return (1.0 / values).sum() if values[0] > 0 else 1e9
+
+    start = np.log(0.5 * equicorrelated(sigma, k))
+    options = {"maxiter": 20000, "maxfev": 20000, "xatol": 1e-9, "fatol": 1e-9}
+    best = minimize(objective, start, method="Nelder-Mead", options=options)
+    s = mvr(sigma, k)
+    assert objective(np.log(s)) == pytest.approx(best.fun, rel=1e-4)
+    assert mvr_objective(sigma, s, k) == pytest.approx(objective(np.log(s)), rel=1e-8)
+    assert (s < mvr(sigma)).all()  # closer to the features than one copy is
+
+
+@pytest.mark.parametrize("method", ["mvr", "equi"])
+def test_several_copies_match_the_samples_exactly(method):
+    Z = standardised(60, 8, 2)
+    model, notes = gaussian_model(Z, method, n_copies=3)
+    assert notes == {"covariance": "sample"}
+    both = np.hstack([Z, *model.draw(Z, np.random.default_rng(0))])
+    expected = naive.joint_correlations(Z.T @ Z / len(Z), model.s, 3)
+    np.testing.assert_allclose(both.T @ both / len(Z), expected, atol=1e-6)
+    assert gaussian_model(Z[:33], method, n_copies=3)[1]["covariance"] == "Ledoit-Wolf"
+
+
+def test_several_copies_of_few_factors():
+    rng = np.random.default_rng(0)
+    factors = factor_correlations(standardised(300, 6, 2), 2)
+    model = FactorModel(*factors, mvr_low_rank(factors, 3), 3)
+    sigma = model.correlations()
+    dense = mvr(sigma, 3)
+    assert (dense < 4 / 3 * factors.own).all()
+    np.testing.assert_allclose(model.s, dense, rtol=5e-3)
+    Z = rng.multivariate_normal(np.zeros(6), sigma, size=60000)
+    both = np.corrcoef(np.hstack([Z, *model.draw(Z, rng)]).T)
+    np.testing.assert_allclose(both, naive.joint_correlations(sigma, model.s, 3), atol=0.02)

@@ -20,7 +20,7 @@ from tamiz.discovery import Knockoffs
 from tamiz.discovery.importances import CRITERIA, scorer_for
 from tamiz.discovery.knockoffs.rates import (
     OwnStatistic,
-    PairStatistic,
+    ScoredStatistic,
     knockoff_statistics,
 )
 from tamiz.embedded import SVMRFE
@@ -65,7 +65,7 @@ def statistic_of(given, p, y, task="auto"):
     if callable(given) and not hasattr(given, "fit"):
         return OwnStatistic(given)
     table = CodedTable(np.zeros((len(y), p)), np.zeros(p, dtype=bool), {})
-    return PairStatistic(scorer_for("statistic", given, task, table, y))
+    return ScoredStatistic(scorer_for("statistic", given, task, table, y))
 
 
 @pytest.mark.parametrize("given", [*CRITERIA, *OBJECTS.values(), "function"], ids=str)
@@ -80,9 +80,11 @@ def test_swapping_a_pair_flips_its_sign_and_nothing_else(given):
             return np.abs(A[y == 1].mean(axis=0)) + 2 * B[0]
 
     statistic = statistic_of(given, 5, y)
-    W = knockoff_statistics(statistic, X, T, y, seed=3)
+    W = knockoff_statistics(statistic, X, T[None], y, seed=3)
     swap = np.array([True, False, True, False, True])
-    swapped = knockoff_statistics(statistic, np.where(swap, T, X), np.where(swap, X, T), y, seed=3)
+    swapped = knockoff_statistics(
+        statistic, np.where(swap, T, X), np.where(swap, X, T)[None], y, seed=3
+    )
     np.testing.assert_array_equal(swapped, np.where(swap, -W, W))
     assert W[4] == 0
     assert (W != 0).any()
@@ -93,7 +95,7 @@ def test_numeric_targets_have_statistics_too(name):
     rng = np.random.default_rng(2)
     X, T = rng.normal(size=(2, 80, 3))
     y = 3 * X[:, 0] + 0.1 * rng.normal(size=80)
-    W = knockoff_statistics(statistic_of(name, 3, y), X, T, y, seed=0)
+    W = knockoff_statistics(statistic_of(name, 3, y), X, T[None], y, seed=0)
     assert W[0] == W.max() > 0
 
 

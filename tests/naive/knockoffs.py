@@ -7,21 +7,42 @@ import math
 import numpy as np
 
 
-def threshold(W, q, offset):
+def threshold(W, q, offset, copies=1):
     """The least of the values |W_j| at which the estimated rate is at most q."""
     for t in sorted({abs(w) for w in W} - {0.0}):
         below = sum(1 for w in W if w <= -t)
         above = sum(1 for w in W if w >= t)
-        if (offset + below) / max(1, above) <= q:
+        if (offset + below) / copies / max(1, above) <= q + 1e-15:
             return t
     return math.inf
 
 
-def e_values(W, q):
+def winners(importances):
+    """For each feature which row is the largest, and how far it is ahead; the first row on ties."""
+    found = []
+    for column in zip(*importances, strict=True):
+        best = max(range(len(column)), key=lambda k: column[k])
+        second = max(column[k] for k in range(len(column)) if k != best)
+        found.append((best, column[best] - second))
+    return found
+
+
+def multiple_threshold(importances, q):
+    """Gimenez and Zou's threshold, from the importances of features (row 0) and their knockoffs."""
+    copies, found = len(importances) - 1, winners(importances)
+    for t in sorted({lead for _, lead in found if lead > 0}):
+        knockoffs = sum(1 for best, lead in found if best > 0 and lead >= t)
+        features = sum(1 for best, lead in found if best == 0 and lead >= t)
+        if (1 + knockoffs) / copies <= (q + 1e-15) * max(1, features):
+            return t
+    return math.inf
+
+
+def e_values(W, q, copies=1):
     """One draw's e-values, from the threshold with offset 1."""
-    t = threshold(W, q, 1)
+    t = threshold(W, q, 1, copies)
     below = sum(1 for w in W if w <= -t)
-    return [len(W) / (1 + below) if w >= t else 0.0 for w in W]
+    return [copies * len(W) / (1 + below) if w >= t else 0.0 for w in W]
 
 
 def e_bh(e, q):
@@ -37,21 +58,21 @@ def e_bh(e, q):
     return [value >= least for value in e]
 
 
-def joint_correlations(sigma, s):
-    """G, from its four blocks."""
-    D = np.diag(s)
-    return np.block([[sigma, sigma - D], [sigma - D, sigma]])
+def joint_correlations(sigma, s, copies=1):
+    """G, from its blocks."""
+    D, sides = np.diag(s), range(copies + 1)
+    return np.block([[sigma if a == b else sigma - D for b in sides] for a in sides])
 
 
-def equicorrelated(sigma):
+def equicorrelated(sigma, copies=1):
     """The largest common s up to 1 for which G is positive semidefinite, by bisection."""
     low, high = 0.0, 1.0
-    if np.linalg.eigvalsh(joint_correlations(sigma, np.ones(len(sigma))))[0] >= 0:
+    if np.linalg.eigvalsh(joint_correlations(sigma, np.ones(len(sigma)), copies))[0] >= 0:
         return 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
         s = np.full(len(sigma), middle)
-        if np.linalg.eigvalsh(joint_correlations(sigma, s))[0] >= -1e-12:
+        if np.linalg.eigvalsh(joint_correlations(sigma, s, copies))[0] >= -1e-12:
             low = middle
         else:
             high = middle

@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from numbers import Integral, Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,7 @@ from tamiz.discovery.bounds import (
 )
 from tamiz.display import axes, frames
 from tamiz.filters import PearsonScore
-from tamiz.runtime.checkpoint import Journal, identity
+from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.base import seeded, takes_missing
 from tamiz.search.judges import (
@@ -414,22 +413,16 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         """The file of the halves; what only says how to read them does not belong to the run."""
         if self.checkpoint is None:
             return None
-        if Path(self.checkpoint).is_dir():
-            inside = str(Path(self.checkpoint) / "run.journal")
-            raise IsADirectoryError(
-                f"checkpoint={str(self.checkpoint)!r} is a folder; name a file, for instance "
-                f"{inside!r}."
-            )
         data = [part for part in (table.y, groups) if part is not None]
         readings = ("pfer", "fdr", "threshold", "assumption", "n_subsamples")
-        about = identity(
+        return open_journal(
             self,
+            seed,
             *fingerprint(table.X),
             *map(np.asarray, data),
             leave_out=(*readings, "n_features_per_subsample"),
+            q=str(plan.q),
         )
-        about["q"] = str(plan.q)
-        return Journal(self.checkpoint, about, resume=self.resume, facts={"seed": seed})
 
     def _run(
         self, work: _HalfFits, halves: Halves, seed: int, n_pairs: int, journal: Journal | None

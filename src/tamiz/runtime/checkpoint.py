@@ -310,6 +310,26 @@ def open_checkpoint(
     )
 
 
+def open_journal(
+    estimator: Any, seed: int, *data: Any, leave_out: tuple[str, ...] = (), **more: str
+) -> Journal | None:
+    """The journal that ``estimator.checkpoint`` names, or None if it names none.
+
+    ``more`` is what must agree besides the parameters and the data; the seed is among its facts.
+    """
+    check_resume(estimator.resume, estimator.checkpoint)
+    if estimator.checkpoint is None:
+        return None
+    path = Path(estimator.checkpoint)
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"checkpoint={str(path)!r} is a folder; name a file, for instance "
+            f"{str(path / 'run.journal')!r}."
+        )
+    about = {**identity(estimator, *data, leave_out=leave_out), **more}
+    return Journal(path, about, resume=estimator.resume, facts={"seed": seed})
+
+
 class Journal:
     """Records of one run, kept in a file.
 

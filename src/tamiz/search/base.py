@@ -11,7 +11,6 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.runtime.checkpoint import Journal, identity
+from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search._records import better, main_effects, plot_sizes
 from tamiz.search.evaluator import Evaluator, TimeUp
@@ -53,7 +52,6 @@ from tamiz.validation import (
     check_features,
     check_frame,
     check_regression_target,
-    check_resume,
     check_sample_weight,
     check_units,
     check_X,
@@ -295,17 +293,7 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
         return judge_for(estimator, X, y, splits, self.scoring, weight)
 
     def _open_journal(self, seed: int, *data: Any) -> _Open:
-        check_resume(self.resume, self.checkpoint)
-        if self.checkpoint is None:
-            return _Open(None)
-        if Path(self.checkpoint).is_dir():
-            inside = str(Path(self.checkpoint) / "run.journal")
-            raise IsADirectoryError(
-                f"checkpoint={str(self.checkpoint)!r} is a folder; name a file, for instance "
-                f"{inside!r}."
-            )
-        run = identity(self, *data, leave_out=("time_budget",))
-        return _Open(Journal(self.checkpoint, run, resume=self.resume, facts={"seed": seed}))
+        return _Open(open_journal(self, seed, *data, leave_out=("time_budget",)))
 
     # ------------------------------------------------------------------ sizes and starts
 

@@ -26,13 +26,26 @@ Let ``A = (2 Sigma - D)^{-1}``. Moving ``s_j`` by ``delta`` adds
 
 Cycling over the coordinates decreases a convex function; each step costs ``p^2`` operations.
 
+*Several copies at once* [4]_: with ``k`` knockoffs of every feature ``G`` has ``k + 1`` blocks a
+side, ``Sigma`` on the diagonal and ``Sigma - D`` elsewhere. It is orthogonally similar to ``k``
+times ``D`` and once ``(k + 1) Sigma - k D``, so that all above holds with ``c = (k + 1) / k`` in
+place of 2: ``D <= c Sigma``, and
+
+.. math:: L(s) = k \sum_j 1 / s_j + \tfrac1k \operatorname{tr} (c \Sigma - D)^{-1}, \qquad
+          \delta = \frac{1 - |A e_j| s_j / k}{A_{jj} + |A e_j| / k}.
+
+Given the features, the mean of the ``k`` copies has the covariance ``c D - D Sigma^{-1} D``, and
+what they differ by is independent of it, with the covariance ``D`` for each contrast of unit
+length.
+
 *Low rank*: ``Sigma = F F' + diag(psi)`` with few factors, for many more features than samples. With
-``s <= 2 psi`` the covariance above is a diagonal plus a part of low rank, both positive
+``s <= c psi`` the covariance above is a diagonal plus a part of low rank, both positive
 semidefinite, and nothing of size ``p x p`` is formed: a step costs the square of the number of
 factors.
 
-*Estimates*: with more than twice as many rows as features the correlations are those of the rows,
-and the noise is drawn such that ``G`` holds in these rows exactly, as fixed-X knockoffs have it.
+*Estimates*: with more than ``k + 1`` times as many rows as features the correlations are those of
+the rows, and the noise is drawn such that ``G`` holds in these rows exactly, as fixed-X knockoffs
+have it.
 Otherwise correlations are shrunk as Ledoit and Wolf derive; the estimate is then the weak point.
 
 References
@@ -43,6 +56,8 @@ References
        Statistics 50.
 .. [3] O. Ledoit, M. Wolf (2004). A well-conditioned estimator for large-dimensional covariance
        matrices. Journal of Multivariate Analysis 88.
+.. [4] J. R. Gimenez, J. Zou (2019). Improving the stability of the knockoff procedure: multiple
+       simultaneous knockoffs and entropy maximization. AISTATS, PMLR 89.
 """
 
 from __future__ import annotations
@@ -72,14 +87,17 @@ class GaussianModel(ABC):
     Attributes
     ----------
     s : array of shape (n_features,)
-        Feature ``j`` and its knockoff have correlation ``1 - s[j]`` under the model.
+        Feature ``j`` and each of its knockoffs have correlation ``1 - s[j]`` under the model.
+    n_copies : int
+        Knockoffs of every feature.
     """
 
     s: np.ndarray
+    n_copies: int
 
     @abstractmethod
     def draw(self, Z: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Knockoffs of standardised rows ``Z``."""
+        """Knockoffs of standardised rows ``Z``: an array of shape (n_copies, *Z.shape)."""
 
     @abstractmethod
     def correlations(self) -> np.ndarray:
@@ -97,25 +115,29 @@ class DenseModel(GaussianModel):
         The differences of :math:`G`.
     matched : bool
         Whether the correlations are those of the rows whose knockoffs are drawn, of which there
-        must be more than twice as many as features. The noise is then made uncorrelated with the
-        features of these rows, and of exactly the covariance above, so that the correlations of
+        must be more than features and knockoffs together. The noise is then made uncorrelated with
+        the features of these rows, and of exactly the covariance above, so that the correlations of
         features and knockoffs in these rows are :math:`G` itself. Otherwise a criterion could tell
         the two apart: the part of a feature that the others do not explain is exactly uncorrelated
         with them, that of its knockoff on average only.
+    n_copies : int
+        Knockoffs of every feature.
     """
 
-    def __init__(self, sigma: np.ndarray, s: np.ndarray, matched: bool = False):
-        self.sigma, self.s, self.matched = sigma, s, matched
+    def __init__(self, sigma: np.ndarray, s: np.ndarray, matched: bool = False, n_copies: int = 1):
+        self.sigma, self.s, self.matched, self.n_copies = sigma, s, matched, n_copies
         self._change = linalg.cho_solve(linalg.cho_factor(sigma), np.diag(s))
-        spread = 2.0 * np.diag(s) - s[:, None] * self._change
+        spread = _ratio(n_copies) * np.diag(s) - s[:, None] * self._change
         values, vectors = linalg.eigh(0.5 * (spread + spread.T))
         self._root = vectors * np.sqrt(np.maximum(values, 0.0))
 
     def draw(self, Z: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        noise = random.standard_normal(Z.shape)
+        n, p = Z.shape
+        noise = random.standard_normal((n, self.n_copies * p))
         if self.matched:
             noise = _matched(noise, Z)
-        return Z - Z @ self._change + noise @ self._root.T
+        rest = noise[:, p:].reshape(n, self.n_copies - 1, p).transpose(1, 0, 2)
+        return _apart(Z - Z @ self._change + noise[:, :p] @ self._root.T, rest, self.s)
 
     def correlations(self) -> np.ndarray:
         return self.sigma
@@ -131,25 +153,40 @@ class FactorModel(GaussianModel):
     own : array of shape (n_features,)
         ``psi``; the squared loadings of a feature and its own part add up to one.
     s : array of shape (n_features,)
-        The differences of :math:`G`, at most ``2 psi``.
+        The differences of :math:`G`, at most ``c psi``.
+    n_copies : int
+        Knockoffs of every feature.
     """
 
-    def __init__(self, loadings: np.ndarray, own: np.ndarray, s: np.ndarray):
-        self.loadings, self.own, self.s = loadings, own, s
+    def __init__(self, loadings: np.ndarray, own: np.ndarray, s: np.ndarray, n_copies: int = 1):
+        self.loadings, self.own, self.s, self.n_copies = loadings, own, s, n_copies
         self._scaled = loadings / own[:, None]
         inner = np.eye(loadings.shape[1]) + loadings.T @ self._scaled
         self._inner = linalg.inv(inner)
         self._root = (s[:, None] * self._scaled) @ linalg.cholesky(self._inner, lower=True)
-        self._single = np.sqrt(np.maximum(s * (2.0 - s / own), 0.0))
+        self._single = np.sqrt(np.maximum(s * (_ratio(n_copies) - s / own), 0.0))
 
     def draw(self, Z: np.ndarray, random: np.random.Generator) -> np.ndarray:
         single = random.standard_normal(Z.shape)
         common = random.standard_normal((len(Z), self.loadings.shape[1]))
         precise = Z / self.own - (Z @ self._scaled) @ self._inner @ self._scaled.T
-        return Z - precise * self.s + single * self._single + common @ self._root.T
+        middle = Z - precise * self.s + single * self._single + common @ self._root.T
+        rest = random.standard_normal((self.n_copies - 1, *Z.shape))
+        return _apart(middle, rest, self.s)
 
     def correlations(self) -> np.ndarray:
         return self.loadings @ self.loadings.T + np.diag(self.own)
+
+
+def _ratio(n_copies: int) -> float:
+    """``c``: ``D`` is at most this times ``Sigma``."""
+    return (n_copies + 1.0) / n_copies
+
+
+def _apart(middle: np.ndarray, rest: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Copies around their mean, which differ by noise along contrasts of unit length."""
+    contrasts = linalg.helmert(len(rest) + 1)
+    return middle + np.sqrt(s) * np.einsum("mk,mij->kij", contrasts, rest)
 
 
 def _matched(noise: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -221,65 +258,68 @@ def factor_correlations(Z: np.ndarray, n_factors: int | None = None) -> Factors:
 # ------------------------------------------------------------------------------- the differences
 
 
-def equicorrelated(sigma: np.ndarray) -> np.ndarray:
-    """The same ``s`` for all features: twice the least eigenvalue, at most 1."""
-    least = float(linalg.eigvalsh(sigma, subset_by_index=[0, 0])[0])
-    return np.full(len(sigma), (1.0 - _INSIDE) * min(1.0, max(0.0, 2.0 * least)))
+def equicorrelated(sigma: np.ndarray, n_copies: int = 1) -> np.ndarray:
+    """The same ``s`` for all features: ``c`` times the least eigenvalue, at most 1."""
+    least = _ratio(n_copies) * float(linalg.eigvalsh(sigma, subset_by_index=[0, 0])[0])
+    return np.full(len(sigma), (1.0 - _INSIDE) * min(1.0, max(0.0, least)))
 
 
-def mvr_objective(sigma: np.ndarray, s: np.ndarray) -> float:
+def mvr_objective(sigma: np.ndarray, s: np.ndarray, n_copies: int = 1) -> float:
     """The trace of the inverse of ``G``, which MVR minimises; infinite outside of its bounds."""
     if not (s > 0).all():
         return np.inf
-    values = linalg.eigvalsh(2.0 * sigma - np.diag(s))
+    values = linalg.eigvalsh(_ratio(n_copies) * sigma - np.diag(s))
     if not values[0] > 0:
         return np.inf
-    return float((1.0 / s).sum() + (1.0 / values).sum())
+    return float(n_copies * (1.0 / s).sum() + (1.0 / values).sum() / n_copies)
 
 
-def mvr(sigma: np.ndarray) -> np.ndarray:
+def mvr(sigma: np.ndarray, n_copies: int = 1) -> np.ndarray:
     """The ``s`` of minimum variance-based reconstructability, by coordinate descent."""
-    s = 0.5 * equicorrelated(sigma)
+    bound = _ratio(n_copies) * sigma
+    s = 0.5 * equicorrelated(sigma, n_copies)
     before = np.inf
     for _ in range(_MOST_SWEEPS):
         # inverted anew for every sweep, so that no rounding errors pile up
-        inverse = np.ascontiguousarray(linalg.inv(2.0 * sigma - np.diag(s)))
-        now = float((1.0 / s).sum() + np.trace(inverse))
+        inverse = np.ascontiguousarray(linalg.inv(bound - np.diag(s)))
+        now = float((1.0 / s).sum() + np.trace(inverse) / n_copies**2)
         if before - now < _TOL * now:
             break
         before = now
-        _sweep(inverse, s)
-    return _shrunk_inside(sigma, s)
+        _sweep(inverse, s, float(n_copies))
+    return _shrunk_inside(sigma, s, n_copies)
 
 
-def _shrunk_inside(sigma: np.ndarray, s: np.ndarray) -> np.ndarray:
+def _shrunk_inside(sigma: np.ndarray, s: np.ndarray, n_copies: int) -> np.ndarray:
     """``s``, pulled back a little further if rounding errors took it out of its bounds."""
     for k in range(12):
         inside = s * (1.0 - _INSIDE * 4.0**k)
-        if linalg.eigvalsh(2.0 * sigma - np.diag(inside), subset_by_index=[0, 0])[0] > 0:
+        apart = _ratio(n_copies) * sigma - np.diag(inside)
+        if linalg.eigvalsh(apart, subset_by_index=[0, 0])[0] > 0:
             return inside
-    return equicorrelated(sigma)
+    return equicorrelated(sigma, n_copies)
 
 
-def mvr_low_rank(factors: Factors) -> np.ndarray:
-    """The same for few factors, within ``s <= 2 psi``."""
+def mvr_low_rank(factors: Factors, n_copies: int = 1) -> np.ndarray:
+    """The same for few factors, within ``s <= c psi``."""
     loadings, own = factors
-    k = loadings.shape[1]
-    s = own.copy()
+    k, ratio = loadings.shape[1], _ratio(n_copies)
+    s = 0.5 * ratio * own
     for _ in range(_MOST_SWEEPS):
-        rest = 2.0 * own - s
-        first = linalg.inv(np.eye(k) + 2.0 * loadings.T @ (loadings / rest[:, None]))
+        rest = ratio * own - s
+        first = linalg.inv(np.eye(k) + ratio * loadings.T @ (loadings / rest[:, None]))
         second = loadings.T @ (loadings / np.square(rest)[:, None])
         before = s.copy()
-        _sweep_low_rank(loadings, own, s, np.ascontiguousarray(first), second, _INSIDE)
+        inner = np.ascontiguousarray(first)
+        _sweep_low_rank(loadings, own, s, inner, second, (_INSIDE, float(n_copies)))
         if np.abs(s - before).max(initial=0.0) < 1e-5:
             break
     return s
 
 
 @njit(cache=True, nogil=True)
-def _sweep(inverse: Any, s: Any) -> None:
-    """One step of every coordinate; ``inverse`` is that of ``2 Sigma - D`` and follows."""
+def _sweep(inverse: Any, s: Any, n_copies: Any) -> None:
+    """One step of every coordinate; ``inverse`` is that of ``c Sigma - D`` and follows."""
     p = len(s)
     column = np.empty(p)
     for j in range(p):
@@ -287,7 +327,7 @@ def _sweep(inverse: Any, s: Any) -> None:
         for i in range(p):
             column[i] = inverse[j, i]
             square += column[i] * column[i]
-        root = np.sqrt(square)
+        root = np.sqrt(square) / n_copies
         step = (1.0 - root * s[j]) / (column[j] + root)
         s[j] += step
         factor = step / (1.0 - step * column[j])
@@ -298,16 +338,18 @@ def _sweep(inverse: Any, s: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _sweep_low_rank(F: Any, own: Any, s: Any, first: Any, second: Any, inside: Any) -> None:
+def _sweep_low_rank(F: Any, own: Any, s: Any, first: Any, second: Any, limits: Any) -> None:
     """One step of every coordinate, by what Woodbury's formula says of the inverse.
 
-    With ``a = 2 psi - s``: ``first`` is ``(I + 2 F' diag(1/a) F)^-1`` and ``second``
-    ``F' diag(1/a^2) F``; both follow.
+    With ``a = c psi - s``: ``first`` is ``(I + c F' diag(1/a) F)^-1`` and ``second``
+    ``F' diag(1/a^2) F``; both follow. ``limits`` is how far inside ``s`` stays, and ``k``.
     """
     p, k = F.shape
+    inside, n_copies = limits
+    c = (n_copies + 1.0) / n_copies
     u, v = np.empty(k), np.empty(k)
     for j in range(p):
-        a = 2.0 * own[j] - s[j]
+        a = c * own[j] - s[j]
         uf = 0.0
         for i in range(k):
             u[i] = 0.0
@@ -320,13 +362,13 @@ def _sweep_low_rank(F: Any, own: Any, s: Any, first: Any, second: Any, inside: A
             for l in range(k):
                 v[i] += second[i, l] * u[l]
             usu += u[i] * v[i]
-        diagonal = 1.0 / a - 2.0 * uf / a**2
-        square = 1.0 / a**2 - 4.0 * uf / a**3 + 4.0 * usu / a**2
-        root = np.sqrt(max(square, 1e-300))
+        diagonal = 1.0 / a - c * uf / a**2
+        square = 1.0 / a**2 - 2.0 * c * uf / a**3 + c**2 * usu / a**2
+        root = np.sqrt(max(square, 1e-300)) / n_copies
         new = s[j] + (1.0 - root * s[j]) / (diagonal + root)
-        new = min(max(new, 2.0 * inside * own[j]), 2.0 * (1.0 - inside) * own[j])
-        b = 2.0 * own[j] - new
-        change = 2.0 * (1.0 / b - 1.0 / a)
+        new = min(max(new, c * inside * own[j]), c * (1.0 - inside) * own[j])
+        b = c * own[j] - new
+        change = c * (1.0 / b - 1.0 / a)
         scale = change / (1.0 + change * uf)
         squares = 1.0 / b**2 - 1.0 / a**2
         for i in range(k):
@@ -340,7 +382,11 @@ def _sweep_low_rank(F: Any, own: Any, s: Any, first: Any, second: Any, inside: A
 
 
 def gaussian_model(
-    Z: np.ndarray, method: str, sigma: np.ndarray | None = None, n_factors: int | None = None
+    Z: np.ndarray,
+    method: str,
+    sigma: np.ndarray | None = None,
+    n_factors: int | None = None,
+    n_copies: int = 1,
 ) -> tuple[GaussianModel, dict[str, Any]]:
     """The model of standardised rows, and what it was estimated by.
 
@@ -354,18 +400,21 @@ def gaussian_model(
         Correlations that are known; estimated by default.
     n_factors : int, optional
         For ``"lowrank"``.
+    n_copies : int
+        Knockoffs of every feature.
     """
     if method == "lowrank":
         factors = factor_correlations(Z, n_factors)
         notes = {"covariance": "factors", "n_factors": factors.loadings.shape[1]}
-        return FactorModel(*factors, mvr_low_rank(factors)), notes
+        return FactorModel(*factors, mvr_low_rank(factors, n_copies), n_copies), notes
     notes = {"covariance": "given"}
     matched = False
     if sigma is None:
         sigma, fraction = shrunk_correlations(Z)
         notes = {"covariance": "Ledoit-Wolf", "shrinkage": fraction}
         raw = Z.T @ Z / len(Z)
-        if len(Z) > 2 * Z.shape[1] + 1 and linalg.eigvalsh(raw, subset_by_index=[0, 0])[0] > 1e-6:
+        enough = len(Z) > (n_copies + 1) * Z.shape[1] + 1
+        if enough and linalg.eigvalsh(raw, subset_by_index=[0, 0])[0] > 1e-6:
             sigma, notes, matched = raw, {"covariance": "sample"}, True
-    s = mvr(sigma) if method == "mvr" else equicorrelated(sigma)
-    return DenseModel(sigma, s, matched), notes
+    s = (mvr if method == "mvr" else equicorrelated)(sigma, n_copies)
+    return DenseModel(sigma, s, matched, n_copies), notes

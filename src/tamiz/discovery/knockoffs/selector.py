@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,12 +10,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from tamiz.base import Selector, Stopwatch, order_by
+from tamiz.base import Selector, Stopwatch, json_ready, order_by
 from tamiz.discovery.importances import CRITERIA, scorer_for
-from tamiz.discovery.knockoffs.quality import measure_quality
+from tamiz.discovery.knockoffs.quality import KnockoffQuality, measure_quality
 from tamiz.discovery.knockoffs.rates import (
     OwnStatistic,
-    PairStatistic,
+    ScoredStatistic,
     Statistic,
     e_bh,
     e_values,
@@ -24,19 +23,27 @@ from tamiz.discovery.knockoffs.rates import (
     knockoff_threshold,
     rate_curve,
 )
-from tamiz.discovery.knockoffs.table import KnockoffTable
+from tamiz.discovery.knockoffs.table import (
+    CopySource,
+    KnockoffTable,
+    as_correlations,
+    equal_columns,
+    own_copies,
+    part_of,
+)
 from tamiz.display import axes, frames
 from tamiz.information.columns import CodedTable, read_columns
+from tamiz.runtime.checkpoint import Journal, open_journal
 from tamiz.runtime.progress import Progress
 from tamiz.search.resampling import run_jobs
 from tamiz.validation import (
     N_JOBS,
+    check_resume,
     check_target,
     check_X,
     names_for,
     refuse_duplicate_names,
     refuse_missing,
-    symmetric_matrix,
     unchanged_on_error,
 )
 
@@ -71,8 +78,8 @@ class Knockoffs(Selector):
         feature is drawn by their values and not for the function to know. By default "linear", or
         "forest" if there are categories.
     fdr : float, default=0.1
-        Largest expected fraction of false discoveries. At least ``1 / fdr`` features must stand
-        out for anything to be selected.
+        Largest expected fraction of false discoveries. At least ``1 / (n_copies * fdr)`` features
+        must stand out for anything to be selected.
     method : {"mvr", "equi", "lowrank"}, default="mvr"
         How far knockoffs are from their features: minimum variance-based reconstructability,
         all equally far, or few factors plus parts of their own, for many more features than
@@ -80,15 +87,20 @@ class Knockoffs(Selector):
     offset : {0, 1}, default=1
         1 for the guarantee above (knockoff+); 0 for a modified rate, with more power where few
         features matter.
+    n_copies : int, default=1
+        Knockoffs of every feature, drawn and fitted at the same time. A feature has to beat all of
+        its knockoffs; in return fewer features have to stand out together, which is what several
+        copies are for. The bound on the rate stays. They are closer to the features and the table
+        that is fitted is wider, so that more than about ``1 / fdr`` are of no use.
     n_draws : int, default=1
         With more than one draw of knockoffs their e-values are averaged: the selection depends
         less on chance, and the bound on the rate stays.
     draw_fdr : float or None, default=None
         Level of the e-values of a draw if there are several; half of ``fdr`` by default, so that
-        at least ``2 / fdr`` features must stand out. The bound does not depend on it.
+        at least ``2 / (n_copies * fdr)`` features must stand out. The bound does not depend on it.
     covariance : array of shape (n_features, n_features) or None, default=None
         Covariances of the features, if they are known. By default they are estimated: those of
-        the samples if these are more than twice as many as the features, with knockoffs that match
+        the samples if these are more than the features and all their knockoffs, which then match
         them exactly; else Ledoit and Wolf's shrinkage, with a rate that may be exceeded somewhat.
         "lowrank" estimates factors.
     n_factors : int or None, default=None
@@ -98,8 +110,9 @@ class Knockoffs(Selector):
         knockoffs with the same proportions (a Gaussian copula, which is an approximation).
         "gaussian" does so for categories only, "empirical" for all columns.
     knockoffs : array or callable, default=None
-        Knockoffs of your own, of the shape of X, or (n_draws, n_samples, n_features); or a
-        function ``f(X, random_state)`` that returns one draw.
+        Knockoffs of your own: an array of the shape of X, or a function ``f(X, random_state)`` that
+        returns one; with several copies of shape (n_copies, n_samples, n_features). An array for
+        several draws has ``n_draws`` as its first dimension, before these.
     categorical_features : array-like or None, default=None
         Columns to take as categories besides those that hold text: indices, names or a mask.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -108,13 +121,18 @@ class Knockoffs(Selector):
         Workers for several draws; the result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the knockoffs, and of a criterion that has none.
+    checkpoint : path or None, default=None
+        File to keep the statistics of every draw in, so that a run that was stopped can be resumed.
+    resume : bool, default=False
+        Whether to go on from that file, perhaps to more draws than before.
     verbose : bool or int, default=0
         Whether to show progress.
 
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
-        ``W``; its mean over the draws if there are several.
+        ``W``; its mean over the draws if there are several. 0 for constant columns, and for those
+        that repeat an earlier column, which stands for them.
     threshold_ : float
         Least ``W`` of a selected feature; with several draws, the least e-value. Infinite if
         nothing is selected.
@@ -126,7 +144,7 @@ class Knockoffs(Selector):
         One minus the correlation of each feature with its knockoff under the model; None for
         knockoffs of your own.
     quality_ : KnockoffQuality
-        How well the knockoffs of the first draw match.
+        How well the knockoffs of the first draw match; the first copy of them if there are several.
     message_ : str
         Why nothing was selected, and what could be; empty otherwise.
     status_ : {"converged", "interrupted"}
@@ -141,8 +159,11 @@ class Knockoffs(Selector):
 
     Notes
     -----
-    Groups of features and several simultaneous knockoffs of a feature are not implemented. Sample
-    weights are not taken: the guarantee is about samples drawn alike.
+    Groups of features are not implemented. Sample weights are not taken: the guarantee is about
+    samples drawn alike.
+
+    Of columns with the same values none says anything given the others. The first of them takes
+    part, the others do not and are not selected; a warning names them.
 
     References
     ----------
@@ -152,6 +173,8 @@ class Knockoffs(Selector):
            Annals of Statistics 50.
     .. [3] Z. Ren, R. Foygel Barber (2024). Derandomised knockoffs: leveraging e-values for false
            discovery rate control. JRSS B 86.
+    .. [4] J. R. Gimenez, J. Zou (2019). Improving the stability of the knockoff procedure: multiple
+           simultaneous knockoffs and entropy maximization. AISTATS, PMLR 89.
 
     Examples
     --------
@@ -163,6 +186,12 @@ class Knockoffs(Selector):
     >>> found = Knockoffs(fdr=0.2, random_state=0).fit(X, y)
     >>> bool(found.support_[:12].all()), int(found.support_[12:].sum()) <= 3
     (True, True)
+
+    Four features are too few for one knockoff each at ``fdr=0.1``, which takes ten:
+
+    >>> y = X[:, :4].sum(axis=1) + rng.normal(size=400)
+    >>> Knockoffs(n_copies=5, random_state=0).fit(X, y).get_support(indices=True).tolist()
+    [0, 1, 2, 3]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -170,6 +199,7 @@ class Knockoffs(Selector):
         "fdr": [Interval(Real, 0, 1, closed="neither")],
         "method": [StrOptions({"mvr", "equi", "lowrank"})],
         "offset": [Interval(Integral, 0, 1, closed="both")],
+        "n_copies": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "draw_fdr": [Interval(Real, 0, 1, closed="neither"), None],
         "covariance": ["array-like", None],
@@ -180,6 +210,8 @@ class Knockoffs(Selector):
         "task": [StrOptions({"auto", "classification", "regression"})],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
+        "checkpoint": [None, str, HasMethods(["__fspath__"])],
+        "resume": ["boolean"],
         "verbose": ["verbose"],
     }
 
@@ -190,6 +222,7 @@ class Knockoffs(Selector):
         fdr: float = 0.1,
         method: str = "mvr",
         offset: int = 1,
+        n_copies: int = 1,
         n_draws: int = 1,
         draw_fdr: float | None = None,
         covariance: Any = None,
@@ -200,12 +233,15 @@ class Knockoffs(Selector):
         task: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        checkpoint: Any = None,
+        resume: bool = False,
         verbose: bool | int = 0,
     ):
         self.statistic = statistic
         self.fdr = fdr
         self.method = method
         self.offset = offset
+        self.n_copies = n_copies
         self.n_draws = n_draws
         self.draw_fdr = draw_fdr
         self.covariance = covariance
@@ -216,6 +252,8 @@ class Knockoffs(Selector):
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.resume = resume
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Knockoffs:
@@ -239,20 +277,34 @@ class Knockoffs(Selector):
     def _fit(self, X: Any, y: Any) -> None:
         watch = Stopwatch()
         self._validate_params()
-        self._refuse_offset()
+        self._refuse_pairs()
+        check_resume(self.resume, self.checkpoint)
         table = self._read(X)
         y = check_target(y, len(table.X))
-        statistic = self._statistic(table, y)
-        random = check_random_state(self.random_state)
-        seeds = np.random.SeedSequence(int(random.randint(2**31 - 1))).spawn(self.n_draws + 1)
-        with Progress("Knockoffs", self.verbose) as progress:
-            progress.update("correlations")
-            source = self._source(table, np.random.default_rng(seeds[-1]))
-            draws = self._draw_all(source, statistic, table, y, seeds, progress)
-            first = source.draw(0, np.random.default_rng(seeds[0]))
-        names = names_for(self._own_names(), table.X.shape[1])
-        self.quality_ = measure_quality(table.X, first, names, np.random.default_rng(seeds[-1]))
+        kept = self._distinct(table)
+        part = table if len(kept) == table.X.shape[1] else part_of(table, kept)
+        statistic = self._statistic(part, y)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        readings = ("fdr", "offset", "draw_fdr", "n_draws")
+        journal = open_journal(self, seed, table.X, y, leave_out=readings)
+        try:
+            seed = seed if journal is None else int(journal.facts["seed"])
+            with Progress("Knockoffs", self.verbose) as progress:
+                progress.update("correlations")
+                source = self._source(part, kept, np.random.default_rng([seed, 0]))
+                names = names_for(self._own_names(), table.X.shape[1])
+                work = _Draws(source, statistic, part.X, y, [names[j] for j in kept], seed)
+                found = self._draw_all(work, journal, progress)
+        finally:
+            if journal is not None:
+                journal.close()
+        draws = np.zeros((len(found), len(names)))
+        draws[:, kept] = [one["W"] for one in found]
+        self.quality_ = _quality(found[0]["quality"], names, kept)
         self.s_ = source.s
+        if source.s is not None:
+            self.s_ = np.zeros(len(names))
+            self.s_[kept] = source.s
         self.draws_ = draws
         self.statistics_ = draws.mean(axis=0)
         support = self._select(draws)
@@ -272,7 +324,15 @@ class Knockoffs(Selector):
 
     # ------------------------------------------------------------------ parts of a fit
 
-    def _refuse_offset(self) -> None:
+    def _refuse_pairs(self) -> None:
+        """What does not go with several draws or copies."""
+        given = self.statistic
+        if self.n_copies > 1 and callable(given) and not hasattr(given, "fit"):
+            raise ValueError(
+                f"n_copies={self.n_copies} and a function as statistic do not go together: the "
+                "function is called with pairs of a feature and its one knockoff. Use a name, a "
+                "selector or an estimator, or n_copies=1."
+            )
         if self.n_draws > 1 and self.offset != 1:
             raise ValueError(
                 f"offset={self.offset} and n_draws={self.n_draws} do not go together: several "
@@ -295,6 +355,21 @@ class Knockoffs(Selector):
         refuse_missing(values, table.names)
         return table
 
+    def _distinct(self, table: CodedTable) -> np.ndarray:
+        """The columns that take part: of those with the same values the first only."""
+        p = table.X.shape[1]
+        again = {} if self.knockoffs is not None else equal_columns(table.X)
+        if again:
+            shown = [f"{table.called(j)} equals {table.called(k)}" for j, k in again.items()]
+            more = f", and {len(shown) - 5:,} more" * (len(shown) > 5)
+            warnings.warn(
+                f"{'; '.join(shown[:5])}{more}. Nobody can tell them apart: the first of them "
+                "stands for the others, which take no part and are not selected.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return np.array([j for j in range(p) if j not in again], dtype=np.intp)
+
     def _own_names(self) -> list[str] | None:
         known = getattr(self, "feature_names_in_", None)
         return None if known is None else [str(name) for name in known]
@@ -305,51 +380,60 @@ class Knockoffs(Selector):
             given = "forest" if table.categorical.any() else "linear"
         if not isinstance(given, str) and not hasattr(given, "fit"):
             return OwnStatistic(given)
-        return PairStatistic(scorer_for("statistic", given, self.task, table, y))
+        return ScoredStatistic(scorer_for("statistic", given, self.task, table, y))
 
-    def _source(self, table: CodedTable, random: np.random.Generator) -> CopySource:
-        """Where knockoffs come from."""
+    def _source(
+        self, table: CodedTable, kept: np.ndarray, random: np.random.Generator
+    ) -> CopySource:
+        """Where knockoffs come from; ``kept`` says which columns of X those of the table are."""
         n, p = table.X.shape
         if self.knockoffs is not None:
-            return _own_copies(self.knockoffs, table.X, self.n_draws)
-        sigma = None
+            return own_copies(self.knockoffs, table.X, int(self.n_draws), int(self.n_copies))
+        sigma, needed = None, (int(self.n_copies) + 1) * p + 2
         if self.covariance is not None:
-            sigma = _as_correlations(self.covariance, p)
-        elif n <= 2 * p + 1:
+            sigma = as_correlations(self.covariance, self.n_features_in_)[np.ix_(kept, kept)]
+        elif n < needed:
             lowrank = "" if self.method == "lowrank" else (
                 "use method='lowrank' if a few factors explain the dependence, "
             )  # fmt: skip
             warnings.warn(
                 f"X has {n} samples for {p:,} features, too few to match how the features depend "
                 "on each other exactly; the rate of false discoveries rests on an estimate of it "
-                f"and may be a little above fdr. With fewer than {2 * p + 2:,} samples, {lowrank}"
+                f"and may be a little above fdr. With fewer than {needed:,} samples, {lowrank}"
                 "pass covariance= if it is known, and look at quality_.",
                 UserWarning,
                 stacklevel=5,
             )
-        made = KnockoffTable(table, self.method, sigma, self.n_factors, self.marginals, random)
+        made = KnockoffTable(
+            table,
+            self.method,
+            sigma,
+            self.n_factors,
+            self.marginals,
+            random,
+            int(self.n_copies),
+        )
         return CopySource(
             lambda k, rng: made.draw(rng), made.s, {"method": self.method, **made.notes}
         )
 
     def _draw_all(
-        self,
-        source: CopySource,
-        statistic: Statistic,
-        table: CodedTable,
-        y: np.ndarray,
-        seeds: list[Any],
-        progress: Progress,
-    ) -> np.ndarray:
-        """``W`` of every draw; of those done before Ctrl-C, if there are any."""
-        machine = statistic.scorer.estimator if isinstance(statistic, PairStatistic) else statistic
-        shared = (source, statistic, table.X, y)
-        found: list[np.ndarray] = []
+        self, work: _Draws, journal: Journal | None, progress: Progress
+    ) -> list[dict[str, Any]]:
+        """What every draw found; those done before Ctrl-C, if there are any."""
+        statistic = work.statistic
+        machine = (
+            statistic.scorer.estimator if isinstance(statistic, ScoredStatistic) else statistic
+        )
+        found = [] if journal is None else journal.records[: self.n_draws]
+        seeds = np.random.SeedSequence(work.seed).spawn(self.n_draws)
         self.status_ = "converged"
-        jobs = ((k, seeds[k]) for k in range(self.n_draws))
+        jobs = ((k, seeds[k]) for k in range(len(found), self.n_draws))
         try:
-            for W in run_jobs(_one_draw, shared, jobs, self.n_jobs, machine):
-                found.append(W)
+            for one in run_jobs(_one_draw, work, jobs, self.n_jobs, machine):
+                found.append(one)
+                if journal is not None:
+                    journal.append([one])
                 progress.update(f"{len(found)} of {self.n_draws} draws")
         except KeyboardInterrupt:
             if not found:
@@ -360,43 +444,51 @@ class Knockoffs(Selector):
                 RuntimeWarning,
                 stacklevel=5,
             )
-        return np.array(found)
+        return found
 
     def _select(self, draws: np.ndarray) -> np.ndarray:
         """The features selected; sets the threshold and the e-values."""
         if self.n_draws == 1:
             W = draws[0]
-            self.threshold_ = knockoff_threshold(W, fdr=self.fdr, offset=self.offset)
-            self.e_values_ = e_values(W, self.fdr)
+            self.threshold_ = knockoff_threshold(
+                W, fdr=self.fdr, offset=self.offset, n_copies=self.n_copies
+            )
+            self.e_values_ = e_values(W, self.fdr, self.n_copies)
             return self.threshold_ <= W
-        self.e_values_ = np.mean([e_values(W, self._draw_level()) for W in draws], axis=0)
+        self.e_values_ = np.mean(
+            [e_values(W, self._draw_level(), self.n_copies) for W in draws], axis=0
+        )
         support, self.threshold_ = e_bh(self.e_values_, self.fdr)
         return support
 
     def _draw_level(self) -> float:
         return 0.5 * self.fdr if self.draw_fdr is None else float(self.draw_fdr)
 
+    def _least(self, level: float) -> int:
+        """How many features must stand out together."""
+        return int(np.ceil(1.0 / (level * self.n_copies) - 1e-9))
+
     def _why_nothing(self, draws: np.ndarray) -> str:
-        least = int(np.ceil(1.0 / self.fdr - 1e-9))
         if self.n_draws > 1:
             level = self._draw_level()
             return (
                 f"No feature is selected at fdr={self.fdr:g}: the e-values of {len(draws)} draws "
                 f"are too small. At the level {level:g} of a draw at least "
-                f"{int(np.ceil(1.0 / level - 1e-9))} features must stand out together, in most "
-                "draws; with fewer, use a larger fdr or draw_fdr, chosen beforehand."
+                f"{self._least(level)} features must stand out together, in most "
+                "draws; with fewer, use a larger n_copies, fdr or draw_fdr, chosen beforehand."
             )
-        _, rates, counts = rate_curve(draws[0], self.offset)
+        _, rates, counts = rate_curve(draws[0], self.offset, self.n_copies)
         lead = f"No feature is selected at fdr={self.fdr:g}: "
         if self.offset:
-            lead += f"at least {least} features must beat their knockoffs together, and "
+            lead += f"at least {self._least(self.fdr)} features must beat their knockoffs together "
+            lead += "(fewer with a larger n_copies), and "
         if not len(rates):
             return f"{lead}no feature differs from its knockoff in importance."
         best = int(np.flatnonzero(rates == rates.min())[0])
         return (
             f"{lead}{np.count_nonzero(draws[0] > 0)} of {draws.shape[1]} have a positive "
             f"statistic. The least estimated rate is {rates[best]:.3g}, with {counts[best]} "
-            "features; a rate chosen after the statistics were seen has no guarantee."
+            "features; a rate or n_copies chosen after the statistics were seen has no guarantee."
         )
 
     # ------------------------------------------------------------------ what is shown
@@ -461,62 +553,34 @@ class Knockoffs(Selector):
         return tags
 
 
-class CopySource(NamedTuple):
-    """Where the knockoffs of a draw come from."""
+class _Draws(NamedTuple):
+    """What every draw needs."""
 
-    draw: Callable[[int, np.random.Generator], np.ndarray]
-    s: np.ndarray | None
-    notes: dict[str, Any]
+    source: CopySource
+    statistic: Statistic
+    X: np.ndarray
+    y: np.ndarray
+    names: list[str]
+    seed: int
 
 
-def _one_draw(shared: tuple[Any, ...], k: int, seed: Any) -> np.ndarray:
-    """``W`` of one draw."""
-    source, statistic, X, y = shared
+def _one_draw(work: _Draws, k: int, seed: Any) -> dict[str, Any]:
+    """``W`` of one draw, and how well the first knockoffs of the first draw match."""
     random = np.random.default_rng(seed)
-    copies = source.draw(k, random)
-    return knockoff_statistics(statistic, X, copies, y, int(random.integers(2**31 - 1)))
-
-
-def _as_correlations(covariance: Any, p: int) -> np.ndarray:
-    matrix = symmetric_matrix("covariance of Knockoffs", covariance, 1)
-    if matrix.shape != (p, p):
-        raise ValueError(f"covariance has shape {matrix.shape}; X has {p} features.")
-    values = np.linalg.eigvalsh(matrix)
-    if not values[0] > 1e-10 * values[-1]:
-        raise ValueError(
-            f"covariance is not positive definite: its least eigenvalue is {values[0]:.3g}. Add a "
-            "small multiple of the identity."
+    copies = work.source.draw(k, random)
+    after = int(random.integers(2**31 - 1))
+    W = knockoff_statistics(work.statistic, work.X, copies, work.y, after)
+    quality = None
+    if k == 0:
+        looked_at = measure_quality(
+            work.X, copies[0], work.names, np.random.default_rng([work.seed, 1])
         )
-    spread = np.sqrt(np.diag(matrix))
-    return matrix / np.outer(spread, spread)
+        quality = json_ready(vars(looked_at))
+    return {"W": W.tolist(), "quality": quality}
 
 
-def _own_copies(given: Any, X: np.ndarray, n_draws: int) -> CopySource:
-    """Knockoffs of the caller."""
-    if callable(given):
-
-        def called(k: int, random: np.random.Generator) -> np.ndarray:
-            seed = np.random.RandomState(int(random.integers(2**31 - 1)))
-            return _checked_copy(given(X.copy(), seed), X, "what knockoffs returns")
-
-        return CopySource(called, None, {"method": "own function"})
-    array = np.asarray(given, dtype=np.float64)
-    if array.ndim == 2:
-        array = array[None]
-    if array.ndim != 3 or len(array) != n_draws:
-        raise ValueError(
-            f"knockoffs has shape {np.shape(given)}; for {n_draws} draw{'s' * (n_draws > 1)} of X "
-            f"it must be {(n_draws, *X.shape) if n_draws > 1 else X.shape}."
-        )
-    copies = [_checked_copy(one, X, "knockoffs") for one in array]
-    return CopySource(lambda k, random: copies[k], None, {"method": "own array"})
-
-
-def _checked_copy(copy: Any, X: np.ndarray, what: str) -> np.ndarray:
-    copy = np.asarray(copy, dtype=np.float64)
-    if copy.shape != X.shape or not np.isfinite(copy).all():
-        raise ValueError(
-            f"{what} must hold finite numbers in the shape of X, {X.shape}; it has shape "
-            f"{copy.shape}{'' if copy.shape != X.shape else ' and missing or infinite values'}."
-        )
-    return copy
+def _quality(kept_quality: dict[str, Any], names: list[str], kept: np.ndarray) -> KnockoffQuality:
+    """The quality as an object, for all columns: those that took no part are as constant ones."""
+    correlation = np.ones(len(names))
+    correlation[kept] = kept_quality["correlation"]
+    return KnockoffQuality(**{**kept_quality, "names": names, "correlation": correlation})

@@ -14,7 +14,8 @@ given order: it is an approximation, and exact if the scores are jointly normal.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -25,6 +26,7 @@ from tamiz.discovery.knockoffs.gaussian import (
     shrunk_correlations,
 )
 from tamiz.information.columns import CodedTable
+from tamiz.validation import symmetric_matrix
 
 #: Numbers with no more different values than this are taken as levels.
 FEW_VALUES = 10
@@ -45,6 +47,8 @@ class KnockoffTable:
         Which columns of numbers go through normal scores: those of few values, none, all.
     random : numpy.random.Generator
         Draws the scores inside of their intervals.
+    n_copies : int
+        Knockoffs of every column.
 
     Attributes
     ----------
@@ -62,8 +66,10 @@ class KnockoffTable:
         n_factors: int | None,
         marginals: str,
         random: np.random.Generator,
+        n_copies: int = 1,
     ):
         X = table.X
+        self.n_copies = n_copies
         self.X = X
         self.varies = np.flatnonzero(X.max(axis=0) > X.min(axis=0))
         self.s = np.zeros(X.shape[1])
@@ -90,7 +96,7 @@ class KnockoffTable:
         self.Z[:, self.mapped] /= self.Z[:, self.mapped].std(axis=0)
         if len(self.varies):
             known = None if sigma is None else sigma[np.ix_(self.varies, self.varies)]
-            self.model, self.notes = gaussian_model(self.Z, method, known, n_factors)
+            self.model, self.notes = gaussian_model(self.Z, method, known, n_factors, n_copies)
             self.s[self.varies] = self.model.s
 
     def _draw_given_others(
@@ -123,16 +129,16 @@ class KnockoffTable:
                 self.Z[:, j] = np.clip(drawn, np.maximum(low, -8.0), np.minimum(high, 8.0))
 
     def draw(self, random: np.random.Generator) -> np.ndarray:
-        """One knockoff of every column."""
-        found = self.X.copy()
+        """Knockoffs of every column: an array of shape (n_copies, n_rows, n_columns)."""
+        found = np.repeat(self.X[None], self.n_copies, axis=0)
         if self.model is None:
             return found
-        Z = self.model.draw(self.Z, random)
-        part = np.empty(Z.shape)
-        part[:, ~self.mapped] = self.mean + self.spread * Z[:, ~self.mapped]
-        place = np.minimum((ndtr(Z[:, self.mapped]) * len(Z)).astype(np.intp), len(Z) - 1)
-        part[:, self.mapped] = np.take_along_axis(self.sorted, place, axis=0)
-        found[:, self.varies] = part
+        for copy, Z in zip(found, self.model.draw(self.Z, random), strict=True):
+            part = np.empty(Z.shape)
+            part[:, ~self.mapped] = self.mean + self.spread * Z[:, ~self.mapped]
+            place = np.minimum((ndtr(Z[:, self.mapped]) * len(Z)).astype(np.intp), len(Z) - 1)
+            part[:, self.mapped] = np.take_along_axis(self.sorted, place, axis=0)
+            copy[:, self.varies] = part
         return found
 
 
@@ -143,3 +149,90 @@ def _scores(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
     rank = np.empty(X.shape)
     np.put_along_axis(rank, order, np.arange(1, n + 1)[:, None] - 0.5, axis=0)
     return ndtri(rank / n)
+
+
+# ------------------------------------------------------------------------------- equal columns
+
+
+def equal_columns(X: np.ndarray) -> dict[int, int]:
+    """Columns that hold what an earlier one holds, and the first that does; constants left out."""
+    seen: dict[bytes, int] = {}
+    found = {}
+    for j in np.flatnonzero(X.max(axis=0) > X.min(axis=0)).tolist():
+        first = seen.setdefault((X[:, j] + 0.0).tobytes(), j)  # -0 is 0
+        if first != j:
+            found[j] = first
+    return found
+
+
+def part_of(table: CodedTable, columns: np.ndarray) -> CodedTable:
+    """Some of the columns of a table."""
+    return CodedTable(
+        np.ascontiguousarray(table.X[:, columns]),
+        table.categorical[columns],
+        {k: table.categories[j] for k, j in enumerate(columns.tolist()) if j in table.categories},
+        None if table.names is None else [table.names[j] for j in columns.tolist()],
+    )
+
+
+# ------------------------------------------------------------------------------- their sources
+
+
+class CopySource(NamedTuple):
+    """Where the knockoffs of a draw come from, of shape (n_copies, n_samples, n_features)."""
+
+    draw: Callable[[int, np.random.Generator], np.ndarray]
+    s: np.ndarray | None
+    notes: dict[str, Any]
+
+
+def own_copies(given: Any, X: np.ndarray, n_draws: int, n_copies: int) -> CopySource:
+    """Knockoffs of the caller: one array for all draws, or a function that returns those of one."""
+    shape = X.shape if n_copies == 1 else (n_copies, *X.shape)
+    if callable(given):
+
+        def called(k: int, random: np.random.Generator) -> np.ndarray:
+            seed = np.random.RandomState(int(random.integers(2**31 - 1)))
+            found = _checked_copy(given(X.copy(), seed), shape, "what knockoffs returns")
+            return found.reshape(n_copies, *X.shape)
+
+        return CopySource(called, None, {"method": "own function"})
+    array = np.asarray(given, dtype=np.float64)
+    whole = shape if n_draws == 1 else (n_draws, *shape)
+    if array.shape not in (whole, (n_draws, *shape)):
+        several = f"{n_draws} draw{'s' * (n_draws > 1)} of X"
+        if n_copies > 1:
+            several += f" with n_copies={n_copies}"
+        raise ValueError(
+            f"knockoffs has shape {np.shape(given)}; for {several} it must be {whole}: the "
+            f"shape of X, {X.shape}{', for every copy' * (n_copies > 1)}."
+        )
+    _checked_copy(array, array.shape, "knockoffs")
+    copies = array.reshape(n_draws, n_copies, *X.shape)
+    return CopySource(lambda k, random: copies[k], None, {"method": "own array"})
+
+
+def _checked_copy(copy: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    copy = np.asarray(copy, dtype=np.float64)
+    if copy.shape != shape or not np.isfinite(copy).all():
+        named = "the shape of X" if len(shape) == 2 else "the shape (n_copies, *X.shape)"
+        raise ValueError(
+            f"{what} must hold finite numbers in {named}, {shape}; it has shape "
+            f"{copy.shape}{'' if copy.shape != shape else ' and missing or infinite values'}."
+        )
+    return copy
+
+
+def as_correlations(covariance: Any, p: int) -> np.ndarray:
+    """Correlations from the covariances of the caller."""
+    matrix = symmetric_matrix("covariance of Knockoffs", covariance, 1)
+    if matrix.shape != (p, p):
+        raise ValueError(f"covariance has shape {matrix.shape}; X has {p} features.")
+    values = np.linalg.eigvalsh(matrix)
+    if not values[0] > 1e-10 * values[-1]:
+        raise ValueError(
+            f"covariance is not positive definite: its least eigenvalue is {values[0]:.3g}. Add a "
+            "small multiple of the identity."
+        )
+    spread = np.sqrt(np.diag(matrix))
+    return matrix / np.outer(spread, spread)
