@@ -114,7 +114,7 @@ class ScoredStatistic:
         copies, _, p = tables.shape
         columns = np.tile(np.arange(p), copies)
         return signed_leads(
-            self.scorer(np.hstack(tables), y, columns, seed).reshape(copies, p), own
+            self.scorer(np.hstack(list(tables)), y, columns, seed).reshape(copies, p), own
         )
 
 
