@@ -254,7 +254,9 @@ def _power_shapley(
             shares = _shares(start[k : k + step], sums, rule)
             for n, (power, share) in enumerate(zip(powers, shares, strict=True), 1):
                 for c, own in enumerate(coef):
-                    values[i, :, c] += np.einsum("kj,kj->j", steps**n, share @ (own[:, None] * power))
+                    values[i, :, c] += np.einsum(
+                        "kj,kj->j", steps**n, share @ (own[:, None] * power)
+                    )
     return ExpansionShapley(values / len(points), base)
 
 
@@ -322,7 +324,16 @@ def _radial_shapley(
     blocks = _in_tiles(vectors[padded].T)
     rule = _rules(X.shape[1])
     run_tiles(
-        _radial_rows, len(X), np.ascontiguousarray(X), Z, given, blocks, weights, gamma, rule, values
+        _radial_rows,
+        len(X),
+        np.ascontiguousarray(X),
+        Z,
+        given,
+        blocks,
+        weights,
+        gamma,
+        rule,
+        values,
     )
     return ExpansionShapley(values / max(1, len(Z)), base)
 
@@ -340,7 +351,9 @@ def _rules(p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ``R ** p`` on an ellipse, so that ``4.4 sqrt(p)`` nodes and a few will do for any.
     """
     most = max(1, min((p + 1) // 2, math.ceil(4.4 * math.sqrt(p)) + 8))
-    sizes = [m for m in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96) if m < most]
+    sizes = [
+        m for m in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96) if m < most
+    ]
     sizes.append(most)
     nodes, weights = np.zeros((len(sizes), most)), np.zeros((len(sizes), most))
     for k, m in enumerate(sizes):
