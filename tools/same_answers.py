@@ -353,6 +353,8 @@ def _machines() -> Iterator[Fit]:
         yield fit(svm.SubgradientClassifier(0.05, max_iter=200), table)
     yield fit(svm.LinearMachine(class_weight="balanced"), "uneven")
     yield fit(svm.LinearMachine(), "two", sample_weight=WEIGHTS[:80])
+    yield fit(svm.LinearMachineRegressor(0.5), "numeric")
+    yield fit(svm.LinearMachineRegressor(penalty="l1"), "numeric", sample_weight=WEIGHTS[:80])
     yield fit(svm.PegasosClassifier(C=1.0, batch_size=8, average="tail", random_state=0), "two")
     yield fit(
         svm.PegasosClassifier(0.1, sampling="replacement", average=False, random_state=3), "two"
@@ -1106,6 +1108,7 @@ def _files(folder: Path) -> Iterator[Fit]:
         (svm.SVR(kernel="linear", tol=1e-6), "numeric"),
         (svm.SVC(kernel=kernels.Linear() + kernels.RBF(0.1), tol=1e-6), "two"),
         (svm.LinearMachine(), "many"),
+        (svm.LinearMachineRegressor(), "numeric"),
         (svm.OneClassSVM(tol=1e-6), "two"),
         (svm.PegasosClassifier(0.01, random_state=0), "two"),
         (filters.MRMR(3), "many"),

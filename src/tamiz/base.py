@@ -232,7 +232,12 @@ class Selector(TransformerMixin, BaseEstimator):
         Where the method scores.
     selection_ : Selection
         All of it, with names, parameters, path and time.
+    divides_samples : bool
+        Whether ``fit`` divides the samples into parts, and takes ``groups`` of samples that stay
+        in one part.
     """
+
+    divides_samples = False
 
     def _finish(
         self,

@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_iris
 
 from tamiz.cli.examples import full_name
 from tamiz.reproduce import available, source_figures
@@ -309,12 +309,10 @@ def test_the_seed_draws_the_folds_of_tune(folder):
 @pytest.mark.ours
 def test_an_interrupted_run_shows_what_it_has(folder):
     """Ctrl-C after some units: a table of what was reached, flagged, and a report."""
-    X, y = load_breast_cancer(return_X_y=True)
-    np.savetxt(folder / "cancer.csv", np.column_stack([X, y]), delimiter=",", fmt="%.8g")
     journal = folder / "journal"
     process = subprocess.Popen(
-        [*PROGRAM, "compare", "cancer.csv", "-m", "fisher,ho-svm", "--repeats", "50", "--jobs", "1",
-         "--checkpoint", str(journal), "-q"],
+        [*PROGRAM, "compare", "mixed.csv", "-m", "fisher,welch", "--judge", "linear", "--repeats",
+         "200", "--jobs", "1", "--checkpoint", str(journal), "-q"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 200

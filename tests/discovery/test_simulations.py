@@ -1,4 +1,4 @@
-"""The promised rates on drawn data: a short form of tools/discoveries.py."""
+"""The promised rates on drawn data: a short form of tools/discoveries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from tools.discoveries import DESIGNS, METHODS, SIGNALS, Setting, draw, known_methods, repeat, table
+from tools.discoveries import (
+    DESIGNS,
+    METHODS,
+    SIGNALS,
+    Outcome,
+    Setting,
+    draw,
+    known_methods,
+    read_outcomes,
+    repeat,
+    table,
+)
+from tools.discoveries.runs import Turns, record
+from tools.discoveries.tables import verdict
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -48,10 +61,30 @@ def test_what_is_there_is_found():
 
 def test_table_has_a_row_for_each_method():
     setting = Setting("blocks", "linear", 60, 20)
-    outcomes = repeat(setting, 0, ["Holm", "Benjamini-Hochberg", "stability, forest"])
+    outcomes = repeat(setting, 0, ["Holm", "Benjamini-Hochberg", "stability, ReliefF"])
     text = table({(setting, o.method): [o, o] for o in outcomes})
     assert [line.split("|")[2].strip() for line in text.splitlines()[2:]] == [
         "Benjamini-Hochberg",
         "Holm",
     ]
     assert set(known_methods()) <= set(METHODS)
+
+
+def test_outcomes_survive_a_line_that_was_cut(tmp_path):
+    cell = Setting("ar", "nothing", 60, 20), "Holm"
+    lines = [record(cell, Outcome("Holm", 1, 1, 2, np.nan, 0.1, seed)) for seed in (0, 1, 1)]
+    (tmp_path / "outcomes-1.jsonl").write_text("\n".join(lines) + "\n" + lines[0][:40])
+    found = read_outcomes(tmp_path)
+    assert [o.seed for o in found[cell]] == [0, 1]
+    turns = Turns([cell], found, most=3)
+    assert turns.pick(10.0) == (cell, 2)
+    assert turns.pick(10.0) is None  # two of three are done, and the third runs
+
+
+def test_verdict_allows_two_binomial_errors():
+    setting = Setting("ar", "nothing", 60, 20)
+    outcomes = [Outcome("Holm", k < 15, k < 15, 1, np.nan, 0.1, k) for k in range(100)]
+    assert verdict(setting, "Holm", outcomes)[1] == "yes"  # 0.15; 0.1 + 2 * 0.03 are allowed
+    outcomes = [Outcome("Holm", k < 17, k < 17, 1, np.nan, 0.1, k) for k in range(100)]
+    assert verdict(setting, "Holm", outcomes)[1] == "NO"
+    assert verdict(setting, "Holm", outcomes[:5])[1] == "too few"

@@ -203,7 +203,7 @@ def test_groups_keep_their_labels():
     assert apart.notes["n_splits"] == 4
     with pytest.raises(ValueError, match="changes nothing"):
         permutation_test(NearestMean(), X, y, groups=y, **options)
-    with pytest.raises(ValueError, match="groups has shape"):
+    with pytest.raises(ValueError, match=r"groups has .* entries"):
         permutation_test(NearestMean(), X, y, groups=groups[:5], **options)
 
 

@@ -332,7 +332,7 @@ def test_tables_of_every_kind_and_peers():
         ({"sample": "jackknife"}, "sample='jackknife'"),
         ({"sample": "subsample", "fraction": 1.5}, "fraction=1.5"),
         ({"sample": "folds", "n_folds": 1}, "n_folds=1"),
-        ({"sample": "folds", "n_folds": 100}, "60 rows"),
+        ({"sample": "folds", "n_folds": 100}, "there are 60"),
         ({"n_resamples": 1}, "n_resamples=1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"confidence": 2}, "confidence=2"),

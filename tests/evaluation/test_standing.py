@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
 from tamiz.data import load
 from tamiz.discovery import StabilitySelection, stability_bound
@@ -95,13 +96,27 @@ def test_a_category_counts_as_one_feature():
     assert [study.dataset.feature_names[j] for j in study.standing.features] == ["colour"]
 
 
-def test_rows_of_a_group_and_neighbours_in_time_stay_together():
+def test_rows_of_a_group_stay_together():
     X, y = signal(n=80)
     groups = np.arange(80) // 4
     _, setting = compared(X, y, ["fisher"], groups=groups)
     work = StudyHalves.of(setting)
     for part in (work.halves.pair(0, 0), work.halves.pair(0, 1)):
         assert not set(groups[part[0]]) & set(groups[part[1]])
+
+
+def test_neighbours_in_time_stay_together():
+    """With times, twenty blocks of neighbours are dealt, whatever the order of the rows."""
+    X, y = signal(n=80)
+    times = np.random.default_rng(1).permutation(80)
+    _, setting = compared(X, y, ["fisher"], groups=times, cv=TimeSeriesSplit(3))
+    work = StudyHalves.of(setting)
+    blocks = times // 4
+    for b in range(3):
+        one, other = work.halves.pair(0, b)
+        assert len(one) and len(other)
+        for half in (one, other):
+            assert set(np.unique(blocks[half], return_counts=True)[1].tolist()) == {4}
 
 
 def test_nothing_is_said_without_time_or_rows():

@@ -95,5 +95,5 @@ def test_elimination_by_folds_keeps_groups_together():
         assert rfe.fit(X, y).cv_errors_.min(axis=0).mean() < 0.1 < 0.15 < apart
         listed = clone(rfe).set_params(cv=GroupKFold(5)).fit(X, y, groups=person)
     assert listed.cv_errors_.min(axis=0).mean() > 0.15
-    with pytest.raises(ValueError, match="groups has shape"):
+    with pytest.raises(ValueError, match=r"groups has .* entries"):
         rfe.fit(X, y, groups=person[:5])

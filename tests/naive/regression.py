@@ -112,3 +112,62 @@ def l1_minimum(X, y, C, epsilon):
         limits += [epsilon - y[i], epsilon + y[i]]
     bounds = [(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n
     return linprog(cost, np.array(rows), limits, bounds=bounds, method="highs-ipm").fun
+
+
+def mixed_minimum(X, y, C, epsilon, nu):
+    """Weights, constant and least ``Σ C_i (|y_i - f| - epsilon)_+ + ½‖w‖² + Σ nu_j |w_j|``.
+
+    A quadratic program in w⁺, w⁻, b, ξ by CVXOPT.
+    """
+    import cvxopt
+
+    n, p = X.shape
+    priced = np.flatnonzero(nu)  # a weight without a penalty is a free w⁺ alone
+    parts = np.hstack([np.eye(p), -np.eye(p)[:, priced]])
+    m = parts.shape[1]
+    size = m + 1 + n
+    Q = np.zeros((size, size))
+    Q[:m, :m] = parts.T @ parts
+    linear = np.concatenate([nu, nu[priced], [0.0], C])
+    value = np.hstack([X @ parts, np.ones((n, 1))])
+    rows = [np.hstack([-value, -np.eye(n)]), np.hstack([value, -np.eye(n)])]
+    signs = -np.eye(size)[np.r_[priced, p:m, m + 1 : size]]
+    limits = np.concatenate([epsilon - y, epsilon + y, np.zeros(len(signs))])
+    answer = cvxopt.solvers.qp(
+        *(cvxopt.matrix(part) for part in (Q, linear, np.vstack([*rows, signs]), limits)),
+        options={"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11},
+    )
+    x = np.array(answer["x"]).ravel()
+    w, b = parts @ x[:m], float(x[m])
+    return w, b, tube_losses(X, y, C, epsilon, w, b) + 0.5 * w @ w + nu @ np.abs(w)
+
+
+def tube_losses(X, y, C, epsilon, w, b):
+    """``Σ C_i (|y_i - f(x_i)| - epsilon)_+``, one sample at a time."""
+    return sum(C[i] * max(0.0, abs(y[i] - float(X[i] @ w) - b) - epsilon) for i in range(len(y)))
+
+
+def rescaled(X, y, C, epsilon, steps):
+    """AROM without a common factor: weights ``z * w`` after so many machines."""
+    z = np.ones(X.shape[1])
+    for _ in range(steps):
+        w, _, _ = mixed_minimum(X * z, y, C, epsilon, np.zeros(len(z)))
+        total = z * w
+        z = np.abs(total)
+    return total
+
+
+def linearised(X, y, C, epsilon, a, steps):
+    """FSV from zero: the concave objective after so many programs, and the weights."""
+    n, p = X.shape
+    w = np.zeros(p)
+    for _ in range(steps):
+        slope = a * np.exp(-a * np.abs(w))
+        cost = np.concatenate([slope, slope, [0.0], C])
+        value = np.hstack([X, -X, np.ones((n, 1))])
+        rows = np.vstack([np.hstack([-value, -np.eye(n)]), np.hstack([value, -np.eye(n)])])
+        limits = np.concatenate([epsilon - y, epsilon + y])
+        bounds = [(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n
+        x = linprog(cost, rows, limits, bounds=bounds, method="highs").x
+        w, b = x[:p] - x[p : 2 * p], x[2 * p]
+    return tube_losses(X, y, C, epsilon, w, b) + np.sum(1 - np.exp(-a * np.abs(w))), w

@@ -146,7 +146,7 @@ def test_groups_stay_together():
     assert (found.n_train, found.n_test) == (150, 50)
     with pytest.raises(ValueError, match="test=10 samples would part groups"):
         choose_k(X, y, [1], 5, groups=groups, test=10)
-    with pytest.raises(ValueError, match="groups has 40 entries, but X has 200 rows"):
+    with pytest.raises(ValueError, match="groups has 40 entries, X has 200 rows"):
         choose_k(X, y, [1], 5, groups=groups[::5])
 
 

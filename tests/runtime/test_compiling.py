@@ -270,6 +270,69 @@ def test_what_only_compiled_functions_called_is_not_kept_for_python(package):
     assert b"cpython" in called.read_bytes()
 
 
+SELF = """
+from tamiz.runtime.compiling import njit
+
+@njit(cache=True)
+def count(n):
+    return 1 if n == 0 else 1 + count(n - 1)
+
+@njit(cache=True)
+def say(n):
+    if n > 5:
+        raise ValueError("too many", n)
+    return count(n)
+
+@njit(cache=True)
+def outer(n):
+    return 2 * say(n)
+"""
+FOREIGN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from numba import njit
+from kept.recursive import count, outer, say
+
+@njit
+def foreign(n):
+    return say(n) + 1
+
+print(outer(3))
+print(foreign(3))
+for function in (outer, foreign, say):
+    try:
+        function(6)
+    except ValueError as error:
+        print(error.args[1])
+print(count(4), len(foreign.overloads))
+"""
+
+
+def test_recursion_exceptions_and_functions_of_others_work_with_what_has_no_code(package):
+    """In the process that compiles, and in one that loads what another has compiled."""
+    (package / "recursive.py").write_text(SELF)
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", FOREIGN, str(package.parent)],
+            env={**os.environ, "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(package.parent / "c")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == ["8", "5", "6", "6", "6", "5", "1"]
+
+
+def test_what_only_compiled_functions_called_has_no_machine_code(package):
+    assert ask(package, cache="c") == (3, 0)
+    (kept,) = (package.parent / "c").rglob("shared.add*.nbc")
+    assert b"linked only" in kept.read_bytes()
+    (called,) = (package.parent / "c").rglob("calls.twice*.nbc")
+    assert b"linked only" not in called.read_bytes()
+    rewrite(package / "calls.py", "* STEP", "+ STEP")  # links what was loaded
+    assert ask(package, cache="c") == (4, 0)
+
+
 def test_garbage_is_collected_after_compiling_unless_it_was_not_before():
     double = compiled_here(lambda x: 2 * x)
     assert gc.isenabled() and double(2) == 4 and gc.isenabled()

@@ -13,6 +13,7 @@ from tamiz.svm import (
     BudgetSVC,
     HardMarginSVC,
     LinearMachine,
+    LinearMachineRegressor,
     OneClassSVM,
     PegasosClassifier,
     PerceptronClassifier,
@@ -38,6 +39,7 @@ MACHINES = {
     "SubgradientClassifier": SubgradientClassifier(max_iter=50),
     "PerceptronClassifier": PerceptronClassifier(),
     "LinearMachine": LinearMachine(),
+    "LinearMachineRegressor": LinearMachineRegressor(),
 }
 KERNEL = ("SVC", "HardMarginSVC", "BudgetSVC", "SVR", "SVDD", "OneClassSVM")
 CLASSIFIERS = (
@@ -49,8 +51,8 @@ CLASSIFIERS = (
     "PerceptronClassifier",
     "LinearMachine",
 )
-SUPERVISED = (*CLASSIFIERS, "SVR")
-WEIGHTED = (*KERNEL, "SubgradientClassifier", "LinearMachine")
+SUPERVISED = (*CLASSIFIERS, "SVR", "LinearMachineRegressor")
+WEIGHTED = (*KERNEL, "SubgradientClassifier", "LinearMachine", "LinearMachineRegressor")
 
 
 def machine(name, **params):
@@ -58,7 +60,7 @@ def machine(name, **params):
 
 
 def target(name):
-    return TARGET if name == "SVR" else LABELS
+    return TARGET if name in ("SVR", "LinearMachineRegressor") else LABELS
 
 
 def refuses(fit, *parts, error=ValueError):

@@ -18,6 +18,7 @@ import tests.naive.linear_machines as naive
 from tamiz.embedded import AROM, FSV, L0L2SVM, L1L2SVM, L1SVM
 from tamiz.solvers.composite import quadratic
 from tamiz.solvers.composite import solve as newton
+from tamiz.solvers.composite.losses import LogisticLoss
 from tamiz.svm import SVC, LinearMachine, LinearMachineRegressor
 from tests.calls import interrupted, watched
 
@@ -297,7 +298,54 @@ def test_path_begins_where_the_first_feature_enters():
     path = model.path(X, y, Cs=[first * 1.01, first * 0.99])
     assert path.n_nonzero.tolist() == [0, 1] and path.coefs.shape == (2, 10)
     np.testing.assert_allclose(path.intercepts, y.mean(), rtol=0.05)
-    assert len(LinearMachineRegressor().path(X, y).Cs) == 25  # where every weight is there at once
+
+
+@pytest.mark.parametrize("penalty", ["l2", "arom"])
+def test_path_without_a_first_feature_has_the_values_asked_for(penalty):
+    X, y = load_diabetes(return_X_y=True)
+    model = LinearMachineRegressor(penalty=penalty)
+    np.testing.assert_allclose(
+        model.path(X, y, n_values=3, span=100.0).Cs, [0.1, 1.0, 10.0], rtol=1e-12
+    )
+    assert model.path(X, y, n_values=1).Cs.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("shape", [(20, 50), (50, 20)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+def test_ridge_is_the_solution_of_its_normal_equations(shape, kind, shift):
+    """By samples or by features, with means that are subtracted first and means that are not."""
+    rng = np.random.default_rng(8)
+    X, y, c = rng.normal(size=shape) + shift, rng.normal(size=shape[0]), rng.uniform(size=shape[0])
+    fitted = LinearMachineRegressor(0.3, tol=1e-12).fit(kind(X), y, sample_weight=c)
+    A = np.column_stack([X, np.ones(shape[0])])
+    system = A.T @ (2 * 0.3 * c[:, None] * A)
+    system[np.arange(shape[1]), np.arange(shape[1])] += 1.0
+    expected = np.linalg.solve(system, A.T @ (2 * 0.3 * c * y))
+    np.testing.assert_allclose(fitted.coef_, expected[:-1], atol=1e-7)
+    assert fitted.intercept_ == pytest.approx(expected[-1], abs=1e-5)
+    assert fitted.status_ == "converged"
+
+
+def test_logistic_loss_of_large_values_stays_finite():
+    """Against the definition, where it does not overflow, and its limits."""
+    y, f = np.array([1.0, -1.0, 1.0, -1.0, 1.0]), np.array([0.3, 0.7, -1e4, -1e4, 40.0])
+    loss = LogisticLoss()
+    np.testing.assert_allclose(
+        loss.value(y, f),
+        [np.log(1 + np.exp(-0.3)), np.log(1 + np.exp(0.7)), 1e4, 0.0, np.exp(-40.0)],
+        rtol=1e-12,
+    )
+    np.testing.assert_allclose(
+        loss.pull(y, f),
+        [1 / (1 + np.exp(0.3)), -1 / (1 + np.exp(-0.7)), 1.0, 0.0, np.exp(-40.0)],
+        rtol=1e-12,
+        atol=1e-300,
+    )
+    np.testing.assert_allclose(
+        loss.curvature(y[:2], f[:2]), np.exp(f[:2]) / (1 + np.exp(f[:2])) ** 2
+    )
+    np.testing.assert_allclose(loss.bound(np.ones(3), np.array([0.0, 0.5, 1.0])), [0, np.log(2), 0])
 
 
 def test_path_of_several_classes_and_of_a_counting_penalty():

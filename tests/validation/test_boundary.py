@@ -31,6 +31,7 @@ MODULES = {"np", "math", "numbers", "sparse", "os", "Integral", "Real"}
 #: Conditions on one thing that are facts about it and no checks of an argument, and why.
 FACTS = {
     "data/formats/libsvm.py:check_batches": "a LIBSVM file has its target in one place only",
+    "embedded/sparse/arom.py:fit_stream": "a stream is read for classes only",
     "embedded/sparse/milp.py:_part_of": "whether costs have a budget",
     "filters/cfs.py:_stream_needs": "an array leaves nothing to stream",
     "filters/qpfs.py:_stream_needs": "a function of X needs X in memory",

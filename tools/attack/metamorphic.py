@@ -67,6 +67,9 @@ HOLDS: dict[str, Relations] = {
     "HardMarginSVC": Relations(lambda: svm.HardMarginSVC(kernel="rbf"), MACHINE, 1e-3),
     "BudgetSVC": Relations(lambda: svm.BudgetSVC(0.2, mean=True), MACHINE, 1e-3),
     "LinearMachine": Relations(svm.LinearMachine, MACHINE, 1e-6),
+    "LinearMachineRegressor": Relations(
+        svm.LinearMachineRegressor, ("rows", "columns", "double"), 1e-6, True
+    ),
     "PegasosClassifier": Relations(
         lambda: svm.PegasosClassifier(random_state=0), ("columns", "named", "swapped"), 1e-6
     ),

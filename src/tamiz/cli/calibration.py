@@ -30,6 +30,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from tamiz.search.splits import TimeFolds, inner_splits
+
 FOLDS = 5
 MOST_ROWS = 3000  # in the folds of a calibration: it must not take longer than the fit
 
@@ -95,11 +97,12 @@ def out_of_fold(
 
 
 def folds_of(
-    y: np.ndarray, seed: int, groups: Any = None
+    y: np.ndarray, seed: int, groups: Any = None, times: Any = None
 ) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
     """About 3,000 rows, the classes in proportion, and their folds; none if a class has one row.
 
-    The folds number the rows that were chosen; rows of a group are in one fold.
+    The folds number the rows that were chosen; rows of a group are in one fold, and with times
+    every fold is predicted from the past.
     """
     rng = np.random.default_rng(seed)
     codes = np.unique(y, return_inverse=True)[1]
@@ -118,6 +121,9 @@ def folds_of(
             )
         )
     codes = codes[rows]
+    if times is not None:
+        everyone, known = np.arange(len(rows)), np.asarray(times)[rows]
+        return rows, inner_splits(TimeFolds(FOLDS), everyone, codes, FOLDS, True, seed, known)
     units = rows if groups is None else np.asarray(groups)[rows]
     most = min(int(np.bincount(codes).max()), len(np.unique(units)))
     if most < 2:

@@ -95,7 +95,7 @@ class TableModel(BaseEstimator):
         ----------
         dataset : Dataset
             With its target. Categories become indicators. ``extras`` may hold ``weights`` of the
-            rows, and ``groups`` that stay in one fold.
+            rows, and ``groups`` that stay in one fold or the ``time`` that folds follow.
         pipeline : Pipeline
             Not fitted. Its steps with ``get_support`` select features; the model keeps what they
             selected, and not the steps.
@@ -144,14 +144,18 @@ class TableModel(BaseEstimator):
         model.sparse_ = is_sparse
         model.card = _card(dataset, pipeline, model.features_, origin[kept]) | (card or {})
         if calibrate and hasattr(reduced, "classes_"):
-            rows, folds = calibration.folds_of(y, seed, groups)
+            times = dataset.extras.get("time")
+            rows, folds = calibration.folds_of(y, seed, groups, times)
+            how = f"{len(folds)}-fold cross-validation"
+            if times is not None:
+                how = f"{len(folds)} splits in the order of time"
             some = None if weights is None else np.asarray(weights)[rows]
             try:
                 values = calibration.out_of_fold(pipeline, X[rows], y[rows], folds, some)[1]
             except ValueError as error:  # too few rows for it in a fold: the model is good without
                 model.card["probabilities"] = f"none, since a fold could not be fitted: {error}"
             else:
-                model.calibrate(values, y[rows], f"{len(folds)}-fold cross-validation", some)
+                model.calibrate(values, y[rows], how, some)
         return model
 
     def calibrate(

@@ -44,7 +44,6 @@ from tamiz.search.resampling import label_blocks, run_jobs
 from tamiz.tree.forest import Bins, ForestRules, features_tried, grow_forest
 from tamiz.validation import (
     N_JOBS,
-    as_vector,
     check_class_weight,
     check_classes,
     check_sample_weight,
@@ -594,10 +593,7 @@ class Shuffle:
         """By the groups that a caller gave."""
         if groups is None:
             return cls(None)
-        known = as_vector(groups)
-        if len(known) != n:
-            raise ValueError(f"X has {n} rows but groups has {len(known)} entries.")
-        return cls(np.unique(known, return_inverse=True)[1])
+        return cls(group_codes(groups, n))
 
     def part(self, rows: np.ndarray) -> Shuffle:
         """The same among some of the rows."""

@@ -57,6 +57,7 @@ from tamiz.search.resampling import (
     Halves,
     ResampledTable,
     fit_to_the_end,
+    group_arguments,
     mask_and_names,
     run_jobs,
     selecting_step,
@@ -65,6 +66,7 @@ from tamiz.validation import (
     N_JOBS,
     as_vector,
     check_frame,
+    check_groups,
     check_resume,
     check_X,
     checked,
@@ -186,6 +188,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
     ([3, 7], 4, 0.33)
     """
 
+    divides_samples = True
+
     _parameter_constraints: dict[str, list[Any]] = {
         "selector": [None, object],
         "pfer": [None, Interval(Real, 0, None, closed="neither")],
@@ -250,7 +254,8 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         y : array of shape (n_samples,), optional
             Labels or numbers. Classes keep their proportions in every half.
         groups : array of shape (n_samples,), optional
-            Samples of one group, such as those of a patient, are in the same half.
+            Samples of one group, such as those of a patient, are in the same half, and in the same
+            part of what the selector divides.
 
         Returns
         -------
@@ -269,6 +274,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         check_resume(self.resume, self.checkpoint)
         fittable("selector", self._base)
         table = self._check_data(X, y)
+        groups = None if groups is None else check_groups(groups, table.n)
         plan = self._plan(table.n_features)
         halves = Halves(table, groups)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -276,7 +282,7 @@ class StabilitySelection(MetaEstimatorMixin, Selector):
         try:
             seed = seed if journal is None else int(journal.facts["seed"])
             machine = seeded(clone(plan.selector), seed)
-            work = _HalfFits(machine, table, plan.values, plan.q)
+            work = _HalfFits(machine, table, plan.values, plan.q, groups)
             entries = self._run(work, halves, seed, plan.n_pairs, journal)
         finally:
             if journal is not None:
@@ -650,9 +656,15 @@ class _HalfFits:
     """
 
     def __init__(
-        self, machine: Any, table: ResampledTable, values: list[dict[str, Any]], q: int | None
+        self,
+        machine: Any,
+        table: ResampledTable,
+        values: list[dict[str, Any]],
+        q: int | None,
+        groups: np.ndarray | None = None,
     ):
         self.machine, self.table, self.values, self.q = machine, table, values, q
+        self.groups = groups
         self.mixes = not tells_columns(machine)
 
     def select(self, rows: np.ndarray, key: tuple[int, int, int]) -> np.ndarray:
@@ -664,21 +676,23 @@ class _HalfFits:
             X = columns_of(X, mixed)
         data = (X,) if y is None else (X, y)
         sizes = np.zeros(self.table.n_features, dtype=np.int64)
-        sizes[mixed] = self._along_penalty(data) if self.values else self._at_once(data)
+        inside = {} if self.groups is None else group_arguments(self.machine, self.groups[rows])
+        along = self._along_penalty if self.values else self._at_once
+        sizes[mixed] = along(data, inside)
         return sizes
 
-    def _along_penalty(self, data: tuple[Any, ...]) -> np.ndarray:
+    def _along_penalty(self, data: tuple[Any, ...], inside: dict[str, Any]) -> np.ndarray:
         sizes = np.zeros(self.table.n_features, dtype=np.int64)
         for value in self.values:
-            fitted = fit_to_the_end(clone(self.machine).set_params(**value), *data)
+            fitted = fit_to_the_end(clone(self.machine).set_params(**value), *data, **inside)
             mask = mask_and_names(fitted, self.table.n_features)[0] | (sizes > 0)
             sizes[mask & (sizes == 0)] = mask.sum()
             if self.q is not None and mask.sum() >= self.q:
                 break
         return sizes
 
-    def _at_once(self, data: tuple[Any, ...]) -> np.ndarray:
-        fitted = fit_to_the_end(clone(self.machine), *data)
+    def _at_once(self, data: tuple[Any, ...], inside: dict[str, Any]) -> np.ndarray:
+        fitted = fit_to_the_end(clone(self.machine), *data, **inside)
         mask = mask_and_names(fitted, self.table.n_features)[0]
         chosen = np.flatnonzero(mask)
         sizes = np.zeros(len(mask), dtype=np.int64)

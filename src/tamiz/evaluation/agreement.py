@@ -32,10 +32,12 @@ from tamiz.search.resampling import (
     SAMPLINGS,
     ResampledTable,
     fit_to_the_end,
+    group_arguments,
     mask_and_names,
     run_jobs,
 )
 from tamiz.validation import (
+    check_groups,
     check_level,
     checked,
     fittable,
@@ -123,6 +125,7 @@ def stability_of(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     n_resamples: int = 50,
     sample: str = "bootstrap",
     fraction: float = 0.5,
@@ -142,6 +145,9 @@ def stability_of(
         Array, sparse matrix or data frame.
     y : array of shape (n_samples,), optional
         Target. Classes keep their proportions in every resample.
+    groups : array of shape (n_samples,), optional
+        Samples of one group, such as those of a patient, are in a resample together or not at all,
+        and in the same part of what the selector divides.
     n_resamples : int, default=50
         Number of selections.
     sample : {"bootstrap", "subsample", "folds"}, default="bootstrap"
@@ -181,7 +187,9 @@ def stability_of(
     table = ResampledTable(X, y)
     random = check_random_state(random_state)
     seed = int(random.randint(2**31 - 1))
-    rows = sampling.draw(table, n_resamples, np.random.default_rng(seed))
+    groups = None if groups is None else check_groups(groups, table.n)
+    units = None if groups is None else table.units(groups)
+    rows = sampling.draw(table, n_resamples, np.random.default_rng(seed), units)
     machine = seeded(clone(selector), seed)
     notes: dict[str, Any] = {
         "selector": type(selector).__name__,
@@ -193,7 +201,7 @@ def stability_of(
     with Progress("stability", verbose) as progress:
         try:
             jobs = ((part,) for part in rows)
-            working = run_jobs(_select, (machine, table), jobs, n_jobs, machine)
+            working = run_jobs(_select, (machine, table, groups), jobs, n_jobs, machine)
             for mask, found_names in working:
                 masks.append(mask)
                 names = found_names
@@ -213,10 +221,13 @@ def stability_of(
     return found
 
 
-def _select(given: tuple[Any, ResampledTable], rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    machine, table = given
+def _select(
+    given: tuple[Any, ResampledTable, np.ndarray | None], rows: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    machine, table, groups = given
     X, y = table.part(rows)
-    fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)))
+    inside = {} if groups is None else group_arguments(machine, groups[rows])
+    fitted = fit_to_the_end(clone(machine), *((X,) if y is None else (X, y)), **inside)
     return mask_and_names(fitted, table.n_features)
 
 

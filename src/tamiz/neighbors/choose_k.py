@@ -21,6 +21,7 @@ from tamiz.search.splits import HoldOut, Split, dividing, make_splits
 from tamiz.validation import (
     as_vector,
     check_classes,
+    check_groups,
     check_target,
     checked,
     inner_fit,
@@ -202,10 +203,8 @@ def _put_aside(
     X = _as_table(X, "X")
     n = X.shape[0]
     y = check_target(y, n)
-    if groups is not None and len(groups) != n:
-        raise ValueError(
-            f"groups has {len(groups)} entries, but X has {n} rows; give one for each."
-        )
+    if groups is not None:
+        groups = check_groups(groups, n)
     if test is None:
         return X, y, groups, None
     if isinstance(test, Real) and not isinstance(test, bool):

@@ -46,6 +46,7 @@ from numba.core.runtime import rtsys
 from numba.cpython import hashing as hashing  # compiled code may refer to its symbols
 
 from tamiz.runtime import progress
+from tamiz.runtime.libraries import put_off_machine_code
 
 #: Name of the folder for the versions that compiled code depends on.
 VERSIONS = f"numpy{np.__version__}-numba{numba.__version__}-llvmlite{llvmlite.__version__}"
@@ -110,7 +111,7 @@ class _Dispatcher(CPUDispatcher):
             args, _ = sigutils.normalize_signature(sig)
             if args in self.overloads and not _has_entry(self.overloads[args]):
                 del self.overloads[args]
-            with _no_collecting():
+            with _no_collecting(), put_off_machine_code(self.targetctx.codegen()):
                 return super().compile(sig)
 
     def add_overload(self, cres: Any) -> None:

@@ -130,6 +130,8 @@ class SearchSelector(MetaEstimatorMixin, LastMachineSelector):
 
     # ------------------------------------------------------------------ fitting
 
+    divides_samples = True
+
     def fit(
         self,
         X: Any,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 from tamiz.base import Selection
 from tamiz.runtime.threads import limit_threads
 from tamiz.runtime.workers import Shared, find_runner
+from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
 from tamiz.search.judges import last_step
 from tamiz.validation import (
     as_vector,
@@ -58,6 +59,17 @@ class ResampledTable:
         codes = np.unique(self.y, return_inverse=True)[1]
         return [np.flatnonzero(codes == k) for k in range(codes.max(initial=0) + 1)]
 
+    @property
+    def class_names(self) -> list[Any] | None:
+        """The classes in the order of their strata; None if there is one stratum."""
+        if self.y is None or len(self.strata) < 2:
+            return None
+        return self.y[[rows[0] for rows in self.strata]].tolist()
+
+    def units(self, groups: Any) -> GroupUnits:
+        """Groups of the samples, to be drawn as a whole."""
+        return GroupUnits(check_groups(groups, self.n), self.strata, self.class_names)
+
     def part(self, rows: np.ndarray) -> tuple[Any, Any]:
         """The rows named, of ``X`` and of ``y``."""
         return _safe_indexing(self.X, rows), None if self.y is None else self.y[rows]
@@ -66,19 +78,36 @@ class ResampledTable:
 class Sampling(ABC):
     """A way to draw resamples in which classes keep their proportions."""
 
+    #: In how many groups every class must be.
+    apart = 1
+
     @abstractmethod
-    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
-        """Rows of ``n`` resamples, ascending."""
+    def deal(self, strata: Strata, random: np.random.Generator) -> list[np.ndarray]:
+        """The units of the next resamples: samples, or groups of them."""
+
+    def draw(
+        self,
+        table: ResampledTable,
+        n: int,
+        random: np.random.Generator,
+        units: GroupUnits | None = None,
+    ) -> list[np.ndarray]:
+        """Rows of ``n`` resamples, ascending; of whole groups if they are the units."""
+        grouped = None
+        if units is not None:
+            need = "every resample needs samples of every class"
+            grouped = GroupDraw(units, self.deal, self.apart, need)
+        rows: list[np.ndarray] = []
+        while len(rows) < n:
+            rows += self.deal(table.strata, random) if grouped is None else grouped(random)
+        return [np.sort(part) for part in rows[:n]]
 
 
 class Bootstrap(Sampling):
     """As many samples as there are, drawn with replacement."""
 
-    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
-        return [
-            np.sort(np.concatenate([random.choice(part, len(part)) for part in table.strata]))
-            for _ in range(n)
-        ]
+    def deal(self, strata: Strata, random: np.random.Generator) -> list[np.ndarray]:
+        return [np.concatenate([random.choice(part, len(part)) for part in strata])]
 
 
 class Subsample(Sampling):
@@ -87,38 +116,30 @@ class Subsample(Sampling):
     def __init__(self, fraction: float):
         self.fraction = fraction
 
-    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
-        sizes = [max(1, round(self.fraction * len(part))) for part in table.strata]
-        return [
-            np.sort(
-                np.concatenate(
-                    [
-                        random.choice(part, size, replace=False)
-                        for part, size in zip(table.strata, sizes, strict=True)
-                    ]
-                )
-            )
-            for _ in range(n)
-        ]
+    def deal(self, strata: Strata, random: np.random.Generator) -> list[np.ndarray]:
+        sizes = [max(1, round(self.fraction * len(part))) for part in strata]
+        taken = zip(strata, sizes, strict=True)
+        return [np.concatenate([random.choice(part, size, replace=False) for part, size in taken])]
 
 
 class Folds(Sampling):
     """The training parts of folds, shuffled anew for every round of them."""
 
+    apart = 2
+
     def __init__(self, n_folds: int):
         self.n_folds = n_folds
 
-    def draw(self, table: ResampledTable, n: int, random: np.random.Generator) -> list[np.ndarray]:
-        if self.n_folds > table.n:
-            raise ValueError(f"n_folds={self.n_folds} needs as many samples; X has {table.n} rows.")
-        rows: list[np.ndarray] = []
-        while len(rows) < n:
-            # dealing out class after class keeps folds equal in size and proportions
-            dealt = np.concatenate([random.permutation(part) for part in table.strata])
-            fold = np.empty(table.n, dtype=np.intp)
-            fold[dealt] = np.arange(table.n) % self.n_folds
-            rows += [np.flatnonzero(fold != k) for k in range(self.n_folds)]
-        return rows[:n]
+    def deal(self, strata: Strata, random: np.random.Generator) -> list[np.ndarray]:
+        n = sum(map(len, strata))
+        if self.n_folds > n:
+            raise ValueError(
+                f"n_folds={self.n_folds} needs as many samples, or groups of them; there are {n}."
+            )
+        # dealing out class after class keeps folds equal in size and proportions
+        dealt = np.concatenate([random.permutation(part) for part in strata])
+        fold = np.arange(n) % self.n_folds
+        return [dealt[fold != k] for k in range(self.n_folds)]
 
 
 class Halves:
@@ -126,57 +147,55 @@ class Halves:
 
     Pair ``b`` is a function of the seed and of ``b``, whatever is drawn besides. Samples of one
     group are in the same half, or in none: an odd one of each class is dealt with those of others.
+    Both halves hold every class.
 
     Parameters
     ----------
     table : ResampledTable
         What to draw from.
     groups : array of shape (n_samples,), optional
-        Which samples belong together. A group counts as one sample, of its most frequent class.
+        Which samples belong together. A group counts as one sample; see
+        :mod:`tamiz.search.group_draws`.
     """
 
     def __init__(self, table: ResampledTable, groups: Any = None):
-        self.members: list[np.ndarray] | None = None
-        self.strata, kind = table.strata, "sample"
+        self.strata = table.strata
+        self.grouped: GroupDraw | None = None
+        need = "each half of a pair needs one"
         if groups is not None:
-            codes = np.unique(check_groups(groups, table.n), return_inverse=True)[1]
-            self.members = [np.flatnonzero(codes == g) for g in range(int(codes.max()) + 1)]
-            stratum = np.empty(table.n, dtype=np.intp)
-            for k, rows in enumerate(table.strata):
-                stratum[rows] = k
-            usual = [int(np.bincount(stratum[rows]).argmax()) for rows in self.members]
-            strata = [np.flatnonzero(np.array(usual) == k) for k in range(len(table.strata))]
-            self.strata, kind = [units for units in strata if len(units)], "group"
+            self.grouped = GroupDraw(table.units(groups), _two_halves, 2, need)
+            return
         least = min(self.strata, key=len)
         if len(least) < 2:
-            rows = least if self.members is None else self.members[least[0]]
             whose = ""
-            if table.y is not None and len(table.strata) > 1:
-                whose = f" of class {table.y[rows[:1]].tolist()[0]!r}"
+            if table.y is not None and table.class_names is not None:
+                whose = f" of class {table.y[least[:1]].tolist()[0]!r}"
             raise ValueError(
-                f"there is only one {kind}{whose}; each half of a pair needs one. Add samples, or "
-                "leave that class out."
+                f"there is only one sample{whose}; {need}. Add samples, or leave that class out."
             )
 
     def pair(self, seed: int, b: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows of both halves of pair ``b``, ascending."""
         random = np.random.default_rng([seed, b])
-        first, second, rest = [], [], []
-        for units in self.strata:
-            mixed = random.permutation(units)
-            half = len(mixed) // 2
-            first.append(mixed[:half])
-            second.append(mixed[half : 2 * half])
-            rest.append(mixed[2 * half :])
-        mixed = random.permutation(np.concatenate(rest))
-        half = len(mixed) // 2
-        return self._rows([*first, mixed[:half]]), self._rows([*second, mixed[half : 2 * half]])
+        if self.grouped is not None:
+            first, second = self.grouped(random)
+            return first, second
+        first, second = _two_halves(self.strata, random)
+        return np.sort(first), np.sort(second)
 
-    def _rows(self, parts: list[np.ndarray]) -> np.ndarray:
-        units = np.concatenate(parts)
-        if self.members is not None:
-            units = np.concatenate([self.members[unit] for unit in units])
-        return np.sort(units)
+
+def _two_halves(strata: Strata, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Units of two halves; an odd one of each stratum is dealt with those of others."""
+    first, second, rest = [], [], []
+    for units in strata:
+        mixed = random.permutation(units)
+        half = len(mixed) // 2
+        first.append(mixed[:half])
+        second.append(mixed[half : 2 * half])
+        rest.append(mixed[2 * half :])
+    mixed = random.permutation(np.concatenate(rest))
+    half = len(mixed) // 2
+    return np.concatenate([*first, mixed[:half]]), np.concatenate([*second, mixed[half : 2 * half]])
 
 
 def label_blocks(groups: Any, labels: np.ndarray) -> list[np.ndarray]:
@@ -217,6 +236,18 @@ def fit_to_the_end(machine: Any, *data: Any, **arguments: Any) -> Any:
         machine.fit(*data, **arguments)
     refuse_interrupted(machine)
     return machine
+
+
+def group_arguments(machine: Any, groups: Any) -> dict[str, Any]:
+    """What passes groups of samples on to a selector, or a pipeline with one, that divides them."""
+    steps = getattr(machine, "steps", None)
+    if steps is None:
+        return {"groups": groups} if getattr(machine, "divides_samples", False) else {}
+    return {
+        f"{name}__{key}": value
+        for name, step in steps
+        for key, value in group_arguments(step, groups).items()
+    }
 
 
 def mask_and_names(fitted: Any, n_features: int | None = None) -> tuple[np.ndarray, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import (
     BaseCrossValidator,
+    BaseShuffleSplit,
     GroupKFold,
     GroupShuffleSplit,
     KFold,
@@ -24,11 +26,19 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
+    TimeSeriesSplit,
     check_cv,
 )
 from sklearn.utils.multiclass import type_of_target
 
-from tamiz.validation import as_vector, check_split, folds, integer_from, optional
+from tamiz.validation import (
+    check_groups,
+    check_split,
+    depth_of_caller,
+    folds,
+    integer_from,
+    optional,
+)
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -137,9 +147,7 @@ class TimeFolds(BaseCrossValidator):
         n_splits = integer_from(1)("n_splits", self.n_splits)
         gap = integer_from(0)("gap", self.gap)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        times = np.arange(n) if groups is None else as_vector(groups)
-        if len(times) != n:
-            raise ValueError(f"groups holds {len(times)} times, X has {n} rows.")
+        times = np.arange(n) if groups is None else check_groups(groups, n)
         if times.dtype.kind in "US" or any(isinstance(one, str) for one in times[:1]):
             raise ValueError(
                 f"groups holds the text {str(times[0])!r}; times are numbers or dates, since text "
@@ -179,7 +187,14 @@ def _blocks(counts: np.ndarray, n_blocks: int) -> np.ndarray:
 
 
 def make_splits(
-    cv: Any, X: Any, y: Any, classifier: bool, seed: int, groups: Any = None
+    cv: Any,
+    X: Any,
+    y: Any,
+    classifier: bool,
+    seed: int,
+    groups: Any = None,
+    *,
+    warn: bool = True,
 ) -> list[Split]:
     """The splits that ``cv`` stands for, all of them, so that every subset meets the same.
 
@@ -196,11 +211,14 @@ def make_splits(
     groups : array, optional
         Samples of one group are never in both parts; for splitters that look at groups, and for
         a number of folds.
+    warn : bool, default=True
+        Whether to warn of splits that part groups all the same.
     """
     cv = dividing("cv", cv)
     if isinstance(cv, str):
         cv = LeaveOneOut()
     n = X.shape[0]
+    groups = None if groups is None else check_groups(groups, n)
     if isinstance(cv, int):
         counts = np.unique(y, return_counts=True)[1] if classifier else np.array([n])
         if cv > n:
@@ -222,11 +240,40 @@ def make_splits(
         cv = _grouped(cv, classifier, groups)
     checked = check_cv(cv, y, classifier=classifier)
     listed = hasattr(cv, "__iter__") and not hasattr(cv, "split")
-    given = checked.cv if listed else checked.split(X, y, groups)
-    splits = [check_split(split, k, n) for k, split in enumerate(given)]
+    with warnings.catch_warnings():
+        # scikit-learn's warning of groups that are ignored; the sentence below says what to do
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        given = checked.cv if listed else checked.split(X, y, groups)
+        splits = [check_split(split, k, n) for k, split in enumerate(given)]
     if not splits:
         raise ValueError("cv yields no splits.")
+    if warn and groups is not None and _part_groups(splits, groups):
+        warnings.warn(
+            f"cv={cv!r} puts samples of one group into both parts of a split, so that errors may "
+            f"be too small; {_that_keeps_groups(cv, classifier, len(splits))} keeps groups "
+            "together.",
+            UserWarning,
+            stacklevel=depth_of_caller(),
+        )
     return splits
+
+
+def _part_groups(splits: Sequence[Split], groups: np.ndarray) -> bool:
+    """Whether any group has samples in both parts of a split."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    return any(len(np.intersect1d(codes[train], codes[test])) for train, test in splits)
+
+
+def _that_keeps_groups(cv: Any, classifier: bool, n_splits: int) -> str:
+    """The splitter to use instead of one that parts groups."""
+    if isinstance(cv, TimeSeriesSplit):
+        return f"tamiz.search.TimeFolds({n_splits}), with the times as groups,"
+    if isinstance(cv, (LeaveOneOut, LeavePOut)):
+        return "LeaveOneGroupOut()"
+    if isinstance(cv, BaseShuffleSplit):
+        return f"GroupShuffleSplit({n_splits})"
+    folds = int(getattr(cv, "n_splits", 0) or getattr(cv, "cvargs", {}).get("n_splits", 5))
+    return f"{'Stratified' * classifier}GroupKFold({folds}, shuffle=True)"
 
 
 def _with_state(cv: Any, state: np.random.RandomState) -> Any:
@@ -238,7 +285,7 @@ def _with_state(cv: Any, state: np.random.RandomState) -> Any:
 
 def _grouped(n_folds: int, classifier: bool, groups: Any, seed: int | None = None) -> Any:
     """Folds that keep groups together, the classes in proportion."""
-    n_groups = len(np.unique(as_vector(groups)))
+    n_groups = len(np.unique(groups))
     if n_groups < n_folds:
         raise ValueError(f"cv={n_folds} folds need {n_folds} groups; there are {n_groups}.")
     kind = StratifiedGroupKFold if classifier else GroupKFold
@@ -269,6 +316,15 @@ _UNORDERED = (
     StratifiedGroupKFold,
     StratifiedShuffleSplit,
 )
+
+
+def neighbours_in_time(times: np.ndarray, n_blocks: int = 20) -> np.ndarray:
+    """The block of time of each sample: samples of about the same time, which may be alike.
+
+    For draws that know groups and no order. Samples of one time are in one block.
+    """
+    distinct, moment, counts = np.unique(times, return_inverse=True, return_counts=True)
+    return _blocks(counts, min(n_blocks, len(distinct)))[moment]
 
 
 def inner_splits(
@@ -334,6 +390,12 @@ def _is_unordered(cv: Any) -> bool:
     if isinstance(cv, (int, str, *_UNORDERED)):
         return True
     return isinstance(cv, (KFold, StratifiedKFold)) and cv.shuffle
+
+
+def is_ordered(cv: Any) -> bool:
+    """Whether ``cv`` is a splitter that follows the order of the samples, or of their times."""
+    listed = isinstance(cv, PredefinedSplit) or not hasattr(cv, "split")
+    return not listed and not _is_unordered(cv)
 
 
 def _divided(splitter: Any, train: np.ndarray, y: np.ndarray, groups: Any) -> list[Split]:

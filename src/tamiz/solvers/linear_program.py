@@ -44,6 +44,47 @@ _EXACT = 1e-10  # relative gap beyond which a vertex is polished
 _SMALL = 200  # weights up to which "auto" goes on to a vertex if the solution is not one
 
 
+class Kinks(NamedTuple):
+    """Losses ``sum_i C_i (margin_i - y_i f(x_i))_+``: one row for each kink of a loss."""
+
+    X: Any  # float64, C-contiguous or CSR; the samples, as often as a loss has kinks
+    y: np.ndarray  # ±1
+    C: np.ndarray
+    margin: np.ndarray
+
+    def per_sample(self, alpha: np.ndarray, n: int) -> np.ndarray:
+        """``y * alpha`` of each of the ``n`` samples, summed over its rows."""
+        return (self.y * alpha).reshape(-1, n).sum(axis=0)
+
+
+class HingeLosses(NamedTuple):
+    """``sum_i C_i (1 - y_i f(x_i))_+``."""
+
+    y: np.ndarray  # ±1
+    C: np.ndarray
+
+    @property
+    def size(self) -> float:
+        """What the outputs are measured by."""
+        return 1.0
+
+    def program(self, X: Any, c: np.ndarray) -> HingeProgram:
+        """The losses on ``X`` with a penalty for each weight."""
+        return HingeProgram(X, self.y, self.C, c)
+
+    def kinks(self, X: Any) -> Kinks:
+        """The losses on ``X``, row by row."""
+        return Kinks(X, self.y, self.C, np.ones(len(self.y)))
+
+    def in_units(self, size: float) -> HingeLosses:
+        """The losses of outputs divided by ``size``, which is 1."""
+        return self
+
+    def pull(self, X: Any, alpha: np.ndarray) -> np.ndarray:
+        """``sum_i alpha_i y_i x_ij`` of every feature, for the multipliers of a program."""
+        return np.asarray(X.T @ (self.y * alpha))
+
+
 class HingeProgram(NamedTuple):
     """``min sum_i C_i hinge_i + sum_j c_j |w_j|``."""
 
@@ -73,6 +114,26 @@ class HingeProgram(NamedTuple):
         g = self.X.T @ (self.y * alpha)
         scale = max(1.0, float(np.max(np.abs(g) / self.c, initial=0.0)))
         return alpha / scale, g / scale
+
+    def solve(
+        self,
+        *,
+        method: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        progress: Progress | None = None,
+    ) -> ProgramResult:
+        """Solve the program: :func:`solve_hinge_program`."""
+        return solve_hinge_program(
+            self, method=method, tol=tol, max_iter=max_iter, progress=progress
+        )
+
+    def undecided(self, found: ProgramResult, near: float) -> bool:
+        """Whether a sample on its margin has a multiplier at a bound: solutions may be several."""
+        margins = self.y * (self.X @ found.w + found.b)
+        fraction = found.alpha / np.maximum(self.C, 1e-300)
+        idle = (fraction <= near) | (fraction >= 1.0 - near)
+        return bool((idle & (np.abs(margins - 1.0) <= near)).any())
 
 
 class ProgramResult(NamedTuple):
@@ -256,12 +317,14 @@ def _without_penalty(
     )
 
 
-def best_intercept(values: np.ndarray, y: np.ndarray, C: np.ndarray) -> float:
+def best_intercept(
+    values: np.ndarray, y: np.ndarray, C: np.ndarray, margin: np.ndarray | float = 1.0
+) -> float:
     """Intercept that minimises the losses for fixed weights; the middle of an interval of them.
 
-    The slope of the losses in ``b`` rises by ``C_i`` at each ``y_i - values_i``.
+    The slope of the losses in ``b`` rises by ``C_i`` at each ``y_i margin_i - values_i``.
     """
-    kinks = y - values
+    kinks = y * margin - values
     order = np.argsort(kinks)
     slope = np.cumsum(C[order]) - C[y > 0].sum()
     rounding = 1e-12 * C.sum()

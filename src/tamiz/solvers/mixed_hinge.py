@@ -16,7 +16,7 @@ the curvature. The equality goes into the objective by the method of multipliers
 
 .. math::
 
-    \min_{0 \le \alpha \le C} \; \tfrac12 \lVert S_\nu(X'c)\rVert^2 - \sum_i \alpha_i
+    \min_{0 \le \alpha \le C} \; \tfrac12 \lVert S_\nu(X'c)\rVert^2 - \sum_i m_i \alpha_i
     + \beta \sum_i c_i + \tfrac{\sigma}{2} \Bigl(\sum_i c_i\Bigr)^2,
     \qquad \beta \leftarrow \beta + \sigma \sum_i c_i ,
 
@@ -40,13 +40,13 @@ from scipy import sparse
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import one_blas_thread
-from tamiz.solvers.linear_program import best_intercept
 from tamiz.solvers.mixed_interior import (
     Certified,
     Estimate,
     PenalisedHinge,
     certify,
     constant,
+    feasible,
     interior,
     polish,
 )
@@ -75,14 +75,15 @@ def solve_penalised(
     start: np.ndarray | None = None,
 ) -> Certified:
     """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point nearby."""
-    X, y, C, _ = problem
+    X, y, C = problem.X, problem.y, problem.C
     counted = C > 0
     if not counted.all():  # a class of weight zero
         return _without_free_samples(problem, counted, tol, max_iter, progress, start)
-    idle = 2.0 * min(float(C[y > 0].sum()), float(C[y < 0].sum()))  # the losses without weights
-    if idle == 0.0:  # one class
+    intercept = problem.intercept(np.zeros(len(y)))
+    idle = problem.losses(np.full(len(y), intercept))  # the losses without weights
+    if idle == 0.0:  # one class, or a tube around every target
         w = np.zeros(X.shape[1])
-        return Certified(np.zeros(len(y)), w, float(y[0]), w, 0.0, 0.0)
+        return Certified(np.zeros(len(y)), w, intercept, w, 0.0, 0.0)
     if X.shape[1]:
         found = _minimise(problem, tol, max_iter, progress, start)
     else:
@@ -90,7 +91,6 @@ def solve_penalised(
     if found.objective >= idle * (1.0 - _ROUNDING):  # weights that gain nothing are rounding
         nothing = np.zeros(X.shape[1])
         gap = max(0.0, found.gap + idle - found.objective)
-        intercept = best_intercept(np.zeros(len(y)), y, C)
         found = found._replace(w=nothing, intercept=intercept, objective=idle, gap=gap)
     return found
 
@@ -143,7 +143,8 @@ def _without_free_samples(
 ) -> Certified:
     """Solve without the samples whose penalty is zero."""
     kept = np.flatnonzero(counted)
-    part = problem._replace(X=problem.X[kept], y=problem.y[kept], C=problem.C[kept])
+    margin = np.broadcast_to(problem.margin, counted.shape)[kept]
+    part = PenalisedHinge(problem.X[kept], problem.y[kept], problem.C[kept], problem.nu, margin)
     found = solve_penalised(
         part,
         tol=tol,
@@ -236,14 +237,14 @@ def _judged(status: str, found: Certified, tol: float) -> str:
 
 def _candidates(problem: PenalisedHinge, start: np.ndarray | None) -> np.ndarray:
     """Features that may count: those near their threshold, or the most correlated ones."""
-    X, y, C, nu = problem
+    X, y, C, nu, margin = problem
     least = max(2 * len(y), 100)
     known = start is not None and bool(start.any())
-    if known:
-        pull = np.abs(X.T @ start)
-    else:
-        positive = y > 0
-        pull = np.abs(X.T @ np.where(positive, C / C[positive].sum(), -C / C[~positive].sum()))
+    c = start
+    if c is None or not known:  # the multipliers of the machine without weights
+        short = margin - y * problem.intercept(np.zeros(len(y))) >= 0.0
+        c = y * feasible(np.where(short, C, 0.0), y, C)
+    pull = np.abs(X.T @ c)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearness = np.where(nu > 0, pull / nu, np.inf)
     wanted = int(np.count_nonzero(nearness > _NEAR)) if known else 0
@@ -270,8 +271,8 @@ def descend(
     start: np.ndarray | None = None,
 ) -> Certified:
     """Minimise up to the fraction ``tol`` of the objective; ``start`` is a dual point ``c``."""
-    X, y, C, nu = problem
-    rows, costs = _rows(X), (y, C, nu)
+    X, y, C, nu, margin = problem
+    rows, costs = _rows(X), (y, C, nu, np.array(np.broadcast_to(margin, y.shape)))
     squares = np.asarray(
         X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     ).ravel()
@@ -324,7 +325,7 @@ def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[
     number of samples that moved.
     """
     dense, table, data, indices, indptr = rows
-    y, C, nu = costs
+    y, C, nu, margin = costs
     excess = 0.0
     for i in range(len(y)):
         excess += y[i] * alpha[i]
@@ -340,7 +341,7 @@ def _sweep(rows, costs, squares, alpha, u, beta, sigma, order):  # type: ignore[
             for k in range(indptr[i], indptr[i + 1]):
                 j = indices[k]
                 output += data[k] * _threshold(u[j], nu[j])
-        slope = y[i] * (output + beta + sigma * excess) - 1.0
+        slope = y[i] * (output + beta + sigma * excess) - margin[i]
         old = alpha[i]
         new = min(max(old - slope / (squares[i] + sigma), 0.0), C[i])
         change = new - old

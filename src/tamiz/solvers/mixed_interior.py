@@ -2,15 +2,19 @@ r"""The doubly penalised machine as a problem: primal, dual, and the certificate
 
 .. math::
 
-    \min_{w, b} \; P(w, b) = \sum_i C_i \bigl(1 - y_i(\langle w, x_i\rangle + b)\bigr)_+
+    \min_{w, b} \; P(w, b) = \sum_i C_i \bigl(m_i - y_i(\langle w, x_i\rangle + b)\bigr)_+
     + \tfrac12 \lVert w\rVert^2 + \sum_j \nu_j \lvert w_j\rvert
+
+The margins ``m`` are 1 for classes. A regression has two rows for each sample, one for each side of
+its tube: the label 1 with the margin ``t_i - epsilon`` and the label -1 with ``-t_i - epsilon``. At
+most one of both losses is positive, and it is that of the tube.
 
 Its dual, in the variables ``c = y * alpha``, is that of a linear machine whose weights pass a
 soft threshold (S is componentwise, ``S_nu(u) = sign(u) max(|u| - nu, 0)``):
 
 .. math::
 
-    \max_c \; D(c) = \sum_i y_i c_i - \tfrac12 \lVert S_\nu(X'c)\rVert^2
+    \max_c \; D(c) = \sum_i y_i m_i c_i - \tfrac12 \lVert S_\nu(X'c)\rVert^2
     \quad\text{s.t.}\quad \sum_i c_i = 0,\; 0 \le y_i c_i \le C_i
 
 and the weights are ``w = S_nu(X'c)``. Every feasible ``c`` therefore gives weights with exact
@@ -23,7 +27,7 @@ part of ``X'c`` that the threshold swallows gets a name, ``z``:
 
 .. math::
 
-    \min_{\alpha, z} \; \tfrac12 \lVert \tilde X'\alpha - z\rVert^2 - \sum_i \alpha_i
+    \min_{\alpha, z} \; \tfrac12 \lVert \tilde X'\alpha - z\rVert^2 - \sum_i m_i \alpha_i
     \quad\text{s.t.}\quad y'\alpha = 0,\; 0 \le \alpha \le C,\; -\nu \le z \le \nu
 
 with the rows of :math:`\tilde X` multiplied by the labels. The weights are
@@ -44,7 +48,7 @@ signs), what is left is a linear system:
 
 .. math::
 
-    w_A = X_A' c - \nu_A \operatorname{sign}_A, \qquad X_{FA}\, w_A + b = y_F, \qquad
+    w_A = X_A' c - \nu_A \operatorname{sign}_A, \qquad X_{FA}\, w_A + b = y_F m_F, \qquad
     \sum_i c_i = 0
 
 Wherever its solution contradicts the guess (a multiplier outside its box, a weight of the other
@@ -74,12 +78,21 @@ from tamiz.solvers.linear_program import best_intercept
 
 
 class PenalisedHinge(NamedTuple):
-    """The problem: samples, labels ±1, penalty of each loss, penalty of each weight."""
+    """The problem: samples, labels ±1, penalty of each loss, penalty of each weight, margins."""
 
     X: Any  # float64, C-contiguous or CSR
     y: np.ndarray
     C: np.ndarray  # positive
     nu: np.ndarray  # not negative
+    margin: np.ndarray | float = 1.0
+
+    def intercept(self, outputs: np.ndarray) -> float:
+        """The best one for given outputs without it."""
+        return best_intercept(outputs, self.y, self.C, self.margin)
+
+    def losses(self, outputs: np.ndarray) -> float:
+        """Sum of the losses for given outputs."""
+        return float(self.C @ np.maximum(0.0, self.margin - self.y * outputs))
 
 
 def centred(X: Any) -> tuple[Any, np.ndarray]:
@@ -124,11 +137,11 @@ def certify(problem: PenalisedHinge, alpha: np.ndarray, w: np.ndarray | None = N
 
     The weights are those of the dual point, or ``w`` if these have the lower objective.
     """
-    X, y, C, nu = problem
+    X, y, C, nu, margin = problem
     c = y * feasible(alpha, y, C)
     correlation = X.T @ c
     own = soft_threshold(correlation, nu)
-    dual = float(y @ c - 0.5 * own @ own)
+    dual = float((y * margin) @ c - 0.5 * own @ own)
     machine = min(
         (_primal(problem, one) for one in (own, w) if one is not None), key=lambda one: one[2]
     )
@@ -139,11 +152,10 @@ def certify(problem: PenalisedHinge, alpha: np.ndarray, w: np.ndarray | None = N
 
 def _primal(problem: PenalisedHinge, w: np.ndarray) -> tuple[np.ndarray, float, float]:
     """The weights with the best intercept for them, and their objective."""
-    X, y, C, nu = problem
-    outputs = product_with(X, w)
-    intercept = best_intercept(outputs, y, C)
-    loss = C @ np.maximum(0.0, 1.0 - y * (outputs + intercept))
-    return w, intercept, float(loss + 0.5 * w @ w + nu @ np.abs(w))
+    outputs = product_with(problem.X, w)
+    intercept = problem.intercept(outputs)
+    loss = problem.losses(outputs + intercept)
+    return w, intercept, float(loss + 0.5 * w @ w + problem.nu @ np.abs(w))
 
 
 def soft_threshold(u: np.ndarray, nu: np.ndarray) -> np.ndarray:
@@ -192,7 +204,8 @@ class Point:
     """The current point with the multipliers of its bounds; every array is strictly positive."""
 
     def __init__(self, problem: PenalisedHinge):
-        self.X, self.y, self.C, nu = problem
+        self.X, self.y, self.C, nu, margin = problem
+        self.margin = np.broadcast_to(margin, self.y.shape)
         self.columns = ActiveFeatures(self.X, self.y)
         self.penalised = np.flatnonzero(nu)  # weights without a penalty have no threshold
         self.nu = nu[self.penalised]
@@ -203,10 +216,10 @@ class Point:
         pull = self.pulled(alpha)
         # as far along this ray as the unpenalised dual rises
         length = float(pull @ pull)
-        alpha *= max(_CENTRAL, min(1.0, float(alpha.sum()) / length)) if length > 0 else 1.0
+        alpha *= max(_CENTRAL, min(1.0, float(self.margin @ alpha) / length)) if length > 0 else 1.0
         self.alpha, self.z = alpha, np.zeros(len(self.nu))
         self.w = self.pulled(alpha)
-        self.b = best_intercept(self.X @ self.w, y, C)
+        self.b = problem.intercept(self.X @ self.w)
         beyond = self.beyond()
         w = self.w[self.penalised]
         loss = C @ np.maximum(0.0, -beyond) + alpha @ beyond
@@ -222,8 +235,8 @@ class Point:
         return self.X.T @ (self.y * alpha)
 
     def beyond(self) -> np.ndarray:
-        """``y (X w + b) - 1``: how far each sample is beyond its margin."""
-        return self.y * (self.X @ self.w + self.b) - 1.0
+        """``y (X w + b) - m``: how far each sample is beyond its margin."""
+        return self.y * (self.X @ self.w + self.b) - self.margin
 
     def estimate(self, n_iter: int, status: str) -> Estimate:
         """Of a bound and its multiplier, the smaller one is taken for zero."""
@@ -261,7 +274,7 @@ def _newton_steps(point: Point, tol: float, max_steps: int, progress: Progress) 
         for step in range(min(max_steps, _MAX_STEPS) + 1):
             level = point.level
             gap = level * (2 * n + 2 * len(point.nu))
-            value = gap + float(point.alpha.sum()) - 0.5 * float(point.w @ point.w)
+            value = gap + float(point.margin @ point.alpha) - 0.5 * float(point.w @ point.w)
             progress.update(f"Newton step {step}, duality gap {gap:.3g} of {value:.4g}")
             if gap <= tol * value:
                 status = "converged"
@@ -387,7 +400,8 @@ _MAX_FREE = 1500
 
 def polish(problem: PenalisedHinge, estimate: Estimate, best: Certified) -> Certified:
     """Improve ``best`` by solving exactly for the sets of ``estimate``."""
-    X, y, C, nu = problem
+    X, y, C, nu, margin = problem
+    unit = float(np.max(np.abs(margin)))
     free = ~(estimate.at_zero | estimate.at_C)
     c = y * np.where(estimate.at_C, C, np.where(estimate.at_zero, 0.0, estimate.alpha))
     active = (estimate.w != 0) | (nu == 0)
@@ -403,9 +417,9 @@ def polish(problem: PenalisedHinge, estimate: Estimate, best: Certified) -> Cert
         found = certify(problem, alpha, w)
         if found.gap < best.gap:
             best = found
-        beyond = y * (X @ w + b) - 1.0
+        beyond = y * (X @ w + b) - margin
         pull = X.T @ c
-        noise = 1e-11 * (1.0 + np.abs(beyond).max())
+        noise = 1e-11 * (unit + np.abs(beyond).max())
         out_low, out_high = free & (alpha < 0), free & (alpha > C)
         back = ~free & np.where(alpha > 0.5 * C, beyond > noise, beyond < -noise)
         lost = active & (nu > 0) & (w * sign < 0)
@@ -427,7 +441,7 @@ def _solve(
     sign: np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
     """Weights, intercept and multipliers of one guess; ``None`` if nothing is left to solve for."""
-    X, y, _, nu = problem
+    X, y, _, nu, margin = problem
     on, columns = np.flatnonzero(free), np.flatnonzero(active)
     if not len(on) or not len(columns):
         return None
@@ -442,7 +456,7 @@ def _solve(
     # the border in the units of the rest, so that the rank is judged fairly
     unit = max(np.sqrt(float(np.mean(system.diagonal()[:size]))), 1e-150)
     system[:size, :size] /= unit**2
-    rhs = np.append((y[on] - rows @ w[columns]) / unit, -c.sum() * unit)
+    rhs = np.append(((y * margin)[on] - rows @ w[columns]) / unit, -c.sum() * unit)
     try:
         change = linalg.lstsq(system, rhs, cond=1e-13, lapack_driver="gelsy", check_finite=False)[0]
     except linalg.LinAlgError:

@@ -8,8 +8,9 @@ r"""The best subset for a linear machine: a mixed-integer linear program that Hi
 
 ``z_u`` says whether the unit ``u`` (a feature, or a group of them) is in, ``a_{ru}`` how much it
 uses of the limit ``l_r``: one of a number of features, its cost of a budget. Several machines share
-``z``; their objectives add up. In the form of [1]_ there is no penalty (``c = 0``) and ``M_j = B``
-is given: the box is then the regularisation.
+``z``; their objectives add up. A regression has the losses of a tube,
+``C_i (|t_i - f(x_i)| - epsilon)_+``, in place of the hinge. In the form of [1]_ there is no penalty
+(``c = 0``) and ``M_j = B`` is given: the box is then the regularisation.
 
 References
 ----------
@@ -27,7 +28,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, linprog
 
 from tamiz.solvers.l1_programs import divided, units
-from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
+from tamiz.solvers.linear_program import HingeLosses, Kinks
+from tamiz.solvers.tube_program import TubeLosses
 
 _EXACT = 1e-8  # relative duality gap of the machine on a subset
 
@@ -36,7 +38,7 @@ class SubsetProgram(NamedTuple):
     """A linear machine (or several) on a subset of units within limits."""
 
     X: Any  # float64, C-contiguous or CSR
-    machines: Sequence[tuple[np.ndarray, np.ndarray]]  # labels ±1 and penalties of each
+    machines: Sequence[HingeLosses | TubeLosses]
     c: np.ndarray  # penalty of each feature, positive; zero with a box
     unit: np.ndarray  # the unit of each feature
     uses: np.ndarray  # (limits, units): not negative
@@ -69,18 +71,19 @@ class SubsetProgram(NamedTuple):
         X = self.X if len(features) == len(self.unit) else self.X[:, features]
         W, G = np.zeros((2, len(self.machines), len(self.unit)))
         b, values, bounds = np.zeros((3, len(self.machines)))
-        for m, (y, C) in enumerate(self.machines):
+        for m, losses in enumerate(self.machines):
             penalties = (self.c if c is None else c[m])[features]
             if self.box is None:
-                program = HingeProgram(X, y, C, penalties)
-                found = solve_hinge_program(program, tol=_EXACT)
-                w, b[m], alpha, values[m] = found.w, found.b, found.alpha, found.objective
+                found = losses.program(X, penalties).solve(tol=_EXACT)
+                w, b[m], values[m] = found.w, found.b, found.objective
                 bounds[m] = found.objective - found.gap
+                G[m] = losses.pull(self.X, found.alpha)
             else:
-                w, b[m], alpha, values[m] = _in_box(X, y, C, self.box[features])
+                kinks = losses.kinks(X)
+                w, b[m], alpha, values[m] = _in_box(kinks, self.box[features])
                 bounds[m] = values[m]
+                G[m] = self.X.T @ kinks.per_sample(alpha, X.shape[0])
             W[m, features] = w
-            G[m] = self.X.T @ (y * alpha)
         return SubsetFit(chosen, W, b, G, values, bounds)
 
 
@@ -90,7 +93,9 @@ class SubsetFit(NamedTuple):
     chosen: np.ndarray  # mask of units
     W: np.ndarray  # (machines, features)
     b: np.ndarray
-    G: np.ndarray  # sum_i alpha_i y_i x_ij of every feature, also of those left out
+    G: (
+        np.ndarray
+    )  # sum_i alpha_i y_i x_ij (or beta_i x_ij) of every feature, also of those left out
     values: np.ndarray  # objective of each machine
     bounds: np.ndarray  # lower bound on each
 
@@ -99,16 +104,45 @@ class SubsetFit(NamedTuple):
         return float(self.values.sum())
 
 
-def scaled(program: SubsetProgram) -> tuple[SubsetProgram, Any, Any]:
-    """Bring columns of extraordinary size or place to size one; the minimum stays the same."""
+class Scales(NamedTuple):
+    """What a program was divided by, and the way back."""
+
+    scale: np.ndarray | None  # of each column; None if all are one
+    middle: np.ndarray | None  # of each column, subtracted before; None if all are zero
+    size: float  # of the outputs
+
+    def undo(self, fit: SubsetFit) -> SubsetFit:
+        """The machines in the units of the columns and of the target."""
+        fit = fit._replace(
+            W=self.size * fit.W,
+            b=self.size * fit.b,
+            values=self.size * fit.values,
+            bounds=self.size * fit.bounds,
+        )
+        if self.scale is not None:
+            fit = fit._replace(W=fit.W / self.scale, G=fit.G * self.scale)
+        if self.middle is not None:
+            fit = fit._replace(b=fit.b - fit.W @ self.middle)
+        return fit
+
+
+def scaled(program: SubsetProgram) -> tuple[SubsetProgram, Scales]:
+    """Bring columns of extraordinary size or place, and targets, to size one.
+
+    The minimum stays the same, divided by the size of the targets.
+    """
     middle, scale = units(program.X)
+    size = max(losses.size for losses in program.machines)
+    machines = [losses.in_units(size) for losses in program.machines]
+    box = None if program.box is None else program.box / size
+    program = program._replace(machines=machines, box=box)
     if middle is not None:
         program = program._replace(X=program.X - middle)
     if scale is not None:
-        box = None if program.box is None else program.box * scale
+        box = None if box is None else box * scale
         X = divided(program.X, scale)
         program = program._replace(X=X, c=program.c / scale, box=box)
-    return program, scale, middle
+    return program, Scales(scale, middle, size)
 
 
 def matrices(
@@ -122,52 +156,50 @@ def matrices(
     """
     J = np.flatnonzero(np.isin(program.unit, inside))
     X, M = program.X[:, J], M[:, J]
-    n, p = X.shape
+    p = len(J)
     place = np.zeros(program.n_units, dtype=np.intp)
     place[inside] = np.arange(len(inside))
     owner = sparse.csr_array(
         (np.ones(p), (np.arange(p), place[program.unit[J]])), shape=(p, len(inside))
     )
     eye, none = sparse.csr_array(sparse.identity(p)), sparse.csr_array((p, p))
-    after = sparse.csr_array((p, n + 1))
     cost, least, most = [np.zeros(len(inside))], [needed[inside] * 1.0], [np.ones(len(inside))]
     blocks, links, low = [], [], []
-    for (y, C), limit in zip(program.machines, M, strict=True):
-        G = sparse.csr_array(X) * y[:, None]
+    for losses, limit in zip(program.machines, M, strict=True):
+        rows, y, C, margin = losses.kinks(X)
+        n = len(y)
+        after = sparse.csr_array((p, n + 1))
+        G = sparse.csr_array(rows) * y[:, None]
         margins = [G, sparse.csr_array((n, p)), sparse.csr_array(y[:, None]), sparse.identity(n)]
         sizes = [[-eye, eye, after], [eye, eye, after], [none, -eye, after]]
         blocks.append(sparse.vstack([sparse.hstack(margins), *map(sparse.hstack, sizes)]))
         bound_by = owner * limit[:, None]
         links.append(sparse.vstack([sparse.csr_array((n + 2 * p, len(inside))), bound_by]))
-        low.append(np.concatenate([np.ones(n), np.zeros(3 * p)]))
+        low.append(np.concatenate([margin, np.zeros(3 * p)]))
         cost.append(np.concatenate([np.zeros(p), program.c[J], [0.0], C]))
         least.append(np.concatenate([-limit, np.zeros(p), [-np.inf], np.zeros(n)]))
         most.append(np.concatenate([limit, limit, [np.inf], np.full(n, np.inf)]))
+    of_machines = sparse.block_diag(blocks)
     uses = sparse.csr_array(-program.uses[:, inside])
-    rows = sparse.vstack(
-        [
-            sparse.hstack([sparse.vstack(links), sparse.block_diag(blocks)]),
-            sparse.hstack(
-                [uses, sparse.csr_array((len(program.limits), len(M) * (2 * p + 1 + n)))]
-            ),
-        ],
+    unused = sparse.csr_array((len(program.limits), of_machines.shape[1]))
+    table = sparse.vstack(
+        [sparse.hstack([sparse.vstack(links), of_machines]), sparse.hstack([uses, unused])],
         format="csc",
     )
     lower = np.concatenate([*low, -program.limits])
     bounds = Bounds(np.concatenate(least), np.concatenate(most))
-    return np.concatenate(cost), bounds, rows, lower, np.full(len(lower), np.inf)
+    return np.concatenate(cost), bounds, table, lower, np.full(len(lower), np.inf)
 
 
-def _in_box(
-    X: Any, y: np.ndarray, C: np.ndarray, box: np.ndarray
-) -> tuple[np.ndarray, float, np.ndarray, float]:
+def _in_box(kinks: Kinks, box: np.ndarray) -> tuple[np.ndarray, float, np.ndarray, float]:
     """Weights within ``±box`` with the least losses, intercept, multipliers and losses."""
+    X, y, C, margin = kinks
     n, p = X.shape
     G = sparse.csr_array(X) * y[:, None]
     rows = sparse.hstack([-G, sparse.csr_array(-y[:, None]), -sparse.identity(n)], format="csc")
     bounds = np.column_stack([[*-box, -np.inf, *np.zeros(n)], [*box, *np.full(n + 1, np.inf)]])
     cost = np.concatenate([np.zeros(p + 1), C])
-    found = linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=bounds, method="highs")
+    found = linprog(cost, A_ub=rows, b_ub=-margin, bounds=bounds, method="highs")
     if found.status != 0:
         raise RuntimeError(f"HiGHS could not fit the machine within the box: {found.message}")
     alpha = np.clip(-found.ineqlin.marginals, 0.0, C)

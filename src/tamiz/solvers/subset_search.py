@@ -5,7 +5,8 @@ bound on what any subset can reach.
 
 **Where M comes from.** With a penalty it is derived. Let ``U`` be the objective of a subset that
 fits the limits, and ``α`` multipliers of the convex problem without limits, with ``g_j = Σ_i α_i
-y_i x_ij``. Whatever is not worse than ``U`` satisfies
+y_i x_ij`` (of a regression, whose lower bound is in the place of ``Σα``, ``g_j = Σ_i β_i x_ij``).
+Whatever is not worse than ``U`` satisfies
 
 .. math:: U \;\ge\; \sum_i \alpha_i + \sum_j (c_j - |g_j|)\,|w_j| ,
 
@@ -32,7 +33,6 @@ import numpy as np
 from scipy.optimize import LinearConstraint, milp, minimize_scalar
 
 from tamiz.runtime.progress import Progress
-from tamiz.solvers.linear_program import HingeProgram, solve_hinge_program
 from tamiz.solvers.subset_program import SubsetFit, SubsetProgram, matrices, scaled
 
 _FREE = 1e-3  # of its penalty is left to a feature whose bound is looked for
@@ -88,28 +88,29 @@ def solve_subset_program(
     Examples
     --------
     >>> import numpy as np
+    >>> from tamiz.solvers.linear_program import HingeLosses
     >>> from tamiz.solvers.subset_program import SubsetProgram
     >>> from tamiz.solvers.subset_search import solve_subset_program
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 5))
     >>> y = np.where(X[:, 1] + X[:, 3] > 0, 1.0, -1.0)
     >>> at_most_two = np.ones((1, 5)), np.array([2.0])
-    >>> program = SubsetProgram(X, [(y, np.ones(60))], np.ones(5), np.arange(5), *at_most_two)
+    >>> machines = [HingeLosses(y, np.ones(60))]
+    >>> program = SubsetProgram(X, machines, np.ones(5), np.arange(5), *at_most_two)
     >>> found = solve_subset_program(program)
     >>> np.flatnonzero(found.fit.chosen).tolist(), found.status
     ([1, 3], 'converged')
     """
     progress = progress or Progress("subset program")
-    usual, scale, middle = scaled(program)
+    usual, scales = scaled(program)
     seconds = np.inf if time_limit is None else float(time_limit)
     search = _SubsetSearch(usual, tol, seconds, progress)
     result = search.run(starts)
-    fit = result.fit
-    if scale is not None:
-        fit = fit._replace(W=fit.W / scale, G=fit.G * scale)
-    if middle is not None:
-        fit = fit._replace(b=fit.b - fit.W @ middle)
-    return result._replace(fit=fit)
+    return result._replace(
+        fit=scales.undo(result.fit),
+        bound=scales.size * result.bound,
+        start=scales.size * result.start,
+    )
 
 
 class _SubsetSearch:
@@ -239,14 +240,14 @@ class _SubsetSearch:
         p = self.program
         J = np.flatnonzero(chosen[p.unit])
         X = p.X[:, J]
-        for m, (y, C) in enumerate(p.machines):
+        for m, losses in enumerate(p.machines):
             for i in np.flatnonzero(M[m, J] >= 0.5 * most[m] / p.c[J]):
                 if self._late(_FOR_LIMITS):
                     return
                 self.progress.update(f"bound on the weight of feature {J[i]}")
                 c = p.c[J]
                 c[i] *= _FREE
-                found = solve_hinge_program(HingeProgram(X, y, C, c), tol=1e-6)
+                found = losses.program(X, c).solve(tol=1e-6)
                 above = most[m] - (found.objective - found.gap)
                 M[m, J[i]] = min(M[m, J[i]], above / ((1.0 - _FREE) * p.c[J[i]]))
 

@@ -25,8 +25,41 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_programs import divided, minimise, units
-from tamiz.solvers.linear_program import ProgramResult
+from tamiz.solvers.linear_program import Kinks, ProgramResult
+
+
+class TubeLosses(NamedTuple):
+    """``sum_i C_i (|t_i - f(x_i)| - epsilon)_+``."""
+
+    target: np.ndarray
+    C: np.ndarray
+    epsilon: float
+
+    @property
+    def size(self) -> float:
+        """What the outputs are measured by."""
+        return float(np.abs(self.target).max(initial=0.0)) or 1.0
+
+    def program(self, X: Any, c: np.ndarray) -> TubeProgram:
+        """The losses on ``X`` with a penalty for each weight."""
+        return TubeProgram(X, self.target, self.C, c, self.epsilon)
+
+    def kinks(self, X: Any) -> Kinks:
+        """The losses on ``X``, row by row: a sample is above its tube, or below it, or neither."""
+        n = len(self.target)
+        twice = sparse.vstack([X, X], format="csr") if sparse.issparse(X) else np.vstack([X, X])
+        margin = np.concatenate([self.target, -self.target]) - self.epsilon
+        return Kinks(twice, np.repeat([1.0, -1.0], n), np.tile(self.C, 2), margin)
+
+    def in_units(self, size: float) -> TubeLosses:
+        """The losses of outputs divided by ``size``."""
+        return TubeLosses(self.target / size, self.C, self.epsilon / size)
+
+    def pull(self, X: Any, alpha: np.ndarray) -> np.ndarray:
+        """``sum_i beta_i x_ij`` of every feature, for the multipliers of a program."""
+        return np.asarray(X.T @ alpha)
 
 
 class TubeProgram(NamedTuple):
@@ -51,11 +84,34 @@ class TubeProgram(NamedTuple):
         beta = beta * np.where(beta > 0, less / max(up, 1e-300), less / max(down, 1e-300))
         g = np.asarray(self.X.T @ beta)
         scale = max(1.0, float(np.max(np.abs(g) / self.c, initial=0.0)))
+        if self.bound(beta) < 0.0:  # by rounding; without any multiplier the bound is zero
+            return np.zeros(len(beta)), np.zeros(len(g))
         return beta / scale, g / scale
 
     def bound(self, beta: np.ndarray) -> float:
-        """The lower bound by feasible multipliers; zero is one, too."""
-        return max(0.0, float(beta @ self.target - self.epsilon * np.abs(beta).sum()))
+        """The lower bound by feasible multipliers."""
+        return float(beta @ self.target - self.epsilon * np.abs(beta).sum())
+
+    def solve(
+        self,
+        *,
+        method: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        progress: Progress | None = None,
+    ) -> ProgramResult:
+        """Solve the program, whole and to a vertex, whatever the method: there is one."""
+        if progress is not None:
+            progress.update("one linear program")
+        return solve_tube_program(self, tol=tol)
+
+    def undecided(self, found: ProgramResult, near: float) -> bool:
+        """Whether a sample on its tube has a multiplier at a bound: solutions may be several."""
+        beyond = np.abs(self.target - self.X @ found.w - found.b) - self.epsilon
+        unit = float(np.abs(self.target - np.median(self.target)).max()) or 1.0
+        fraction = np.abs(found.alpha) / np.maximum(self.C, 1e-300)
+        idle = (fraction <= near) | (fraction >= 1.0 - near)
+        return bool((idle & (np.abs(beyond) <= near * unit)).any())
 
 
 def solve_tube_program(program: TubeProgram, *, tol: float = 1e-6) -> ProgramResult:

@@ -68,7 +68,6 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "warm_start": ["boolean"],
     "verbose": ["verbose"],
 }
-_DEFAULT_CS = np.geomspace(1e-3, 1e3, 25)
 
 
 class _Samples(NamedTuple):
@@ -191,7 +190,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         Cs : array-like of shape (n_values,), default=None
             Penalties on the losses. By default ``n_values``, evenly spaced on a logarithmic scale,
             from the ``C`` at which the first feature enters; where every feature has a weight at
-            any ``C``, 25 values from 0.001 to 1000.
+            any ``C`` (the penalties "l2" and "arom"), with 1 in the middle.
         n_values : int, default=50
             How many, if ``Cs`` is not given.
         span : float, default=1000
@@ -242,7 +241,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
             return Cs
         slope = PENALTIES[self.penalty].slope(Mixture(self.l1_ratio, self.a))
         if slope == 0.0:
-            return _DEFAULT_CS
+            return np.geomspace(span**-0.5, span**0.5, n_values) if n_values > 1 else np.ones(1)
         first = slope * min(engine.entry(table, y, samples.weight) for y in samples.targets)
         if not np.isfinite(first):
             raise ValueError(

@@ -32,9 +32,11 @@ from tamiz.solvers.mixed_hinge import original, solve_penalised
 from tamiz.solvers.mixed_interior import PenalisedHinge, centred
 from tamiz.solvers.rescaling import Rescaling, rescale, spread_of
 from tamiz.solvers.squared_hinge import minimise_dual, minimise_primal
+from tamiz.validation import near_zero
 
 #: Multiplications of one Newton system up to which tables are made dense for it.
 _SMALL_DENSE, _SMALL_SPARSE = 2e9, 2e7
+_OFF_CENTRE = 2.0  # standard deviations from which on the mean of a feature is subtracted first
 _SHARPER = 1e-3  # gradient of a Newton step that ends, relative to the gap that is accepted
 _LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which a concave penalty is made linear
 _STILL = 1e-3  # relative change of contributions at which rescaling ends
@@ -54,8 +56,15 @@ class Table:
 
     @cached_property
     def columns(self) -> tuple[Any, np.ndarray]:
-        """CSC, or dense about the means of the columns; and the means subtracted."""
-        X, means = centred(self.X)
+        """CSC, or dense, about the means of its columns if they are large; what was subtracted.
+
+        The systems take the means into account by themselves, and lose no digits that matter as
+        long as no mean is large beside the standard deviation.
+        """
+        if sparse.issparse(self.X) or near_zero(self.X, _OFF_CENTRE):
+            X, means = self.X, np.zeros(self.X.shape[1])
+        else:
+            X, means = centred(self.X)
         return (X.tocsc() if sparse.issparse(X) else X), means
 
     @cached_property
@@ -149,7 +158,10 @@ class SmoothEngine:
         limits: SolverLimits,
     ) -> MachineFit:
         """Newton steps on a working set, or on all features without an ℓ1 penalty."""
-        X, means = table.columns
+        if sparse.issparse(table.X) and not lam.any():  # no columns are picked
+            X, means = table.X, np.zeros(table.shape[1])
+        else:
+            X, means = table.columns
         problem = Composite(X, y, c, self.loss, lam, np.full(X.shape[1], mu))
         if start is not None:
             start = start[0], start[1] + float(means @ start[0])

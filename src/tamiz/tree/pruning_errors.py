@@ -29,6 +29,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.tree.pruning import PruningPath, pruning_path, sums_along
 from tamiz.validation import (
     as_vector,
+    check_groups,
     check_regression_target,
     check_sample_weight,
     check_split,
@@ -172,12 +173,7 @@ def _folds(
     n, classifier = len(y), hasattr(estimator, "classes_")
     cv = folds()("cv", cv)
     if groups is not None:
-        groups = np.asarray(groups)
-        if groups.shape != (n,):
-            raise ValueError(
-                f"groups.shape == {groups.shape}, expected ({n},): it must hold one group for each "
-                "row of X."
-            )
+        groups = check_groups(groups, n)
         count = len(set(groups.tolist()))
         if isinstance(cv, int) and cv > count:
             raise ValueError(f"cv={cv} folds: use a number from 2 to {count}, the groups.")

@@ -49,6 +49,9 @@ _LESS = "Use fewer samples or features at a time, or a machine with more memory.
 _ONE_COLUMN = "Pass X with at least one column."
 #: A feature this many times farther from zero than it is wide loses digits in inner products.
 _FAR = 1e4
+#: A mean within so many standard deviations of zero rules that out: half the range is no less than
+#: the standard deviation, and the middle no further than that from the mean.
+_NEAR = 1e3
 #: Penalties beyond this, or below one over it, leave no room for their squares and products.
 _EXTREME = 1e100
 
@@ -251,6 +254,20 @@ def check_penalties(values: Any, what: str = "C times sample_weight and class_we
         )
 
 
+def near_zero(X: np.ndarray, limit: float) -> bool:
+    """Whether no mean of a column is more than ``limit`` times its standard deviation.
+
+    False also where rounding or overflow leave it open. It costs two products, less than a look
+    for the extremes.
+    """
+    n = X.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.ones(n) @ X
+        squares = np.einsum("ij,ij->j", X, X)
+        # mean^2 <= limit^2 * (mean of squares - mean^2)
+        return bool(((1.0 + limit**2) * (sums * sums) <= limit**2 * n * squares).all())
+
+
 def far_point(X: Any) -> np.ndarray | None:
     """A point to measure the samples from, if inner products would lose digits; None otherwise.
 
@@ -259,7 +276,7 @@ def far_point(X: Any) -> np.ndarray | None:
     point: this one has the middle of every feature that is far from zero for its range, and zero
     for the others. Sparse samples stay where they are, since they would not stay sparse.
     """
-    if sparse.issparse(X) or X.ndim != 2 or not X.size:
+    if sparse.issparse(X) or X.ndim != 2 or not X.size or near_zero(X, _NEAR):
         return None
     low, high = X.min(axis=0), X.max(axis=0)
     middle, width = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low

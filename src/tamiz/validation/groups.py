@@ -10,7 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
+
+from tamiz.validation.errors import MissingValuesError
+from tamiz.validation.labels import missing_entries
 
 
 class Units(NamedTuple):
@@ -52,10 +56,39 @@ class Units(NamedTuple):
 
 
 def check_groups(groups: Any, n_samples: int) -> np.ndarray:
-    """Which samples belong together: a vector with an entry for each."""
+    """Which samples belong together, or their times: a vector without missing values."""
+    if not isinstance(groups, np.ndarray) and nw.dependencies.is_into_series(groups):
+        groups = nw.from_native(groups, series_only=True).to_numpy()
     given = np.asarray(groups)
-    if given.shape != (n_samples,):
-        raise ValueError(f"groups has shape {given.shape}; it needs one for each of the samples.")
+    if given.ndim == 2 and given.shape[1] == 1:  # a frame of one column
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise ValueError(
+            f"groups has shape {given.shape}; it needs one entry for each of the samples."
+        )
+    if len(given) != n_samples:
+        raise ValueError(
+            f"groups has {len(given)} entries, X has {n_samples} rows; it needs one for each "
+            "of the samples."
+        )
+    bad = missing_entries(given)
+    if bad.any():
+        where, count = int(np.flatnonzero(bad)[0]), int(bad.sum())
+        raise MissingValuesError(
+            f"groups contains a missing value (first at row {where}; {count} in all): whether such "
+            "a sample belongs with others is unknown. Leave these samples out, or give each a "
+            "group of its own.",
+            argument="groups",
+            row=where,
+            count=count,
+        )
+    if given.dtype.kind == "O":
+        kinds = {isinstance(one, str) for one in given.tolist()}
+        if len(kinds) > 1:
+            raise ValueError(
+                "groups mixes text with other values; use one type for all, for instance "
+                "[str(one) for one in groups]."
+            )
     return given
 
 

@@ -346,6 +346,17 @@ def _refuse_non_finite_target(y: np.ndarray) -> None:
         )
 
 
+def missing_entries(values: np.ndarray) -> np.ndarray:
+    """Which entries are NaN, None or their like; infinity is a value."""
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind in "fc":
+        return np.isnan(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.array([_is_missing(v) and v not in (np.inf, -np.inf) for v in values], dtype=bool)
+
+
 def _is_missing(value: Any) -> bool:
     if isinstance(value, float):
         return not np.isfinite(value)

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-import tamiz.embedded.sparse.fsv as module
+import tamiz.solvers.linear_program as module
 from tamiz.embedded import FSV, L1SVM
 from tamiz.solvers.linear_program import HingeProgram
 from tests.calls import interrupted, interrupted_inside, watched
@@ -142,7 +142,8 @@ def test_ctrl_c_outside_the_iterations(cancer, at):
 PRESSED = """
 import os, signal, threading, warnings
 import numpy as np
-import tamiz.embedded.sparse.fsv as module
+import tamiz.solvers.linear_program as module
+from tamiz.embedded import FSV
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 40))
@@ -155,7 +156,7 @@ def pressed(*args, **kwargs):
             os.kill(os.getpid(), signal.SIGINT)
     return solve(*args, **kwargs)
 module.solve_hinge_program = pressed
-machine = module.FSV(n_restarts=30, random_state=0, n_jobs=2).fit(X, y)
+machine = FSV(n_restarts=30, random_state=0, n_jobs=2).fit(X, y)
 print(machine.status_, machine.score(X, y) > 0.8, len(calls) < 30)
 print([t.name for t in threading.enumerate() if t.name.startswith("tamiz-fit")])
 """

@@ -143,9 +143,9 @@ def test_a_sweep_keeps_its_books_and_descends(kind):
         w = np.sign(X.T @ c) * np.maximum(np.abs(X.T @ c) - nu, 0.0)
         return 0.5 * w @ w - alpha.sum() + beta * c.sum() + 0.5 * sigma * c.sum() ** 2
 
-    values, order = [value()], np.arange(50)
+    values, order, costs = [value()], np.arange(50), (y, C, nu, np.ones(50))
     for _ in range(5):
-        excess, moved = solver._sweep(rows, (y, C, nu), squares, alpha, u, beta, sigma, order)
+        excess, moved = solver._sweep(rows, costs, squares, alpha, u, beta, sigma, order)
         values.append(value())
         np.testing.assert_allclose(u, X.T @ (y * alpha), atol=1e-12)
         assert excess == pytest.approx(y @ alpha) and 0 < moved <= 50

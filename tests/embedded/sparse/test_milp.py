@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tamiz
 from tamiz.embedded import L1SVM, MILPSVM
+from tamiz.solvers.linear_program import HingeLosses
 from tamiz.solvers.subset_program import SubsetProgram
 from tamiz.solvers.subset_search import solve_subset_program
 from tests.checks import assert_every_check_passes
@@ -46,7 +47,7 @@ def assert_proved(machine, least, features):
 @pytest.mark.parametrize(("seed", "k", "C"), [(0, 2, 1.0), (1, 3, 0.3), (2, 1, 10.0), (3, 4, 0.1)])
 def test_equals_exhaustive_search(seed, k, C):
     X, y = problem(seed)
-    machines = [(s, np.full(40, C)) for s in signs(y)]
+    machines = [HingeLosses(s, np.full(40, C)) for s in signs(y)]
     least, features = naive.best_subset(X, machines, singles(7), lambda S: len(S) <= k)
     machine = MILPSVM(k, C=C, tol=1e-6).fit(X, y)
     used = [j for j in features if machine.coef_[0, j]]  # more are allowed than may help
@@ -56,14 +57,14 @@ def test_equals_exhaustive_search(seed, k, C):
 
 def test_equals_exhaustive_search_of_fifteen_features():
     X, y = problem(0, n=30, p=15)
-    machines = [(signs(y)[0], np.full(30, 0.5))]
+    machines = [HingeLosses(signs(y)[0], np.full(30, 0.5))]
     least, features = naive.best_subset(X, machines, singles(15), lambda S: len(S) <= 2)
     assert_proved(MILPSVM(2, C=0.5, tol=1e-6).fit(X, y), least, features)
 
 
 def test_several_classes_share_the_subset():
     X, y = problem(4, n=45, p=5, n_classes=3)
-    machines = [(s, np.ones(45)) for s in signs(y)]
+    machines = [HingeLosses(s, np.ones(45)) for s in signs(y)]
     least, features = naive.best_subset(X, machines, singles(5), lambda S: len(S) <= 2)
     machine = MILPSVM(2, tol=1e-6).fit(X, y)
     assert_proved(machine, least, features)
@@ -73,7 +74,7 @@ def test_several_classes_share_the_subset():
 def test_costs_and_budget():
     X, y = problem(0)
     costs = np.array([1.0, 1.0, 5.0, 2.0, 2.0, 0.5, 0.0])
-    machines = [(signs(y)[0], np.ones(40))]
+    machines = [HingeLosses(signs(y)[0], np.ones(40))]
     within = naive.best_subset(X, machines, singles(7), lambda S: costs[S].sum() <= 3)
     both = naive.best_subset(X, machines, singles(7), lambda S: costs[S].sum() <= 3 and len(S) <= 2)
     for found, (least, _) in [
@@ -90,7 +91,7 @@ def test_costs_and_budget():
 def test_groups_are_selected_together():
     X, y = problem(1)
     groups = [[0, 3], [1, 4, 5], [2], [6]]
-    machines = [(signs(y)[0], np.ones(40))]
+    machines = [HingeLosses(signs(y)[0], np.ones(40))]
     least, features = naive.best_subset(X, machines, groups, lambda S: len(S) <= 3)
     machine = MILPSVM(3, feature_groups=groups[:2], tol=1e-6).fit(X, y)
     assert machine.objective_ == pytest.approx(least, rel=1e-6)
@@ -100,7 +101,7 @@ def test_groups_are_selected_together():
 def test_the_form_of_the_authors():
     """Losses alone, weights within a box."""
     X, y = problem(2)
-    machines = [(signs(y)[0], np.ones(40))]
+    machines = [HingeLosses(signs(y)[0], np.ones(40))]
     least, _ = naive.best_subset(X, machines, singles(7), lambda S: len(S) <= 2, box=1.5)
     machine = MILPSVM(2, weight_bound=1.5, tol=1e-6).fit(X, y)
     assert machine.objective_ == pytest.approx(least, rel=1e-6)
@@ -117,7 +118,7 @@ def test_all_features_allowed_is_the_l1_machine():
 def test_units_of_columns_do_not_matter_to_the_solver():
     X, y = problem(0)
     size = np.array([1e6, 1.0, 1e-5, 1.0, 1.0, 1.0, 1.0])
-    machines = [(signs(y)[0], np.ones(40))]
+    machines = [HingeLosses(signs(y)[0], np.ones(40))]
     scaled = SubsetProgram(
         X * size + 1e4 * size,
         machines,
@@ -140,7 +141,7 @@ def test_a_start_that_is_not_the_best_is_left_behind(seed):
     mixture = rng.normal(size=(4, 10))
     X = rng.normal(size=(40, 4)) @ mixture + 0.3 * rng.normal(size=(40, 10))
     y = np.where(X @ rng.normal(size=10) + rng.normal(size=40) > 0, 1.0, -1.0)
-    machines = [(y, np.ones(40))]
+    machines = [HingeLosses(y, np.ones(40))]
     least, features = naive.best_subset(X, machines, singles(10), lambda S: len(S) <= 2)
     limit = np.ones((1, 10)), np.array([2.0])
     program = SubsetProgram(X, machines, np.ones(10), np.arange(10), *limit)

@@ -22,7 +22,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from tamiz.base import PathStep
-from tamiz.embedded.holdout.judges import TIE, KernelJudge, RefitJudge, Run, random_split
+from tamiz.embedded.holdout.judges import (
+    TIE,
+    GroupedSplits,
+    HoldOutSplit,
+    KernelJudge,
+    RefitJudge,
+    Run,
+    random_split,
+)
 from tamiz.filters import ChiSquared, KolmogorovSmirnov, PearsonScore
 from tamiz.runtime.checkpoint import Checkpoint
 from tamiz.runtime.progress import Progress
@@ -44,6 +52,13 @@ class HoldOutPlan:
     strict: bool  # stop when worse; otherwise when not better
     seed: int
     unit: float = 1.0  # of the errors: those closer than a tiny part of it are equal
+    grouped: GroupedSplits | None = None  # where samples are in groups
+
+    def split(self, rng: np.random.Generator) -> HoldOutSplit:
+        """A new random division of the samples."""
+        if self.grouped is not None:
+            return self.grouped.draw(rng)
+        return random_split(self.by_class, self.held_out, rng)
 
 
 @dataclass
@@ -153,7 +168,7 @@ def eliminate(
             removable = inside if len(inside) > least else inside[:0]
             progress.update(f"{len(inside)} of {len(active)} left")
             rng = stream(plan.seed, step)
-            splits = [random_split(plan.by_class, plan.held_out, rng) for _ in range(plan.n_splits)]
+            splits = [plan.split(rng) for _ in range(plan.n_splits)]
             seeds = rng.integers(2**31 - 1, size=plan.n_splits).tolist()
             counts = judge.errors(splits, removable, seeds, run)
             present = float(counts.present @ plan.costs) / plan.n_splits

@@ -43,6 +43,7 @@ from tamiz.kernels.features import leave_out
 from tamiz.qp.matrices import take_block
 from tamiz.runtime.threads import run_tiles
 from tamiz.runtime.workers import Runner, Shared
+from tamiz.search.group_draws import GroupDraw, GroupUnits, Strata
 from tamiz.svm.multiclass import tasks
 from tamiz.svm.path.penalties import fit_once, fit_tube
 from tamiz.svm.path.problem import TubeTask
@@ -261,6 +262,14 @@ class HoldOutSplit(NamedTuple):
     train: np.ndarray
     validation: np.ndarray
     starts: np.ndarray  # where each class begins in ``validation``
+    factors: np.ndarray | None = None  # of the errors of each class, where their numbers vary
+
+    def errors(self, wrong: np.ndarray) -> np.ndarray:
+        """Errors of each class, as if as many were held out as usual; one row a sample."""
+        counts = count_wrong(wrong, self.starts)
+        if self.factors is None:
+            return counts
+        return counts * self.factors.reshape(-1, *[1] * (counts.ndim - 1))
 
 
 def validation_counts(labels: Labels, fraction: float) -> np.ndarray:
@@ -285,6 +294,57 @@ def random_split(
     validation = [samples[:count] for samples, count in zip(mixed, held_out, strict=True)]
     starts = np.cumsum(held_out) - held_out
     return HoldOutSplit(np.concatenate(train), np.concatenate(validation), starts)
+
+
+class GroupedSplits:
+    """Hold out whole groups of samples.
+
+    Of the groups as many are held out as of samples, the classes in proportion as far as groups
+    allow. Since the number of samples then varies, errors count as if it were the usual one.
+
+    Parameters
+    ----------
+    groups : array of shape (n,)
+        Which samples belong together.
+    by_class : list of arrays
+        Samples of each class.
+    held_out : array
+        How many of each class are held out, as a rule.
+    fraction : float
+        How much is held out.
+    names : list, optional
+        Names of the classes.
+    """
+
+    def __init__(
+        self,
+        groups: Any,
+        by_class: list[np.ndarray],
+        held_out: np.ndarray,
+        fraction: float,
+        names: Sequence[Any] | None = None,
+    ):
+        self.held_out, self.fraction = held_out, fraction
+        self.code = np.empty(sum(map(len, by_class)), dtype=np.intp)
+        for k, samples in enumerate(by_class):
+            self.code[samples] = k
+        need = "HoldOutSVM needs one to train with and one to validate with"
+        self.parts = GroupDraw(GroupUnits(groups, by_class, names), self._deal, 2, need)
+
+    def _deal(self, strata: Strata, rng: np.random.Generator) -> list[np.ndarray]:
+        train, held = [], []
+        for units in strata:
+            mixed = rng.permutation(units)
+            count = int(self.fraction * len(units) + rng.random())  # on average the fraction
+            held.append(mixed[:count])
+            train.append(mixed[count:])
+        return [np.concatenate(train), np.concatenate(held)]
+
+    def draw(self, rng: np.random.Generator) -> HoldOutSplit:
+        """A random division."""
+        train, held = (rows[np.argsort(self.code[rows], kind="stable")] for rows in self.parts(rng))
+        counts = np.bincount(self.code[held], minlength=len(self.held_out))
+        return HoldOutSplit(train, held, np.cumsum(counts) - counts, self.held_out / counts)
 
 
 def count_wrong(wrong: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -481,7 +541,7 @@ class KernelJudge:
             rows = slice(first, first + step)
             here = split.validation[rows]
             wrong[rows] = self._wrong(machines, here, truth[rows, None], units[grouped], single)
-        counts = count_wrong(wrong, split.starts)
+        counts = split.errors(wrong)
         return counts[:, nothing], counts[:, columns].T, len(machines), early
 
     def _wrong(
@@ -673,7 +733,7 @@ class RefitJudge:
         refuse_interrupted(machine)
         guess = machine.predict(self.X[np.ix_(split.validation, columns)])
         wrong = np.asarray(self.loss(guess, self.labels[split.validation]))
-        return count_wrong(wrong, split.starts)
+        return split.errors(wrong)
 
 
 # ---------------------------------------------------------------------- on a cluster

@@ -79,6 +79,7 @@ from tamiz.validation import (
     check_units,
     check_X,
     far_point,
+    group_codes,
     inner_fit,
     refuse_no_jobs,
     unchanged_on_error,
@@ -242,6 +243,8 @@ class HoldOutSVM(LastMachineLearner):
     [3, 8]
     """
 
+    divides_samples = True
+
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
             StrOptions({"auto"}),
@@ -339,7 +342,7 @@ class HoldOutSVM(LastMachineLearner):
         self.checkpoint, self.resume = checkpoint, resume
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> HoldOutSVM:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> HoldOutSVM:
         """Eliminate features, and fit a machine to those selected.
 
         Parameters
@@ -348,19 +351,22 @@ class HoldOutSVM(LastMachineLearner):
             Samples.
         y : array-like of shape (n_samples,)
             Class labels, at least two samples of each, or numbers.
+        groups : array-like of shape (n_samples,), optional
+            Samples of one group, such as those of a patient, are held out together, and are in one
+            fold of ``tune``.
 
         Returns
         -------
         self : HoldOutSVM
         """
         with unchanged_on_error(self):
-            self._fit(X, y)
+            self._fit(X, y, groups)
         return self
 
     def _machine_to_be(self) -> Any:
         return super()._machine_to_be() if self.estimator is None else self.estimator
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, groups: Any) -> None:
         """The stages in their order, as the head of this file lists them."""
         watch = Stopwatch()
         self._validate_params()
@@ -385,14 +391,12 @@ class HoldOutSVM(LastMachineLearner):
             errors = self.costs, self.balanced, self.class_weight, self.multiclass, self.tol
             target = HeldOutClasses(labels, self.validation_size, *errors)
             self.classes_ = labels.classes
-        saved = open_checkpoint(self, X, target.values)
-        if not np.ptp(X, axis=0).any():
-            warnings.warn(
-                "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
-                "ranking is a matter of chance.",
-                UserWarning,
-                stacklevel=3,
-            )
+        if groups is not None:
+            target.groups = group_codes(groups, X.shape[0])
+        grouped = target.grouped_splits(None if numeric else labels.classes.tolist())
+        beside = [] if target.groups is None else [target.groups]
+        saved = open_checkpoint(self, X, target.values, *beside)
+        _warn_of_constants(X)
         state = HoldOutState.begin(saved, self.random_state)
         record = state.record
         screened = self._screen(X, target.values, units)
@@ -410,6 +414,7 @@ class HoldOutSVM(LastMachineLearner):
                 self.stop == "worse",
                 state.seed,
                 target.unit,
+                grouped,
             )
             if chosen:
                 run = self._runner(stack, make)
@@ -644,3 +649,13 @@ class HoldOutSVM(LastMachineLearner):
                 "or lower C."
             )
             warnings.warn(text, ConvergenceWarning, stacklevel=5)
+
+
+def _warn_of_constants(X: np.ndarray) -> None:
+    if not np.ptp(X, axis=0).any():
+        warnings.warn(
+            "HoldOutSVM: every feature of X is constant, so that nothing can be learned; the "
+            "ranking is a matter of chance.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tamiz.embedded.holdout.judges import (
+    GroupedSplits,
     KernelJudge,
     NumericJudge,
     NumericLoss,
@@ -48,6 +49,10 @@ class HeldOutTarget(ABC):
         Cost of an error on a sample of each, or factor of the losses.
     unit : float
         Size of the costs: those that differ by a tiny part of it are equal.
+    fraction : float
+        How much is held out.
+    groups : array of shape (n,) or None
+        Which samples belong together.
     """
 
     values: np.ndarray
@@ -55,6 +60,14 @@ class HeldOutTarget(ABC):
     held_out: np.ndarray
     costs: np.ndarray
     unit: float
+    fraction: float
+    groups: np.ndarray | None = None
+
+    def grouped_splits(self, names: list[Any] | None) -> GroupedSplits | None:
+        """What holds out whole groups, where there are groups; refused if they are too few."""
+        if self.groups is None:
+            return None
+        return GroupedSplits(self.groups, self.by_class, self.held_out, self.fraction, names)
 
     @abstractmethod
     def choice(
@@ -127,6 +140,7 @@ class HeldOutClasses(HeldOutTarget):
             check_class_weight(self.class_weight, labels),
             error_costs(self.own_costs, self.balanced, labels, counts),
             self.scheme,
+            self.groups,
         )
 
     def judge(self, X: np.ndarray, units: Units, kernel: Kernel, C: float) -> Callable[[], Any]:
@@ -184,7 +198,7 @@ class HeldOutNumbers(HeldOutTarget):
         table: CandidateTable,
     ) -> CandidateChoice:
         own = self.values, self.epsilon, self.factor, self.measure
-        return NumericChoice(X, grid, fixed, self.tol, seed, table, *own)
+        return NumericChoice(X, grid, fixed, self.tol, seed, table, *own, self.groups)
 
     def judge(self, X: np.ndarray, units: Units, kernel: Kernel, C: float) -> Callable[[], Any]:
         penalties = np.full(len(self.values), self.factor * C)

@@ -22,6 +22,7 @@ from tamiz.embedded.holdout.judges import NumericLoss
 from tamiz.kernels import Kernel, as_kernel
 from tamiz.qp.matrices import take_block
 from tamiz.runtime.progress import Progress
+from tamiz.search.splits import inner_splits
 from tamiz.svm.multiclass import decide, tasks
 from tamiz.svm.path.penalties import PatientBinary, fit_tube
 from tamiz.svm.path.problem import BinaryDual, TubeTask
@@ -186,15 +187,29 @@ class MachineChoice(CandidateChoice):
         Cost of an error on a sample of each class.
     scheme : {"ovo", "ovr"}
         As the elimination has it.
+    groups : array or None
+        Samples that stay in one fold.
     """
 
     labels: Labels
     by_class: np.ndarray
     costs: np.ndarray
     scheme: str
+    groups: np.ndarray | None = None
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         codes = self.labels.codes
+        if self.groups is not None:
+            splits = inner_splits(
+                FOLDS, np.arange(len(codes)), codes, FOLDS, True, self.seed, self.groups
+            )
+            whole = [a for a, _ in splits if len(np.unique(codes[a])) == len(self.labels.classes)]
+            if len(whole) < len(splits):
+                raise ValueError(
+                    "tune: a class has too few groups to be in every training part; leave tune "
+                    "out, or that class."
+                )
+            return splits
         n_folds = min(FOLDS, int(np.bincount(codes).min()))
         if n_folds < 2:  # one sample of a class cannot be in two parts
             raise ValueError("tune needs at least two samples of every class.")
@@ -235,14 +250,20 @@ class NumericChoice(CandidateChoice):
         What C is multiplied by.
     loss : NumericLoss
         Of a prediction.
+    groups : array or None
+        Samples that stay in one fold.
     """
 
     target: np.ndarray
     epsilon: float
     factor: float
     loss: NumericLoss
+    groups: np.ndarray | None = None
 
     def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        if self.groups is not None:
+            everyone = np.arange(len(self.target))
+            return inner_splits(FOLDS, everyone, self.target, FOLDS, False, self.seed, self.groups)
         splitter = KFold(min(FOLDS, len(self.target)), shuffle=True, random_state=self.seed)
         return list(splitter.split(self.X))
 

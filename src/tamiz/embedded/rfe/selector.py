@@ -207,6 +207,8 @@ class SVMRFE(LastMachineLearner):
     cv_errors_: np.ndarray
     cv_sizes_: np.ndarray
 
+    divides_samples = True
+
     _parameter_constraints: dict[str, list[Any]] = {
         "n_features_to_select": [
             Interval(Integral, 1, None, closed="left"),

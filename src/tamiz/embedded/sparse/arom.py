@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import Stopwatch, number_to_select
-from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit
 from tamiz.embedded.sparse.streaming import (
     Precision,
     Streamed,
@@ -19,10 +19,12 @@ from tamiz.embedded.sparse.streaming import (
     arom_problems,
     one_against_rest,
 )
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.mixed_hinge import solve_penalised
-from tamiz.solvers.mixed_interior import Certified, PenalisedHinge, centred
+from tamiz.solvers.mixed_interior import Certified, centred
 from tamiz.solvers.rescaling import Rescaling, rescale, spread_of
+from tamiz.svm.last_machine import TASK_CONSTRAINTS
 from tamiz.svm.stream.machine import KEPT, Stream
 from tamiz.validation import (
     N_JOBS,
@@ -37,7 +39,7 @@ _EXACT = 1e-4  # duality gap of one machine; small tables are solved to rounding
 _INNER = 10_000
 
 
-class AROM(SparseLinearMachine):
+class AROM(TaskMachine):
     r"""Selection by rescaling (approximation of the zero norm minimisation).
 
     A linear support vector machine is trained, every feature is multiplied by the absolute value of
@@ -72,11 +74,23 @@ class AROM(SparseLinearMachine):
 
     which counts features in a soft way.
 
+    For a numeric target the machines are linear :class:`~tamiz.svm.SVR`, with the losses
+    ``max(0, |residual| - epsilon)``.
+
     Parameters
     ----------
     C : float, default=1.0
         Penalty on violations of the margin. A large one is the hard margin of the original; a
         small one may let all features go.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Divide the target by its standard deviation first: ``C`` and ``epsilon``
+        then have no unit. Weights and predictions are in that of the target. For a regression only.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select from the top of the ranking; by default those that
         are left at the end. If some of those are left out, the machine is fitted again.
@@ -108,6 +122,10 @@ class AROM(SparseLinearMachine):
         Constants.
     scale_ : array of shape (n_features,) or (n_classes, n_features)
         Factors ``z`` of the features in the last machine.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float or array
         Minimum of the last machine, in its scaled features.
     duality_gap_ : float or array
@@ -147,11 +165,20 @@ class AROM(SparseLinearMachine):
     >>> machine = AROM(C=0.1).fit(Z, y)
     >>> int(machine.support_.sum()), round(machine.score(Z, y), 3)
     (4, 0.975)
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> AROM(C=0.01, task="regression", scale_target=True).fit(Z, y).selection_.selected
+    ['s5', 'bmi', 'bp', 's3', 'sex']
     """
 
     _loosen = "Raise C"
     _parameter_constraints: dict[str, list[Any]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
+        **TASK_CONSTRAINTS,
         "n_features_to_select": [
             Interval(Real, 0, None, closed="neither"),
             StrOptions({"auto"}),
@@ -171,6 +198,9 @@ class AROM(SparseLinearMachine):
         self,
         *,
         C: float = 1.0,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         n_features_to_select: int | float | str | None = None,
         final: str = "scaled",
         normalize: bool = True,
@@ -181,6 +211,9 @@ class AROM(SparseLinearMachine):
         verbose: bool | int = 0,
     ):
         self.C = C
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.n_features_to_select = n_features_to_select
         self.final = final
         self.normalize = normalize
@@ -198,7 +231,7 @@ class AROM(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples. Their scale matters to the first machine: standardise first.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample; a weight of k is the same as repeating it k times.
 
@@ -269,13 +302,19 @@ class AROM(SparseLinearMachine):
         with unchanged_on_error(self), Progress("AROM", self.verbose) as progress:
             watch = Stopwatch()
             self._validate_params()
+            if self.task != "classification":
+                raise ValueError(
+                    f"fit_stream is for classes; task={self.task!r} is not available for a stream. "
+                    "Use task='classification', or fit on a sample of the rows."
+                )
+            self.task_ = "classification"
             self._precision = Precision(gap, max_passes)
             stream = Stream(self, source, target, {**options, "keep_bytes": keep_bytes})
             number_to_select(self.n_features_to_select, stream.n_features, stream.n_features)
             tasks = one_against_rest(stream, self.class_weight, self.C)
             problems: list[Any] = list(arom_problems(stream, tasks, standardize, progress))
             self.classes_ = stream.classes
-            fits = self._fit_machines(problems)
+            fits = self._fit_and_restore(problems)
             nothing = LinearFit(np.zeros(stream.n_features), 0.0, np.nan, status="interrupted")
             if all(fit is None for fit in fits):
                 raise KeyboardInterrupt
@@ -301,7 +340,7 @@ class AROM(SparseLinearMachine):
         scales = [np.ones(len(fit.coef)) if fit.scale is None else fit.scale for fit in fits]
         self.scale_ = scales[0] if len(scales) == 1 else np.array(scales)
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
         problem = problem._replace(X=X)
         run = Rescaling(spread_of(X, problem.C), self.normalize, self.tol)
@@ -330,9 +369,7 @@ class AROM(SparseLinearMachine):
         )
 
 
-def _train(
-    problem: BinaryProblem, alive: np.ndarray, z: np.ndarray, progress: Progress
-) -> Certified:
+def _train(problem: Any, alive: np.ndarray, z: np.ndarray, progress: Progress) -> Certified:
     """The linear machine on the features ``alive``, multiplied by their factors."""
     X, factors = problem.X[:, alive], z[alive]
     if sparse.issparse(X):
@@ -341,7 +378,7 @@ def _train(
     else:
         X = np.ascontiguousarray(X * factors)
     return solve_penalised(
-        PenalisedHinge(X, problem.signs, problem.C, np.zeros(len(alive))),
+        problem._replace(X=X).penalised(np.zeros(len(alive))),
         tol=_EXACT,
         max_iter=_INNER,
         progress=progress,

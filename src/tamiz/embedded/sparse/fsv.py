@@ -11,10 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import PathStep
-from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.workers import run_in_threads
-from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
+from tamiz.solvers.linear_program import HingeProgram, ProgramResult
+from tamiz.solvers.tube_program import TubeProgram
+from tamiz.svm.last_machine import TASK_CONSTRAINTS
 from tamiz.validation import N_JOBS, by_keyword
 
 _PROGRAM = 1e-6  # gap to which programs are solved, or less
@@ -25,7 +28,7 @@ _MOST_TILTS = 8  # features of either kind for which that is tried alone
 _LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which the penalty is made linear
 
 
-class FSV(SparseLinearMachine):
+class FSV(TaskMachine):
     r"""Feature selection by concave minimisation.
 
     .. math::
@@ -41,6 +44,10 @@ class FSV(SparseLinearMachine):
     since every solution is a vertex, the steps come to an end after finitely many. Which
     stationary point they end in depends on where they begin; restarts keep the best.
 
+    For a numeric target the losses are those of :class:`~tamiz.svm.SVR`, ``max(0, |residual| -
+    epsilon)``. ``a`` is then in units of a weight's inverse, as the weights are in units of the
+    target.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -51,6 +58,15 @@ class FSV(SparseLinearMachine):
     a : float, default=5.0
         Steepness of the penalty. The larger, the closer to counting, and the more stationary
         points there are.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Divide the target by its standard deviation first: ``C``, ``a`` and ``epsilon``
+        then have no unit. Weights and predictions are in that of the target. For a regression only.
     n_restarts : int, default=0
         Number of further runs from random weights, beside the first, which begins at zero.
     tol : float, default=1e-6
@@ -81,7 +97,11 @@ class FSV(SparseLinearMachine):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
-        Labels.
+        Labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float or ndarray of shape (n_classes,)
         Value of the objective.
     history_ : tuple of float, or list of tuples
@@ -127,12 +147,21 @@ class FSV(SparseLinearMachine):
     (3, 6)
     >>> list(machine.history_) == sorted(machine.history_, reverse=True)
     True
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> FSV(C=0.05, task="regression", scale_target=True).fit(Z, y).selection_.selected
+    ['s5', 'bmi']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "lambda_": [Interval(Real, 0, None, closed="neither"), None],
         "a": [Interval(Real, 0, None, closed="neither")],
+        **TASK_CONSTRAINTS,
         "n_restarts": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -150,6 +179,9 @@ class FSV(SparseLinearMachine):
         C: float = 1.0,
         lambda_: float | None = None,
         a: float = 5.0,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         n_restarts: int = 0,
         tol: float = 1e-6,
         max_iter: int = 50,
@@ -162,6 +194,9 @@ class FSV(SparseLinearMachine):
         self.C = C
         self.lambda_ = lambda_
         self.a = a
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.n_restarts = n_restarts
         self.tol = tol
         self.max_iter = max_iter
@@ -179,7 +214,7 @@ class FSV(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels, or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor on the loss of each sample. A weight of two is the sample twice; a weight of
             zero leaves it out.
@@ -194,7 +229,7 @@ class FSV(SparseLinearMachine):
     def _threads(self) -> bool:  # type: ignore[override]
         return self.n_restarts == 0  # otherwise they are for the runs
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
         rng = check_random_state(self.random_state)
         p = problem.X.shape[1]
         starts = [np.zeros(p)] + [
@@ -217,7 +252,7 @@ class FSV(SparseLinearMachine):
             best = best._replace(status="interrupted")
         return best
 
-    def _run(self, problem: BinaryProblem, v: np.ndarray, progress: Progress) -> LinearFit | None:
+    def _run(self, problem: Any, v: np.ndarray, progress: Progress) -> LinearFit | None:
         """Successive linearisation from the weights ``v``; None if Ctrl-C left nothing of it."""
         w, b, objective = np.zeros(len(v)), 0.0, np.inf
         left, nearness = np.zeros(len(v)), np.zeros(len(v))
@@ -265,16 +300,15 @@ class FSV(SparseLinearMachine):
         )
 
     def _linearised(
-        self, problem: BinaryProblem, v: np.ndarray, progress: Progress
-    ) -> tuple[HingeProgram, ProgramResult]:
+        self, problem: Any, v: np.ndarray, progress: Progress
+    ) -> tuple[HingeProgram | TubeProgram, ProgramResult]:
         """The program with the tangent of the penalty at ``v``, and its solution."""
         slope = self.a * np.maximum(np.exp(-self.a * np.abs(v)), _LEAST_SLOPE)
-        program = HingeProgram(*problem, slope)
+        program = problem.losses.program(problem.X, slope)
         return program, self._solve(program, progress)
 
-    def _solve(self, program: HingeProgram, progress: Progress) -> ProgramResult:
-        return solve_hinge_program(
-            program,
+    def _solve(self, program: HingeProgram | TubeProgram, progress: Progress) -> ProgramResult:
+        return program.solve(
             method="vertex",
             tol=min(self.tol, _PROGRAM),
             max_iter=max(self.max_iter, 200),
@@ -282,7 +316,7 @@ class FSV(SparseLinearMachine):
         )
 
     def _tied(
-        self, program: HingeProgram, found: ProgramResult, progress: Progress
+        self, program: HingeProgram | TubeProgram, found: ProgramResult, progress: Progress
     ) -> tuple[ProgramResult, float]:
         """The best by the concave objective of several solutions of a program, if there are such.
 
@@ -292,10 +326,7 @@ class FSV(SparseLinearMachine):
         best, least = found, self._objective(program, found)
         used = found.w != 0
         near = ~used & (np.abs(found.g) >= (1.0 - _TIE) * program.c)
-        margins = program.y * (program.X @ found.w + found.b)
-        fraction = found.alpha / np.maximum(program.C, 1e-300)
-        idle = (fraction <= _TIE) | (fraction >= 1.0 - _TIE)
-        if not near.any() and not (idle & (np.abs(margins - 1.0) <= _TIE)).any():
+        if not near.any() and not program.undecided(found, _TIE):
             return best, least  # the only solution
         tilts = [np.where(used, raised, -_TILT) for raised in (-_TILT, _TILT)]
         for kind, change in ((near, -_TILT), (used, _TILT)):
@@ -313,7 +344,7 @@ class FSV(SparseLinearMachine):
                 best, least = other, value
         return best, least
 
-    def _objective(self, program: HingeProgram, found: ProgramResult) -> float:
+    def _objective(self, program: HingeProgram | TubeProgram, found: ProgramResult) -> float:
         """The concave objective; beyond the least slope the penalty is its tangent."""
         losses = found.objective - float(program.c @ np.abs(found.w))
         size = np.abs(found.w)

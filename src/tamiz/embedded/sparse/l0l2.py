@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.embedded.sparse.l1l2 import CONSTRAINTS
-from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.concave import DCResult, successive_linearisation
-from tamiz.solvers.linear_program import best_intercept
 from tamiz.solvers.mixed_hinge import original, solve_penalised
 from tamiz.solvers.mixed_interior import Certified, PenalisedHinge, centred
 from tamiz.validation import by_keyword
@@ -23,7 +23,7 @@ _TRIED = 200  # smallest weights for which it is tried whether another feature c
 _COPY = 1e-9  # features whose correlation and scale differ by less are copies
 
 
-class L0L2SVM(SparseLinearMachine):
+class L0L2SVM(TaskMachine):
     r"""Linear support vector machine with an ℓ2 penalty and a smooth count of the weights.
 
     Minimises, with a free intercept,
@@ -42,6 +42,10 @@ class L0L2SVM(SparseLinearMachine):
     share a weight. There the weight of one feature is moved to the one most like it if that lowers
     the objective, and the steps go on until neither helps.
 
+    For a numeric target the losses are those of :class:`~tamiz.svm.SVR`, ``max(0, |residual| -
+    epsilon)``. ``a`` is then in units of a weight's inverse, as the weights are in units of the
+    target.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -54,6 +58,15 @@ class L0L2SVM(SparseLinearMachine):
     mu : float, optional
         Penalty on the mean loss. If given, it takes the place of ``C``, whatever that is: the
         machine is that of ``C = mu/n`` (with weights: n is their sum).
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Divide the target by its standard deviation first: ``C``, ``nu``, ``a`` and ``epsilon``
+        then have no unit. Weights and predictions are in that of the target. For a regression only.
     start : {"best", "zero", "l2"}, default="best"
         Weights to begin with: none, so that the first step is an ``L1L2SVM`` with ``nu * a``; those
         of the machine without selection; or both, and the lower objective is kept.
@@ -79,6 +92,10 @@ class L0L2SVM(SparseLinearMachine):
         Weights, exactly zero for the features left out.
     intercept_ : array of shape (1,) or (n_classes,)
         Constants.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float or array
         Objective reached, for each machine.
     history_ : tuple of float, or list of them
@@ -116,6 +133,14 @@ class L0L2SVM(SparseLinearMachine):
     (3, 0.97)
     >>> all(later <= earlier for earlier, later in zip(machine.history_, machine.history_[1:]))
     True
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> L0L2SVM(C=0.1, task="regression", scale_target=True).fit(Z, y).selection_.selected
+    ['s5', 'bmi', 'bp', 's3', 'sex']
     """
 
     _loosen = "Raise C or lower nu"
@@ -133,6 +158,9 @@ class L0L2SVM(SparseLinearMachine):
         nu: float = 1.0,
         a: float = 5.0,
         mu: float | None = None,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         start: str = "best",
         n_features_to_select: int | float | str | None = None,
         class_weight: dict[Any, float] | str | None = None,
@@ -145,6 +173,9 @@ class L0L2SVM(SparseLinearMachine):
         self.nu = nu
         self.a = a
         self.mu = mu
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.start = start
         self.n_features_to_select = n_features_to_select
         self.class_weight = class_weight
@@ -161,7 +192,7 @@ class L0L2SVM(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples. Their scale matters to both penalties: standardise first.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample.
 
@@ -171,10 +202,10 @@ class L0L2SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
         penalty = float(self.nu), float(self.a)
-        base = PenalisedHinge(X, problem.signs, problem.C, np.zeros(X.shape[1]))
+        base = problem._replace(X=X).penalised(np.zeros(X.shape[1]))
         result: DCResult | None = None
         for start in ("zero", "l2") if self.start == "best" else (self.start,):
             try:
@@ -292,8 +323,7 @@ def _objective(
 ) -> float:
     """The whole objective of weights for the columns ``part``, with the best intercept."""
     outputs = part @ w
-    b = best_intercept(outputs, problem.y, problem.C)
-    losses = problem.C @ np.maximum(0.0, 1.0 - problem.y * (outputs + b))
+    losses = problem.losses(outputs + problem.intercept(outputs))
     return float(losses + 0.5 * w @ w - nu * np.sum(np.expm1(-a * np.abs(w))))
 
 

@@ -11,24 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from tamiz.base import order_by
 from tamiz.display import axes
-from tamiz.embedded.sparse.machine import (
-    LinearFit,
-    SparseLinearMachine,
-    check_numbers,
-    check_samples,
-    one_against_rest,
-)
-from tamiz.pictures import RegressorPlot
+from tamiz.embedded.sparse.machine import LinearFit, check_samples, one_against_rest
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.l1_programs import entry_penalty
 from tamiz.solvers.linear_program import HingeProgram, ProgramResult, solve_hinge_program
-from tamiz.solvers.tube_program import TubeProgram, solve_tube_program
-from tamiz.svm.last_machine import TASK_CONSTRAINTS, TaskSelector, spread_of
+from tamiz.svm.last_machine import TASK_CONSTRAINTS
 from tamiz.validation import (
     N_JOBS,
     by_keyword,
@@ -44,21 +35,7 @@ from tamiz.validation import (
 SOLVERS = {"auto": "auto", "lp": "vertex", "interior_point": "interior_point"}
 
 
-class TubeProblem(NamedTuple):
-    """A regression: the target and the penalty of each sample's loss."""
-
-    X: Any  # float64, C-contiguous or CSR
-    target: np.ndarray
-    C: np.ndarray
-    epsilon: float
-
-
-def _decides(machine: Any) -> bool:
-    """A regression has no decision values."""
-    return bool(machine._known_task() != "regression")
-
-
-class L1SVM(TaskSelector, SparseLinearMachine, RegressorPlot):
+class L1SVM(TaskMachine):
     r"""Linear support vector machine with an ℓ1 penalty: it drops features as it fits.
 
     .. math::
@@ -128,7 +105,7 @@ class L1SVM(TaskSelector, SparseLinearMachine, RegressorPlot):
     epsilon_ : float
         Half-width of the tube in units of the target; for a regression only.
     objective_ : float or ndarray of shape (n_classes,)
-        Value of the objective.
+        Value of the objective; with ``scale_target`` that of the divided target.
     duality_gap_ : float or ndarray of shape (n_classes,)
         The minimum is not further below ``objective_`` than this.
     n_iter_ : int
@@ -182,9 +159,6 @@ class L1SVM(TaskSelector, SparseLinearMachine, RegressorPlot):
     >>> machine.selection_.selected[:3], round(machine.score(Z, y), 1)
     (['s5', 'bmi', 'bp'], 0.4)
     """
-
-    epsilon: float
-    scale_target: bool
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -248,85 +222,13 @@ class L1SVM(TaskSelector, SparseLinearMachine, RegressorPlot):
         """
         return self._fit(X, y, sample_weight)
 
-    @available_if(_decides)
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: positive values speak for ``classes_[1]``. Several: one column for each
-            class, the largest wins.
-        """
-        return super().decision_function(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each sample, or a number for a regression.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Labels or numbers.
-        """
-        check_is_fitted(self)
-        return super().decision_function(X) if self.task_ == "regression" else super().predict(X)
-
-    def _draw(self, plane: Any, X: np.ndarray, y: Any, ax: Any, slack: bool) -> None:
-        draw = RegressorPlot._draw if self.task_ == "regression" else SparseLinearMachine._draw
-        draw(self, plane, X, y, ax, slack)
-
-    def _counts(self, X: Any, y: Any) -> list[str]:
-        count = RegressorPlot._counts if self.task_ == "regression" else SparseLinearMachine._counts
-        return count(self, X, y)
-
-    def _heights(self, X: np.ndarray, y: Any) -> np.ndarray:
-        kind = RegressorPlot if self.task_ == "regression" else SparseLinearMachine
-        return kind._heights(self, X, y)
-
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, list[tuple[np.ndarray, np.ndarray]], float]:
-        self.__dict__.pop("epsilon_", None)
-        if not self._settle_task(y):
-            return super()._read(X, y, sample_weight)
-        if self.class_weight is not None:
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is for classes, and y is taken as numbers; "
-                "use class_weight=None and, to weigh samples, sample_weight."
-            )
-        X, target, weight = check_numbers(self, X, y, sample_weight)
-        return X, [(target, weight)], float(weight.sum())
-
-    def _problem(self, X: Any, side: np.ndarray, C: np.ndarray) -> Any:
-        if self.task_ != "regression":
-            return super()._problem(X, side, C)
-        self.epsilon_ = (spread_of(side, C) if self.scale_target else 1.0) * float(self.epsilon)
-        return TubeProblem(X, side, C, self.epsilon_)
-
     def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
-        c = np.ones(problem.X.shape[1])
-        if isinstance(problem, TubeProblem):
-            X, target, C, epsilon = problem
-            progress.update("one linear program")
-            found = solve_tube_program(TubeProgram(X, target, C, c, epsilon), tol=self.tol)
-        else:
-            found = solve_hinge_program(
-                HingeProgram(problem.X, problem.signs, problem.C, c),
-                method=SOLVERS[self.solver],
-                tol=self.tol,
-                max_iter=self.max_iter,
-                progress=progress,
-            )
+        found = problem.losses.program(problem.X, np.ones(problem.X.shape[1])).solve(
+            method=SOLVERS[self.solver],
+            tol=self.tol,
+            max_iter=self.max_iter,
+            progress=progress,
+        )
         return LinearFit(
             coef=found.w,
             intercept=found.b,

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.mixed_hinge import original, solve_penalised
-from tamiz.solvers.mixed_interior import PenalisedHinge, centred
+from tamiz.solvers.mixed_interior import centred
+from tamiz.svm.last_machine import TASK_CONSTRAINTS
 from tamiz.validation import N_JOBS, by_keyword
 
 #: Constraints on the parameters of machines with two penalties.
@@ -19,6 +21,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0.0, None, closed="neither")],
     "nu": [Interval(Real, 0.0, None, closed="left")],
     "mu": [Interval(Real, 0.0, None, closed="neither"), None],
+    **TASK_CONSTRAINTS,
     "n_features_to_select": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -28,7 +31,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class L1L2SVM(SparseLinearMachine):
+class L1L2SVM(TaskMachine):
     r"""Linear support vector machine with an ℓ2 and an ℓ1 penalty.
 
     Minimises, with a free intercept,
@@ -43,6 +46,9 @@ class L1L2SVM(SparseLinearMachine):
     samples. ``nu=0`` is :class:`~tamiz.svm.SVC` with a linear kernel. The references write
     ``(mu/n) sum(hinge)`` for the losses, which is ``C = mu/n``.
 
+    For a numeric target the losses are those of :class:`~tamiz.svm.SVR`, ``max(0, |residual| -
+    epsilon)``, and ``nu=0`` is that machine.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -53,6 +59,15 @@ class L1L2SVM(SparseLinearMachine):
     mu : float, optional
         Penalty on the mean loss. If given, it takes the place of ``C``: the machine is that of
         ``C = mu/n`` (with weights: n is their sum).
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Divide the target by its standard deviation first: ``C``, ``nu`` and ``epsilon``
+        then have no unit. Weights and predictions are in that of the target. For a regression only.
     n_features_to_select : int, float, "auto" or None, default=None
         Number or fraction of features to select from the top of the ranking; by default those with
         a weight. If that leaves some out, the machine is fitted again without them.
@@ -75,6 +90,10 @@ class L1L2SVM(SparseLinearMachine):
     intercept_ : array of shape (1,) or (n_classes,)
         Constants. Where an interval of them is optimal (no sample exactly on the margin), its
         midpoint.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float or array
         Minimum reached, for each machine.
     duality_gap_ : float or array
@@ -114,6 +133,15 @@ class L1L2SVM(SparseLinearMachine):
     (12, 0.972)
     >>> machine.duality_gap_ < 1e-9 * machine.objective_
     True
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> machine = L1L2SVM(C=0.1, nu=10.0, task="regression", scale_target=True).fit(Z, y)
+    >>> machine.selection_.selected, machine.duality_gap_ < 1e-9 * machine.objective_
+    (['s5', 'bmi', 'bp', 's3'], True)
     """
 
     _loosen = "Raise C or lower nu"
@@ -126,6 +154,9 @@ class L1L2SVM(SparseLinearMachine):
         C: float = 1.0,
         nu: float = 0.1,
         mu: float | None = None,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         n_features_to_select: int | float | str | None = None,
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-4,
@@ -136,6 +167,9 @@ class L1L2SVM(SparseLinearMachine):
         self.C = C
         self.nu = nu
         self.mu = mu
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.n_features_to_select = n_features_to_select
         self.class_weight = class_weight
         self.tol = tol
@@ -151,7 +185,7 @@ class L1L2SVM(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples. Their scale matters to both penalties: standardise first.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of ``C`` by sample.
 
@@ -161,11 +195,10 @@ class L1L2SVM(SparseLinearMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
         X, means = centred(problem.X)
-        nu = np.full(X.shape[1], float(self.nu))
         found = solve_penalised(
-            PenalisedHinge(X, problem.signs, problem.C, nu),
+            problem._replace(X=X).penalised(np.full(X.shape[1], float(self.nu))),
             tol=self.tol,
             max_iter=self.max_iter,
             progress=progress,

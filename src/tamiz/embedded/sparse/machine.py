@@ -1,5 +1,7 @@
 r"""What the sparse linear machines share: a classifier that is a selector by its weights.
 
+(Most are a regression as well: :mod:`tamiz.embedded.sparse.task_machine`.)
+
 Every one of them minimises a penalty of the hinge losses plus a penalty on the weights; the
 intercept is free. The penalty has one name throughout, ``C``, and may be given as ``lambda_``
 (or ``mu``) where the texts do so; the page *Regularisation* of the documentation holds the table:
@@ -29,7 +31,10 @@ from tamiz.base import PathStep, Selector, Stopwatch, number_to_select, order_by
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.runtime.workers import run_in_threads
+from tamiz.solvers.linear_program import HingeLosses
+from tamiz.solvers.mixed_interior import PenalisedHinge
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
+from tamiz.svm.linear_machine import LinearMachine
 from tamiz.validation import (
     Labels,
     check_class_weight,
@@ -48,10 +53,10 @@ from tamiz.validation import (
 #: Relative differences that only rounding makes: of weights, and of keys that rank the others.
 _SAME_WEIGHT, _SAME_KEY = 1e-11, 1e-13
 
-#: Who selects for a numeric target, since these machines do not.
+#: Who selects for a numeric target: most of these machines, if they are asked to.
 _FOR_NUMBERS = (
-    "for a numeric target use L1SVM, SVMRFE, HoldOutSVM, KPSVM, AdaptiveScaling or "
-    'RadiusMarginScaling with task="regression"'
+    "for a numeric target use L1SVM, L1L2SVM, L0L2SVM, FSV, AROM, MILPSVM, SVMRFE or HoldOutSVM "
+    'with task="regression"'
 )
 
 
@@ -76,6 +81,27 @@ class BinaryProblem(NamedTuple):
     X: Any  # float64, C-contiguous or CSR
     signs: np.ndarray
     C: np.ndarray
+
+    @property
+    def losses(self) -> HingeLosses:
+        """The losses alone."""
+        return HingeLosses(self.signs, self.C)
+
+    def penalised(self, nu: np.ndarray) -> PenalisedHinge:
+        """The problem with an ℓ2 penalty and ``nu`` on the absolute weights."""
+        return PenalisedHinge(self.X, self.signs, self.C, nu)
+
+    def quick_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights of a machine with squared losses, which takes a moment at any ``C``."""
+        machine = LinearMachine(C=1.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            machine.fit(self.X[:, features], self.signs, self.C)
+        return machine.coef_[0]
+
+    def restored(self, fit: LinearFit) -> LinearFit:
+        """The machine in the units of the target, which labels do not have."""
+        return fit
 
 
 def check_samples(
@@ -207,7 +233,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             X = X if centre is None else X - centre
             with limit_threads(getattr(self, "n_jobs", None)):
                 problems = [self._problem(X, side, C * w) for side, w in sides]
-                fits = self._fit_machines(problems)
+                fits = self._fit_and_restore(problems)
                 nothing = LinearFit(np.zeros(X.shape[1]), 0.0, np.nan, status="interrupted")
                 n_missing = fits.count(None)
                 self._conclude([nothing if f is None else f for f in fits], n_missing, watch)
@@ -226,7 +252,7 @@ class SparseLinearMachine(LinearDecision, Selector):
             return
         some = [
             fit
-            for fit in self._fit_machines([p._replace(X=p.X[:, chosen]) for p in problems])
+            for fit in self._fit_and_restore([p._replace(X=p.X[:, chosen]) for p in problems])
             if fit is not None
         ]
         beta = np.zeros((len(problems), self.coef_.shape[1] + 1))
@@ -243,6 +269,12 @@ class SparseLinearMachine(LinearDecision, Selector):
             self.duality_gap_ = None if None in gaps else per_machine(np.array(gaps, dtype=float))
         self._set_weights(beta)
         self.selection_.notes["fitted_again"] = True
+
+    def _fit_and_restore(self, problems: list[Any]) -> list[LinearFit | None]:
+        """All machines, in the units of the target."""
+        fits = self._fit_machines(problems)
+        pairs = zip(problems, fits, strict=True)
+        return [None if fit is None else problem.restored(fit) for problem, fit in pairs]
 
     def _fit_machines(self, problems: list[BinaryProblem]) -> list[LinearFit | None]:
         """All machines; None for those that an interruption left undone."""

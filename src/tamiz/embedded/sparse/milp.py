@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,11 +10,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamiz.base import number_to_select
-from tamiz.embedded.sparse.machine import BinaryProblem, LinearFit, SparseLinearMachine
+from tamiz.embedded.sparse.machine import LinearFit
+from tamiz.embedded.sparse.task_machine import TaskMachine
 from tamiz.runtime.progress import Progress
 from tamiz.solvers.subset_program import SubsetProgram
 from tamiz.solvers.subset_search import SubsetResult, solve_subset_program
-from tamiz.svm.linear_machine import LinearMachine
+from tamiz.svm.last_machine import TASK_CONSTRAINTS
 from tamiz.validation import Units, check_units, number_to_drop, refused, values_by_name
 
 # how a limit is described that not even the least unit keeps
@@ -24,7 +24,7 @@ _FEATURES = "the smallest {} has {:g}, n_features_to_select is {:g}"
 _WIDE = 60  # units beyond which the elimination drops a tenth at a time
 
 
-class MILPSVM(SparseLinearMachine):
+class MILPSVM(TaskMachine):
     r"""Linear machine on the best subset of features, proved to be so or within a known gap.
 
     .. math::
@@ -38,6 +38,9 @@ class MILPSVM(SparseLinearMachine):
     improved by exchanges, is where the search starts; whatever the time allows, the answer comes
     with ``bound_``, below which no subset can be, and ``gap_``.
 
+    For a numeric target the losses are those of :class:`~tamiz.svm.SVR`, ``max(0, |residual| -
+    epsilon)``.
+
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
@@ -45,7 +48,16 @@ class MILPSVM(SparseLinearMachine):
         :class:`L1SVM`. With ``costs`` and without ``budget`` it limits the sum of the costs instead
         (a float up to 1: a fraction of the total). Fewer are selected where more do not help.
     C : float, default=1.0
-        Penalty on the hinge losses.
+        Penalty on the losses.
+    task : {"classification", "regression", "auto"}, default="classification"
+        Whether ``y`` holds labels or numbers. "auto" decides by ``y``: text and few distinct
+        integers are labels. Until it is fitted such a machine is neither a classifier nor a
+        regressor, so that folds made around it are not stratified.
+    epsilon : float, default=0.1
+        Half-width of the tube, in units of the target; for a regression only.
+    scale_target : bool, default=False
+        Divide the target by its standard deviation first: ``weight_bound`` and ``epsilon``
+        then have no unit. Weights and predictions are in that of the target. For a regression only.
     costs : array-like of shape (n_features,) or dict, default=None
         Cost of each feature, not negative; a group costs what its features cost together. A dict,
         or a Series with names as its index, gives the cost of every feature by its name.
@@ -79,7 +91,11 @@ class MILPSVM(SparseLinearMachine):
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     classes_ : ndarray of shape (n_classes,)
-        Labels.
+        Labels; not for a regression.
+    task_ : {"classification", "regression"}
+        What ``y`` was taken for.
+    epsilon_ : float
+        Half-width of the tube in units of the target; for a regression only.
     objective_ : float
         Value of the objective, over all machines.
     bound_ : float
@@ -127,6 +143,15 @@ class MILPSVM(SparseLinearMachine):
     (['sepal width (cm)', 'petal width (cm)'], 'converged')
     >>> MILPSVM(costs=[1, 9, 2, 2], budget=5).fit(Z, y).get_feature_names_out().tolist()
     ['sepal length (cm)', 'petal length (cm)', 'petal width (cm)']
+
+    A numeric target:
+
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> Z = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> machine = MILPSVM(2, C=0.1, task="regression", scale_target=True).fit(Z, y)
+    >>> machine.selection_.selected, machine.status_
+    (['bmi', 's5'], 'converged')
     """
 
     _loosen = "Raise C"
@@ -134,6 +159,7 @@ class MILPSVM(SparseLinearMachine):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Real, StrOptions({"auto"}), None],
         "C": [Interval(Real, 0, None, closed="neither")],
+        **TASK_CONSTRAINTS,
         "costs": ["array-like", dict, None],
         "budget": [Interval(Real, 0, None, closed="neither"), None],
         "feature_groups": [list, tuple, dict, None],
@@ -150,6 +176,9 @@ class MILPSVM(SparseLinearMachine):
         n_features_to_select: int | float | str | None = None,
         *,
         C: float = 1.0,
+        task: str = "classification",
+        epsilon: float = 0.1,
+        scale_target: bool = False,
         costs: Any = None,
         budget: float | None = None,
         feature_groups: Any = None,
@@ -162,6 +191,9 @@ class MILPSVM(SparseLinearMachine):
     ):
         self.n_features_to_select = n_features_to_select
         self.C = C
+        self.task = task
+        self.epsilon = epsilon
+        self.scale_target = scale_target
         self.costs = costs
         self.budget = budget
         self.feature_groups = feature_groups
@@ -180,7 +212,7 @@ class MILPSVM(SparseLinearMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels, or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor on the loss of each sample. A weight of two is the sample twice; a weight of
             zero leaves it out.
@@ -218,13 +250,13 @@ class MILPSVM(SparseLinearMachine):
             limits = [self.budget, number_to_select(wanted, p, p)]
         return SubsetLimits.checked(uses, limits, kinds, units)
 
-    def _fit_machine(self, problem: BinaryProblem, progress: Progress) -> LinearFit:
+    def _fit_machine(self, problem: Any, progress: Progress) -> LinearFit:
         """One machine alone; several are fitted together, with the same features."""
         (fit,) = self._fit_machines([problem])
         assert fit is not None
         return fit
 
-    def _fit_machines(self, problems: list[BinaryProblem]) -> list[LinearFit | None]:
+    def _fit_machines(self, problems: list[Any]) -> list[LinearFit | None]:
         begun = time.monotonic()
         X, p = problems[0].X, problems[0].X.shape[1]
         units = check_units(self.feature_groups, None, p, self._names(p))
@@ -239,7 +271,7 @@ class MILPSVM(SparseLinearMachine):
                 kept = np.sort(np.concatenate([units.members[u] for u in inside]))
                 program = SubsetProgram(
                     X[:, kept],
-                    [(problem.signs, problem.C) for problem in problems],
+                    [problem.losses for problem in problems],
                     np.full(len(kept), 0.0 if self.weight_bound is not None else 1.0),
                     np.searchsorted(inside, units.of_feature()[kept]),
                     limits.uses[:, inside],
@@ -349,9 +381,7 @@ def _part_of(total: float, wanted: Any) -> float:
     return float(wanted) * total if fraction else float(wanted)
 
 
-def _order_by_elimination(
-    problems: list[BinaryProblem], units: Units, progress: Progress
-) -> np.ndarray:
+def _order_by_elimination(problems: list[Any], units: Units, progress: Progress) -> np.ndarray:
     """Units by recursive elimination with the same penalties, best first.
 
     The losses are squared: that machine takes a moment at any ``C``, and a start need not be good.
@@ -362,11 +392,7 @@ def _order_by_elimination(
         features = np.sort(np.concatenate([units.members[u] for u in left]))
         squares = np.zeros(units.n_features)
         for problem in problems:
-            machine = LinearMachine(C=1.0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                machine.fit(problem.X[:, features], problem.signs, problem.C)
-            squares[features] += machine.coef_[0] ** 2
+            squares[features] += problem.quick_weights(features) ** 2
         worth = units.totals(squares)[left]
         n_drop = number_to_drop(1 if len(left) <= _WIDE else 0.1, len(left), 1)
         drop = np.argsort(worth, kind="stable")[:n_drop]

@@ -87,6 +87,10 @@ class Streamed(NamedTuple):
     size: np.ndarray  # factor of each feature between its units and those of the user
     spread: np.ndarray  # deviation of each feature in the units of the user; 0: constant
 
+    def restored(self, fit: LinearFit) -> LinearFit:
+        """The machine in the units of the target, which labels do not have."""
+        return fit
+
 
 def arom_problems(
     stream: Stream, tasks: Tasks, standardize: bool, progress: Progress

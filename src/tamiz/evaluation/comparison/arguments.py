@@ -24,6 +24,7 @@ from tamiz.validation import (
     as_vector,
     check_classes,
     check_features,
+    check_groups,
     check_regression_target,
     check_sample_weight,
     check_units,
@@ -90,9 +91,7 @@ def read_data(
         if np.ptp(target) == 0:
             raise ValueError(f"y is {target[0]:g} in all samples; there is nothing to predict.")
     if groups is not None:
-        groups = as_vector(groups)
-        if len(groups) != n:
-            raise ValueError(f"groups has {len(groups)} entries, X has {n} rows.")
+        groups = check_groups(groups, n)
     has_missing = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
     names = [str(name) for name in getattr(table, "feature_names_in_", ())]
     names = names or [f"x{j}" for j in range(p)]

@@ -31,8 +31,8 @@ from tamiz.evaluation.judges.fast import Division, Question, Reply, fast_way
 from tamiz.evaluation.scaler import preparing_steps
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.judges import fit_arguments, last_step
-from tamiz.search.resampling import fit_to_the_end
-from tamiz.search.splits import Split
+from tamiz.search.resampling import fit_to_the_end, group_arguments
+from tamiz.search.splits import Split, inner_splits, is_ordered, neighbours_in_time
 from tamiz.validation import Labels, check_class_weight, refuse_interrupted
 
 # ------------------------------------------------------------------------------- two kinds of unit
@@ -44,7 +44,7 @@ def rank_whole(setting: Setting, name: str, threads: int | None) -> dict[str, An
     with one_blas_thread(), limit_threads(threads):
         everyone = np.arange(len(setting.y))
         Z, _ = prepared(setting, everyone, everyone[:1], (WHOLE,))
-        ranking = try_to_rank(setting, name, Z, setting.y, (WHOLE,), failures)
+        ranking = try_to_rank(setting, name, Z, everyone, (WHOLE,), failures)
     return {
         "method": name,
         "split": WHOLE,
@@ -147,7 +147,7 @@ class Fold:
 
     def rank(self, name: str) -> Ranking | None:
         """What the selector makes of the training part."""
-        return try_to_rank(self.setting, name, self.Z, self.y, self.key, self.failures)
+        return try_to_rank(self.setting, name, self.Z, self.train, self.key, self.failures)
 
     def errors(
         self, name: str, judge: str, ranking: Ranking | None, chosen: np.ndarray | None
@@ -441,18 +441,20 @@ def try_to_rank(
     setting: Setting,
     name: str,
     Z: Any,
-    y: np.ndarray,
+    samples: np.ndarray,
     key: tuple[int, ...],
     failures: Failures,
 ) -> Ranking | None:
+    """What a selector makes of ``Z``, the samples at these positions; None if it fails."""
     setting.stop.look()
+    y = setting.y[samples]
     try:
         selector = seeded(clone(setting.selectors[name]), setting.seed_of("select", name, *key))
         began = time.perf_counter()
         rows = some_rows(y, setting.limits.methods.get(name), setting.task, setting.seed_of(*key))
         if len(rows) < len(y):
-            Z, y = Z[rows], y[rows]
-        selector.fit(Z, y)
+            Z, y, samples = Z[rows], y[rows], samples[rows]
+        selector.fit(Z, y, **_structure_inside(setting, selector, samples, key))
         seconds = time.perf_counter() - began
         refuse_interrupted(selector)
         order = order_of(selector)
@@ -471,6 +473,40 @@ def try_to_rank(
     except Exception as error:
         failures.take(error, f"selection by {name!r} among {len(y)} samples")
         return None
+
+
+def _structure_inside(
+    setting: Setting, selector: Any, samples: np.ndarray, key: tuple[int, ...]
+) -> dict[str, Any]:
+    """Let a selector that divides the samples keep groups and the order of time as well.
+
+    A number of folds becomes splits that are made as the inner ones are. What divides the samples
+    in its own way gets the groups, or blocks of neighbours in time, as an argument of ``fit``.
+    """
+    ordered = is_ordered(setting.cv)
+    if setting.groups is None and not ordered:
+        return {}
+    steps = [step for _, step in getattr(selector, "steps", [("", selector)])]
+    y, here = setting.y[samples], np.arange(len(samples))
+    groups = None if setting.groups is None else setting.groups[samples]
+    for step in steps:
+        n_folds = step.get_params(deep=False).get("cv", "")
+        if n_folds is None or isinstance(n_folds, int):
+            splits = inner_splits(
+                setting.cv,
+                here,
+                y,
+                n_folds or 5,
+                setting.task == "classification",
+                setting.seed_of("select", *key),
+                groups,
+            )
+            if splits:
+                step.set_params(cv=splits)
+    own = any(hasattr(step, "cv") for step in steps)
+    if ordered and not own:
+        groups = neighbours_in_time(here if groups is None else groups)
+    return {} if groups is None else group_arguments(selector, groups)
 
 
 def some_rows(y: np.ndarray, most: int | None, task: str, seed: int, least: int = 10) -> np.ndarray:

@@ -47,7 +47,8 @@ def plan_parts(
         splitter = cv
         if isinstance(cv, int):
             splitter = _folds(cv, y, task, int(seeds[r]), groups)
-        splits = make_splits(splitter, X, y, task == "classification", int(seeds[r]), groups)
+        kind = task == "classification"
+        splits = make_splits(splitter, X, y, kind, int(seeds[r]), groups, warn=r == 0)
         parts += [OuterSplit(train, test, r, f) for f, (train, test) in enumerate(splits)]
     if task == "classification":
         _refuse_one_class(parts, y)

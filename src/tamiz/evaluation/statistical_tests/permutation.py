@@ -285,7 +285,7 @@ class _Work:
         heard = hasattr(cv, "set_split_request") or (hasattr(cv, "split") and not own)
         groups = self.groups if heard else None
         classifier = is_classifier(self.machine)
-        return make_splits(cv, self.table.X, labels, classifier, self.seed, groups)
+        return make_splits(cv, self.table.X, labels, classifier, self.seed, groups, warn=False)
 
     def score(self, labels: np.ndarray) -> float:
         found = []

@@ -66,7 +66,9 @@ def what_changes(study: Study, setting: Setting) -> Adjustment | None:
     everyone = np.arange(len(setting.y))
     plain = replace(setting, covariates=None, kept=Kept())
     Z, _ = prepared(plain, everyone, everyone[:1], (WHOLE,))
-    ranking = try_to_rank(plain, best.method, Z, setting.y, (WHOLE,), Failures(setting, ""))
+    ranking = try_to_rank(
+        plain, best.method, Z, np.arange(len(setting.y)), (WHOLE,), Failures(setting, "")
+    )
     with_them = found.whole_orders.get(best.method)
     left: list[int] = []
     entered: list[int] = []

@@ -31,6 +31,7 @@ from tamiz.evaluation.methods import METHODS
 from tamiz.runtime.progress import Progress
 from tamiz.runtime.threads import limit_threads, one_blas_thread
 from tamiz.search.resampling import Halves, ResampledTable, run_jobs
+from tamiz.search.splits import neighbours_in_time
 
 #: Number of pairs of halves.
 PAIRS = 50
@@ -39,8 +40,6 @@ PAIRS = 50
 _MOST_WORK = 8e7
 #: Methods that fit many machines for one ranking.
 _SLOW = ("ho-svm", "kp-svm", "milp-svm", "forest")
-#: Blocks of neighbours in time that stay together in a half.
-_BLOCKS = 20
 #: A selection on half of the rows takes about this part of one on a training part.
 _OF_A_SPLIT = 0.7
 ASSUMPTION = "unimodal"  # as in StabilitySelection
@@ -227,8 +226,7 @@ class StudyHalves:
         labels = setting.y if setting.task == "classification" else None
         groups = setting.groups
         if groups is not None and not isinstance(setting.cv, int):  # times: neighbours are alike
-            place = np.argsort(np.argsort(groups, kind="stable"), kind="stable")
-            groups = place * _BLOCKS // len(place)
+            groups = neighbours_in_time(groups)
         try:
             return cls(
                 setting, Halves(ResampledTable(np.zeros((len(setting.y), 1)), labels), groups)
@@ -274,7 +272,7 @@ class StudyHalves:
         with one_blas_thread(), limit_threads(1):
             key = (-2, k)
             Z, _ = prepared(here, rows, rows[:1], key)
-            ranking = try_to_rank(here, name, Z, setting.y[rows], key, failures)
+            ranking = try_to_rank(here, name, Z, rows, key, failures)
         if ranking is None or ranking.order is None:
             return None
         return mixed[ranking.order[:most]]

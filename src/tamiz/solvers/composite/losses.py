@@ -21,7 +21,9 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit, xlogy
+
+_LARGEST_POWER = 700.0  # of e, in float64
+_LEAST = 1e-300  # 0 log 0 is 0
 
 
 class Loss(Protocol):
@@ -119,18 +121,20 @@ class LogisticLoss(NamedTuple):
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The loss."""
-        return np.logaddexp(0.0, -y * f)
+        z = y * f
+        return np.log1p(np.exp(-np.abs(z))) - np.minimum(z, 0.0)
 
     def pull(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Minus the derivative by ``f``."""
-        return y * expit(-y * f)
+        return y / (1.0 + np.exp(np.minimum(y * f, _LARGEST_POWER)))
 
     def curvature(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """The variance of the label."""
-        chance = expit(f)
-        return chance * (1.0 - chance)
+        odds = np.exp(-np.abs(f))
+        return odds / (1.0 + odds) ** 2
 
     def bound(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """``-φ*(-u)``: the entropy of the pull."""
         a = np.clip(y * u, 0.0, 1.0)
-        return -xlogy(a, a) - xlogy(1.0 - a, 1.0 - a)
+        rest = 1.0 - a
+        return -a * np.log(np.maximum(a, _LEAST)) - rest * np.log(np.maximum(rest, _LEAST))

@@ -35,7 +35,7 @@ _MOST_STEPS = 200  # of the search for an intercept
 class Composite(NamedTuple):
     """The problem: samples, labels or targets, what their losses cost, and the penalties."""
 
-    X: Any  # float64: C- or F-contiguous, or CSC
+    X: Any  # float64: C- or F-contiguous, or CSC; without any λ also CSR
     y: np.ndarray
     c: np.ndarray  # positive
     loss: Loss

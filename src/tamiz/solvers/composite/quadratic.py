@@ -43,12 +43,17 @@ class Columns:
     """The features of a working set in the forms that the step reads."""
 
     def __init__(self, table: Any):
-        self.table = table  # (n, k): F-contiguous, or CSC
+        self.table = table  # (n, k): C- or F-contiguous, CSC, or CSR with sorted indices
+
+    @cached_property
+    def by_column(self) -> np.ndarray:
+        """A dense table, one row for each feature."""
+        return np.asfortranarray(self.table).T
 
     @cached_property
     def rows(self) -> Any:
         """The same by rows, where sparse, with sorted indices."""
-        if not sparse.issparse(self.table):
+        if not sparse.issparse(self.table) or self.table.format == "csr":
             return self.table
         rows = self.table.tocsr()
         rows.sort_indices()
@@ -59,7 +64,10 @@ class Columns:
         n, k = self.table.shape
         if not sparse.issparse(self.table):
             return float(n) * k * k
-        counts = np.bincount(self.table.indices, minlength=n).astype(np.float64)
+        by_row = self.table.format == "csr"
+        counts = (
+            np.diff(self.table.indptr) if by_row else np.bincount(self.table.indices, minlength=n)
+        ).astype(np.float64)
         return float(counts @ counts)
 
     def worth_a_matrix(self) -> bool:
@@ -75,7 +83,7 @@ class Columns:
         """Sums of the squares of each feature under the weights ``h``."""
         table = self.table
         if sparse.issparse(table):
-            squared = sparse.csc_array((table.data**2, table.indices, table.indptr), table.shape)
+            squared = type(table)((table.data**2, table.indices, table.indptr), table.shape)
             return np.asarray(squared.T @ h)
         return np.einsum("ij,i,ij->j", table, h, table, optimize=False)
 
@@ -83,7 +91,7 @@ class Columns:
 def gather_columns(X: Any, chosen: np.ndarray) -> Columns:
     """The features ``chosen``, all of them if there are as many."""
     table = X if len(chosen) == X.shape[1] else X[:, chosen]
-    return Columns(table if sparse.issparse(X) else np.asfortranarray(table))
+    return Columns(table)
 
 
 def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
@@ -97,11 +105,15 @@ def curvature_matrix(columns: Columns, h: np.ndarray) -> np.ndarray:
         G += np.triu(G, 1).T
     else:
         used = np.flatnonzero(h)
-        if len(used) < 0.7 * len(h):
-            weighted = table[used] * np.sqrt(h[used])[:, None]
+        if len(used) and h[used].min() == h[used].max():  # no need of a weighted copy
+            weighted = table if len(used) == len(h) else table[used]
+            G = product(weighted.T, weighted)
+            G *= h[used[0]]
         else:
-            weighted = table * np.sqrt(h)[:, None]
-        G = product(weighted.T, weighted)
+            some = len(used) < 0.7 * len(h)
+            weighted = table[used] if some else table.copy()
+            weighted *= np.sqrt(h[used] if some else h)[:, None]
+            G = product(weighted.T, weighted)
     if total > 0:
         means = np.asarray(table.T @ h)
         G -= np.outer(means / total, means)
@@ -180,7 +192,7 @@ def descend_columns(
         parts = table.data, table.indices, table.indptr, np.zeros((0, 0))
     else:
         none = np.zeros(0, dtype=np.int32)
-        parts = np.zeros(0), none, none, table.T
+        parts = np.zeros(0), none, none, columns.by_column
     curvature = np.maximum(columns.squares(h) - means * means * total, 0.0) + mu
     z, moved = w.copy(), np.zeros(len(h))
     for turn in range(_ROUNDS):

@@ -23,13 +23,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
 from tamiz.runtime.progress import Progress
-from tamiz.runtime.threads import one_blas_thread
+from tamiz.runtime.threads import one_blas_thread, product
 from tamiz.solvers.composite.problem import (
     Composite,
     CompositeResult,
@@ -57,7 +57,9 @@ _STEPS = 40  # Newton steps on one working set
 _LARGEST_WORK = 6e8
 _LARGEST_ROTATION = 3000
 _CONJUGATE = 250  # products of one step
-_BALANCE = 1e-3  # of the tolerance: sum of the pulls, as a fraction of them
+#: Times the root of the tolerance: residual at which conjugate gradients end, if one step does.
+_FOLLOWED = 0.25
+_BALANCE = 1e-2  # of the tolerance: sum of the pulls, as a fraction of them
 
 
 class Machine(NamedTuple):
@@ -209,7 +211,7 @@ def _on_working_set(
                 z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
             else:
                 z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
-            moved = _along(part, local, z - local.w, theta, q, h, value, tol)
+            moved = _along(part, local, z - local.w, q, h, value, tol)
             if moved is None:
                 break
             local = moved
@@ -231,7 +233,6 @@ def _along(
     part: Composite,
     machine: Machine,
     d: np.ndarray,
-    theta: np.ndarray,
     q: np.ndarray,
     h: np.ndarray,
     value: float,
@@ -249,7 +250,7 @@ def _along(
     size = 1.0
     for _ in range(_HALVINGS):
         trial = Machine(machine.w + size * d, machine.b + size * db, machine.f + size * df)
-        shift = best_shift(part, trial.f, max(1e-15, _BALANCE * tol))
+        shift = best_shift(part, trial.f, min(max(1e-15, _BALANCE * tol), 1e-6))
         trial = trial._replace(b=trial.b + shift, f=trial.f + shift)
         # near the end the steps gain less than rounding shows, and still mend the dual point
         rounding = _ROUNDING * value if size == 1.0 else 0.0
@@ -268,13 +269,15 @@ def _search_all(
 ) -> CompositeResult:
     """Newton's method for losses with a quadratic penalty."""
     n, p = problem.X.shape
-    if p > n and n <= _LARGEST_ROTATION and (problem.mu > 0).all():
+    few = p > n and n <= _LARGEST_ROTATION and bool((problem.mu > 0).all())
+    in_samples = few and problem.loss.quadratic
+    if few and not in_samples:
         return _rotated(problem, machine, tol, max_iter, progress)
     columns = gather_columns(problem.X, np.arange(p))
     work = (8.0 if sparse.issparse(problem.X) else 1.0) * columns.pairs()
     direct = work + p**3 / 3.0 <= _LARGEST_WORK
-    step = _system_step if direct else _conjugate_step
-    G: dict[str, np.ndarray] = {}
+    step = _dual_step if in_samples else _system_step if direct else _conjugate_step
+    kept: dict[str, Any] = {"accuracy": _FOLLOWED * np.sqrt(tol)}
     best, lowest, steps, status = None, -np.inf, 0, "max_iter"
     try:
         while True:
@@ -287,10 +290,9 @@ def _search_all(
                 break
             if steps >= max_iter:
                 break
-            theta = dual_point(problem, machine.f)
             h = problem.c * problem.loss.curvature(problem.y, machine.f)
-            d = step(problem, columns, machine, found.g, h, G)
-            moved = _along(problem, machine, d, theta, found.g, h, found.objective, tol)
+            d = step(problem, columns, machine, found.g, h, kept)
+            moved = _along(problem, machine, d, found.g, h, found.objective, tol)
             if moved is None:
                 status = "stalled"
                 break
@@ -308,7 +310,7 @@ def _system_step(
     machine: Machine,
     g: np.ndarray,
     h: np.ndarray,
-    kept: dict[str, np.ndarray],
+    kept: dict[str, Any],
 ) -> np.ndarray:
     """The Newton step, by its linear system."""
     if "G" not in kept or not problem.loss.quadratic:
@@ -319,13 +321,46 @@ def _system_step(
     return np.zeros(len(g)) if step is None else step
 
 
+def _dual_step(
+    problem: Composite,
+    columns: Columns,
+    machine: Machine,
+    g: np.ndarray,
+    h: np.ndarray,
+    kept: dict[str, Any],
+) -> np.ndarray:
+    r"""The Newton step by a system in the samples, where these are fewer than the features.
+
+    With the curvatures ``H`` and ``r = g - μ w``, the change is ``d = (r - X'v) / μ``, where
+    ``(X μ⁻¹ X' + H⁻¹) v = X μ⁻¹ r + δ`` and the change ``δ`` of the intercept has ``Σ v = 0``.
+    """
+    X, mu = problem.X, problem.mu
+    if "A" not in kept:
+        scaled = X / np.sqrt(mu) if isinstance(X, np.ndarray) and np.ptp(mu) > 0 else X
+        if sparse.issparse(X):
+            gram = ((X @ sparse.diags_array(1.0 / mu)) @ X.T).toarray()
+        else:
+            gram = product(scaled, scaled.T)
+            if scaled is X:
+                gram /= mu[0]
+        gram[np.diag_indices_from(gram)] += 1.0 / h
+        kept["A"] = gram
+    r = g - mu * machine.w
+    right = np.column_stack([np.asarray(X @ (r / mu)), np.ones(len(h))])
+    both = solve_positive(kept["A"], right)
+    if both is None:
+        return np.zeros(len(g))
+    v = both[:, 0] - both[:, 1] * (both[:, 0].sum() / both[:, 1].sum())
+    return (r - np.asarray(X.T @ v)) / mu
+
+
 def _conjugate_step(
     problem: Composite,
     columns: Columns,
     machine: Machine,
     g: np.ndarray,
     h: np.ndarray,
-    kept: dict[str, np.ndarray],
+    kept: dict[str, Any],
 ) -> np.ndarray:
     """The Newton step by conjugate gradients, as far as it is worth."""
     table, mu = columns.table, problem.mu
@@ -341,7 +376,7 @@ def _conjugate_step(
         return np.asarray(table.T @ hv) - sums * (float(hv.sum()) / total) + mu * v
 
     right = g - mu * machine.w
-    accuracy = 0.001 if problem.loss.quadratic else 0.1
+    accuracy = kept["accuracy"] if problem.loss.quadratic else 0.1
     return conjugate_gradients(times, right, scale, accuracy, _CONJUGATE)
 
 
@@ -358,21 +393,21 @@ def conjugate_gradients(
     """
     x, r = np.zeros(len(right)), right.copy()
     z = r / scale
-    d, product = z.copy(), float(r @ z)
-    goal = accuracy**2 * product
+    d, left = z.copy(), float(r @ z)
+    goal = accuracy**2 * left
     for _ in range(most):
-        if product <= goal or product <= 0.0:
+        if left <= goal or left <= 0.0:
             break
         Ad = times(d)
         bend = float(d @ Ad)
         if bend <= 0.0:
             break
-        size = product / bend
+        size = left / bend
         x += size * d
         r -= size * Ad
         z = r / scale
-        product, before = float(r @ z), product
-        d = z + (product / before) * d
+        left, before = float(r @ z), left
+        d = z + (left / before) * d
     return x
 
 

@@ -1,4 +1,4 @@
-"""Row C8: linear machines, loss by penalty, against scikit-learn; paths against skglm and celer.
+"""Row C9: linear machines, loss by penalty, against scikit-learn; paths against skglm and celer.
 
 Every pair is brought to the same objective first: the peer's tolerance is lowered, a tenth at a
 time, until its objective (in our formula, with the best intercept for its weights, since liblinear
@@ -7,7 +7,7 @@ that of this last run alone, in processor seconds. A peer that does not come so 
 iterations, or not before a run takes 4 s, has no time. skglm and celer are timed where they are
 installed.
 
-    python -m benchmarks.c8_linear_machines [--quick] [--paths] [how the name of a set begins]
+    python -m benchmarks.c9_linear_machines [--quick] [--paths] [how the name of a set begins]
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def pair(
             if peer_s is None:
                 note += "; the peer did not come so near"
             what = f"{loss} {penalty} {name}, C={C:g}, to {tol:g}"
-            rows.append(row("C8", what, label, ours_s, peer_s, 1.0, bool(good), note))
+            rows.append(row("C9", what, label, ours_s, peer_s, 1.0, bool(good), note))
             print_table(rows[-1:])
     return rows
 
@@ -205,7 +205,7 @@ def paths(name: str, X: Any, y: np.ndarray, repeats: int) -> list[dict[str, Any]
                 worst = float((path.gaps / path.objectives).max())
                 note = f"up to {path.n_nonzero.max()} weights, largest gap {worst:.0e}"
                 what = f"{loss} l1 path of 20, {name}, to {tol:g}"
-                rows.append(row("C8", what, label, ours_s, peer_s, 0.5, worst <= tol, note))
+                rows.append(row("C9", what, label, ours_s, peer_s, 0.5, worst <= tol, note))
                 print_table(rows[-1:])
     return rows
 

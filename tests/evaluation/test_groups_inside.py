@@ -1,0 +1,132 @@
+"""Whole groups in what selectors divide, in resamples, in halves and in calibration folds."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from tamiz import HoldOutSVM, compare
+from tamiz.base import Selector
+from tamiz.cli.calibration import folds_of
+from tamiz.discovery import StabilitySelection
+from tamiz.evaluation import stability_of
+from tamiz.neighbors import KNNClassifier
+from tamiz.search import ForwardSelection
+from tamiz.search.resampling import Halves, ResampledTable
+
+
+def persons(n_groups=60, each=4, seed=0):
+    """A column that identifies the person, and one that is right nine times in ten."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_groups), each)
+    y = np.repeat(rng.permutation(np.arange(n_groups) % 2), each)
+    identity = np.repeat(rng.permutation(n_groups), each) * 1.0
+    signal = np.where(rng.random(len(y)) < 0.9, y, 1 - y) + 0.05 * rng.standard_normal(len(y))
+    mixed = rng.permutation(len(y))  # folds of rows in their order would keep groups by accident
+    return np.column_stack([identity, 3 * signal])[mixed], y[mixed], person[mixed]
+
+
+def best_of(selector, **groups):
+    X, y, _ = persons(each=8)
+    return int(selector.fit(X, y, **groups).order_[0])
+
+
+def test_hold_out_elimination_does_not_fall_for_a_column_that_names_the_group():
+    selector = HoldOutSVM(1, estimator=KNNClassifier(3), splits_per_step=5, random_state=0)
+    assert best_of(selector) == 0  # mixed groups: the identity predicts its own copies
+    assert best_of(selector, groups=persons(each=8)[2]) == 1
+
+
+class KeepsGroups(Selector):
+    """Notes which groups it was given in part."""
+
+    parted: list[int] = []
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        counts = np.unique(X[:, 0], return_counts=True)[1]
+        KeepsGroups.parted.append(int((counts % 4 != 0).sum()))
+        self._finish(order=np.arange(X.shape[1]), n_selected=1)
+        return self
+
+
+@pytest.mark.parametrize("sample", ["bootstrap", "subsample", "folds"])
+def test_resamples_hold_whole_groups(sample):
+    X, y, person = persons()
+    for groups, whole in ((person, True), (None, False)):
+        KeepsGroups.parted = []
+        stability_of(
+            KeepsGroups(), X, y, groups=groups, sample=sample, n_resamples=10, random_state=0
+        )
+        assert (sum(KeepsGroups.parted) == 0) is whole
+
+
+def test_a_selector_inside_halves_gets_the_groups_too():
+    X, y, person = persons()
+    inner = ForwardSelection(KNNClassifier(3), n_features_to_select=1, cv=4)
+    found = StabilitySelection(inner, n_subsamples=6, n_features_per_subsample=1, random_state=0)
+    assert found.fit(X, y, groups=person).frequencies_.argmax() == 1
+
+
+def test_a_search_inside_a_comparison_keeps_the_groups():
+    X, y, person = persons()
+    inner = ForwardSelection(KNNClassifier(3), n_features_to_select=1, cv=4)
+    found = compare(
+        X, y, {"forward": inner}, {"knn": KNNClassifier(3)}, sizes=[1], cv=4, repeats=1,
+        scale=None, apparent=False, nested=False, baselines=(), groups=person, random_state=0,
+    )  # fmt: skip
+    assert found.stability("forward", "own").frequency.tolist() == [0.0, 1.0]
+
+
+def test_a_splitter_that_parts_groups_is_warned_of_once():
+    X, y, person = persons()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare(
+            X, y, ["fisher"], {"knn": KNNClassifier(3)}, sizes=[1], repeats=2, nested=False,
+            cv=KFold(3, shuffle=True), apparent=False, baselines=(), groups=person, random_state=0,
+        )  # fmt: skip
+    said = [str(one.message) for one in caught if "group" in str(one.message)]
+    assert len(said) == 1 and "StratifiedGroupKFold(3, shuffle=True) keeps groups" in said[0]
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_missing_groups_are_refused(missing):
+    X, y, person = persons()
+    groups = person.astype(object)
+    groups[3] = missing
+    for fit in (HoldOutSVM(1).fit, StabilitySelection().fit):
+        with pytest.raises(ValueError, match=r"groups contains a missing value .first at row 3"):
+            fit(X, y, groups=groups)
+
+
+def test_halves_of_groups_that_mix_classes_hold_every_class():
+    """Two of twelve groups have a few samples of a second class, which is the usual one of none."""
+    groups = np.repeat(np.arange(12), 5)
+    y = np.zeros(60, dtype=int)
+    y[[0, 5]] = 1
+    halves = Halves(ResampledTable(np.zeros((60, 1)), y), groups)
+    for b in range(40):
+        first, second = halves.pair(0, b)
+        assert set(y[first]) == set(y[second]) == {0, 1}
+        assert not set(groups[first]) & set(groups[second])
+    y[5] = 0
+    with pytest.raises(ValueError, match="only one group of class 1"):
+        Halves(ResampledTable(np.zeros((60, 1)), y), groups)
+
+
+def test_three_groups_of_two_classes_each_cannot_be_halved():
+    groups = np.repeat(np.arange(3), 4)
+    y = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0])
+    with pytest.raises(ValueError, match="no way was found to divide the 3 groups"):
+        Halves(ResampledTable(np.zeros((12, 1)), y), groups)
+
+
+def test_calibration_folds_follow_time():
+    y, times = np.tile([0, 1], 30), np.random.default_rng(0).permutation(60)
+    rows, folds = folds_of(y, 0, times=times)
+    assert len(folds) > 2
+    assert all(times[rows][train].max() < times[rows][test].min() for train, test in folds)
