@@ -45,3 +45,29 @@ def by_factors(x, vectors, coef, gamma, absent):
         return total
 
     return shapley(v, len(x))
+
+
+def left_out(kernel, x, vectors, coef, own=0.0):
+    """The expansion whose kernel sees the known features alone: the others are zero in both."""
+
+    def v(S):
+        seen = np.zeros(len(x))
+        seen[list(S)] = 1.0
+        here, there = (x * seen)[None, :], vectors * seen
+        return float(coef @ kernel(here, there)[0] + own * kernel(here, here)[0, 0])
+
+    return shapley(v, len(x))
+
+
+def sampled(f, x, Z, orders):
+    """Means over given orders of the features, each with one row of the background."""
+    values = np.zeros((len(orders), len(x)))
+    for k, order in enumerate(orders):
+        point = Z[k].copy()
+        before = float(f(point[None, :])[0])
+        for j in order:
+            point[j] = x[j]
+            after = float(f(point[None, :])[0])
+            values[k, j] = after - before
+            before = after
+    return values.mean(axis=0)

@@ -9,7 +9,7 @@ with probability ``t``, independently,
 
     \phi_j = \int_0^1 E_t[v(S \cup j) - v(S)] \, dt .
 
-*Radial kernel.* A term is a product of factors ``a_l`` of known features and ``b_l`` of absent ones:
+*Radial kernel.* A term is a product of factors, ``a_l`` of known features, ``b_l`` of absent ones:
 
 .. math::
 
@@ -19,15 +19,17 @@ the integral of a polynomial of degree ``p - 1``, for which ``ceil(p / 2)`` node
 Legendre are exact. All its factors are positive, so nothing cancels, and products that leave one
 out are made without division, so that factors may be zero. Fewer nodes do where a bound on an
 ellipse around [0, 1] proves that the rest is below rounding: a factor is at most
-``max(a + (a - b) r, b + (b - a) r)`` in size there, ``r = (R - 1) / 2``, where ``R`` is half the sum
-of the ellipse's axes ``rho`` and ``1 / rho``; with the product ``M`` of these, ``m`` nodes err by at
-most ``M (32 / 15) rho^(-2m) / (1 - rho^-2)``.
+``max(a + (a - b) r, b + (b - a) r)`` in size there, ``r = (R - 1) / 2``, where ``R`` is the mean
+of ``rho``, which says how large the ellipse is, and ``1 / rho``; with the product ``M`` of these,
+``m`` nodes err by at most ``M (32 / 15) rho^(-2m) / (1 - rho^-2)``.
 
 *Powers of the inner product.* With the terms ``D_l = gamma (x_l - z_l) s_l`` and
-``A = constant + gamma <z, s>``, ``v(S) = (A + sum_S D_l) ** d = d! [tau^d] exp(tau (A + sum_S D_l))``.
+``A = constant + gamma <z, s>``,
+``v(S) = (A + sum_S D_l) ** d = d! [tau^d] exp(tau (A + sum_S D_l))``.
 The expectation of the exponential is a product again, whose logarithm has the coefficients
 ``K_n(t) P_n / n!`` with ``P_n = sum_l D_l ** n`` and the cumulants ``K_n`` of a Bernoulli variable,
-``K_1 = t`` and ``K_{n+1} = t (1 - t) K_n'``. With ``G = exp(tau A) prod_l (1 + t (e^{tau D_l} - 1))``,
+``K_1 = t`` and ``K_{n+1} = t (1 - t) K_n'``. With
+``G = exp(tau A) prod_l (1 + t (e^{tau D_l} - 1))``,
 
 .. math::
 
@@ -62,8 +64,9 @@ from tamiz.validation import TOO_LARGE
 LANES = 32
 #: Degrees beyond this lose digits to alternating cumulants.
 HIGHEST_DEGREE = 8
-#: Ellipses on which products are bounded, by the mean of their axes.
-_RADII = np.array([1.15, 1.6, 3.0, 7.0, 16.0])
+#: Ellipses on which products are bounded, by the mean of rho and 1 / rho.
+_RADII = np.array([1.15, 1.6, 3.0, 8.0, 24.0])
+_NEGLIGIBLE = 2.0**-54  # beside kernel values of up to 1
 _ROOM = 2**22  # numbers in a table of intermediate values
 
 
@@ -134,30 +137,19 @@ class LeftOut(Absent):
         return np.ones(vectors.shape[::-1])
 
 
-def pairwise_sum(kernel: Kernel) -> list[tuple[float, PairwiseForm]] | None:
-    """The kernel as a weighted sum of kernels of distances or inner products, if it is one.
+def has_exact_values(kernel: Kernel) -> bool:
+    """Whether :func:`expansion_shapley` knows the kernel.
 
     Examples
     --------
-    >>> from tamiz.kernels import Linear, RBF
-    >>> from tamiz.kernels.shapley import pairwise_sum
-    >>> [weight for weight, _ in pairwise_sum(RBF(gamma=1.0) + 0.5 * Linear())]
-    [1.0, 0.5]
+    >>> from tamiz.kernels import RBF, Linear, Sigmoid
+    >>> has_exact_values(RBF(gamma=1.0) + 0.5 * Linear()), has_exact_values(Sigmoid(gamma=1.0))
+    (True, False)
     """
-    form = kernel.pairwise_form
-    if form is not None:
-        known = form.radial or form.degree <= HIGHEST_DEGREE
-        return [(1.0, form)] if known else None
-    weights = getattr(kernel, "weights", None)
-    if weights is None:
-        return None
-    found = []
-    for weight, part in zip(weights, kernel.parts, strict=True):  # type: ignore[attr-defined]
-        inner = pairwise_sum(part)
-        if inner is None:
-            return None
-        found += [(weight * factor, form) for factor, form in inner]
-    return found
+    forms = kernel.pairwise_sum
+    return forms is not None and all(
+        form.radial or form.degree <= HIGHEST_DEGREE for _, form in forms
+    )
 
 
 def expansion_shapley(
@@ -173,7 +165,7 @@ def expansion_shapley(
     Parameters
     ----------
     kernel : Kernel
-        One with a :func:`pairwise_sum`, with all its numbers.
+        A sum of radial kernels and powers of inner products, with all its numbers.
     X : array of shape (n, p)
         Samples.
     vectors : array of shape (m, p)
@@ -199,17 +191,22 @@ def expansion_shapley(
     >>> found.values[0, :, 0].round(9).tolist(), found.base.tolist()  # (1 + 1 + 2)² - 1 = 15
     ([5.0, 10.0], [1.0])
     """
-    forms = pairwise_sum(kernel)
-    if forms is None:
-        raise ValueError(f"{kernel!r} is no sum of kernels of distances or inner products.")
+    forms = kernel.pairwise_sum
+    if forms is None or not has_exact_values(kernel):
+        raise ValueError(
+            f"{kernel!r} is no sum of radial kernels and powers of inner products up to "
+            f"{HIGHEST_DEGREE}, so its Shapley values are not known exactly."
+        )
     values = np.zeros((*X.shape, len(coef)))
     base = np.zeros(len(coef))
     with np.errstate(over="ignore", invalid="ignore"):
         for weight, form in forms:
             if len(vectors):
-                make = _radial_shapley if form.radial else _power_shapley
-                points = absent.points(absent.background)
-                part = make(form, X, vectors, coef, absent, points)
+                if form.radial:
+                    part = _radial_shapley(form, X, vectors, coef, absent)
+                else:
+                    points = absent.points(absent.background)
+                    part = _power_shapley(form, X, vectors, coef, points)
                 values += weight * part.values
                 base += weight * part.base
             if own and form.radial:  # K(x, x) is 1
@@ -217,7 +214,7 @@ def expansion_shapley(
             elif own:
                 ones = np.ones((1, X.shape[1])), np.ones((1, 1))
                 squares = absent.points(np.square(absent.background))
-                part = _power_shapley(form, np.square(X), *ones, absent, squares)
+                part = _power_shapley(form, np.square(X), *ones, squares)
                 values += own * weight * part.values
                 base += own * weight * part.base
     if not (np.isfinite(values).all() and np.isfinite(base).all()):
@@ -229,12 +226,7 @@ def expansion_shapley(
 
 
 def _power_shapley(
-    form: PairwiseForm,
-    X: np.ndarray,
-    vectors: np.ndarray,
-    coef: np.ndarray,
-    absent: Absent,
-    points: np.ndarray,
+    form: PairwiseForm, X: np.ndarray, vectors: np.ndarray, coef: np.ndarray, points: np.ndarray
 ) -> ExpansionShapley:
     gamma, degree = float(form.gamma), form.degree
     start = form.constant + gamma * (points @ vectors.T)
@@ -297,13 +289,18 @@ def _shares(start: np.ndarray, sums: list[np.ndarray], rule: _CumulantRule) -> l
 # ---------------------------------------------------------------------------- radial kernels
 
 
+class _RadialTerms(NamedTuple):
+    """Support vectors in tiles, and what stands for absent features: samples or factors."""
+
+    blocks: np.ndarray  # (tiles, features, lanes)
+    weights: np.ndarray  # (tiles * lanes, machines); zero beyond the last vector
+    gamma: float
+    background: np.ndarray  # empty if the factors are given
+    given: np.ndarray  # factors as blocks, or empty
+
+
 def _radial_shapley(
-    form: PairwiseForm,
-    X: np.ndarray,
-    vectors: np.ndarray,
-    coef: np.ndarray,
-    absent: Absent,
-    points: np.ndarray,
+    form: PairwiseForm, X: np.ndarray, vectors: np.ndarray, coef: np.ndarray, absent: Absent
 ) -> ExpansionShapley:
     gamma = float(form.gamma)
     table = absent.factors(vectors, gamma)
@@ -311,30 +308,20 @@ def _radial_shapley(
     padded = np.minimum(np.arange(tiles * LANES), len(vectors) - 1)
     weights = np.zeros((tiles * LANES, len(coef)))
     weights[: len(vectors)] = coef.T
+    Z, given = np.empty((0, X.shape[1])), np.empty((0, X.shape[1], LANES))
     if table is None:
-        Z, given = np.ascontiguousarray(absent.background), np.empty((0, X.shape[1], LANES))
+        Z = np.ascontiguousarray(absent.background)
         base = np.zeros(len(coef))
         for z in Z:
             base += coef @ np.exp(-gamma * np.square(vectors - z).sum(axis=1))
         base /= len(Z)
     else:
-        Z, given = np.empty((0, X.shape[1])), _in_tiles(table[:, padded])
+        given = _in_tiles(table[:, padded])
         base = coef @ table.prod(axis=0)
     values = np.zeros((*X.shape, len(coef)))
-    blocks = _in_tiles(vectors[padded].T)
-    rule = _rules(X.shape[1])
-    run_tiles(
-        _radial_rows,
-        len(X),
-        np.ascontiguousarray(X),
-        Z,
-        given,
-        blocks,
-        weights,
-        gamma,
-        rule,
-        values,
-    )
+    terms = _RadialTerms(_in_tiles(vectors[padded].T), weights, gamma, Z, given)
+    X = np.ascontiguousarray(X)
+    run_tiles(_radial_rows, len(X), X, terms, _rules(X.shape[1]), values, max_items=16)
     return ExpansionShapley(values / max(1, len(Z)), base)
 
 
@@ -363,11 +350,9 @@ def _rules(p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _radial_rows(
-    start: Any, stop: Any, X: Any, Z: Any, given: Any, blocks: Any, weights: Any, gamma: Any,
-    rule: Any, out: Any,
-) -> None:  # fmt: skip
+def _radial_rows(start: Any, stop: Any, X: Any, terms: Any, rule: Any, out: Any) -> None:
     """Add up the values of the rows ``start`` to ``stop``, over support vectors and background."""
+    blocks, weights, gamma, Z, given = terms
     tiles, p, _ = blocks.shape
     n_absent = max(1, len(Z))
     size = max(1, min(n_absent, 2**17 // (p * LANES)))  # a megabyte
@@ -449,11 +434,11 @@ def _nodes_needed(known: Any, absent: Any, gaps: Any, R: Any, product: Any) -> A
         largest = max(largest, product[l])
     rho = R + math.sqrt(R * R - 1.0)
     bound = (32.0 / 15.0) * largest / (1.0 - 1.0 / (rho * rho))
-    if bound <= 1e-17:
+    if bound <= _NEGLIGIBLE:
         return 0.0
     if not bound < np.inf:
         return 2.0**29
-    return math.log(bound * 1e17) / (2.0 * math.log(rho))
+    return math.log(bound / _NEGLIGIBLE) / (2.0 * math.log(rho))
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -461,15 +446,19 @@ def _add_node(
     absent: Any, gaps: Any, t: Any, weight: Any, prefix: Any, run: Any, sums: Any
 ) -> None:
     """Add the products that leave one factor out, at one node."""
+    p = len(absent)
     for l in range(LANES):
         run[l] = weight
-    for j in range(len(absent)):
+    for j in range(p):
+        other, gap, before = absent[j], gaps[j], prefix[j]
         for l in range(LANES):
-            prefix[j, l] = run[l]
-            run[l] *= absent[j, l] + t * gaps[j, l]
+            before[l] = run[l]
+            run[l] *= other[l] + t * gap[l]
     for l in range(LANES):
         run[l] = 1.0
-    for j in range(len(absent) - 1, -1, -1):
+    for k in range(p):
+        j = p - 1 - k  # a range that counts down would let indices be negative, which costs time
+        other, gap, before, sums_j = absent[j], gaps[j], prefix[j], sums[j]
         for l in range(LANES):
-            sums[j, l] += prefix[j, l] * run[l]
-            run[l] *= absent[j, l] + t * gaps[j, l]
+            sums_j[l] += before[l] * run[l]
+            run[l] *= other[l] + t * gap[l]
