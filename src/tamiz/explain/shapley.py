@@ -172,12 +172,13 @@ def shapley_values(
                 given = given[rng.choice(len(given), half, replace=False)]
             values, base, error = _sampled(function, table, given, half, rng, progress)
     outputs = outputs if len(outputs) == values.shape[2] else names_of_outputs(values.shape[2])
+    level: Any = base
     if values.shape[2] == 1:
-        values, base = values[:, :, 0], float(base[0])
+        values, level = values[:, :, 0], float(base[0])
         error = None if error is None else error[:, :, 0]
     method = "exact" if error is None else "permutations"
     names = _feature_names(model, X, table.shape[1])
-    return ShapleyValues(values, base, error, method, value, names, outputs, table)
+    return ShapleyValues(values, level, error, method, value, names, outputs, table)
 
 
 def names_of_outputs(count: int) -> list[str]:
@@ -337,8 +338,7 @@ def _exact(
     for first in range(0, len(X), _STEP):
         rows = slice(first, first + _STEP)
         part = expansion_shapley(kernel, X[rows], vectors, coef, stand_in, own)
-        # a column that comes twice is one feature: its values add up
-        np.add.at(values[rows], (slice(None), front.source), part.values)
+        values[rows, front.source] = part.values
         base = part.base + intercept
         progress.update(f"{first:,} of {len(X):,} samples")
     return values, base
