@@ -48,7 +48,7 @@ def requirements(*names: str) -> list[Requirement]:
 
 
 @pytest.mark.parametrize(
-    "names", [(), ("dask", "frames", "plot", "test"), ("dev",), (*EXTRAS, *GROUPS)]
+    "names", [(), ("dask", "frames", "onnx", "plot", "test"), ("dev",), (*EXTRAS, *GROUPS)]
 )
 def test_lowest_agrees_with_pyproject(names):
     printed = lowest(*names)
@@ -61,7 +61,7 @@ def test_lowest_agrees_with_pyproject(names):
 
 
 def test_extras_are_for_users_and_groups_for_the_work_on_tamiz():
-    assert set(EXTRAS) == {"plot", "frames", "dask"}
+    assert set(EXTRAS) == {"plot", "frames", "dask", "onnx"}
     included = {one["include-group"] for one in GROUPS["dev"] if isinstance(one, dict)}
     assert included == set(GROUPS) - {"dev"}
     for names in re.findall(r"--group (\w+)", MAKEFILE):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import importlib.util
 import pkgutil
 import re
 import subprocess
@@ -41,6 +42,11 @@ REGISTRY = re.compile(
     r"|https?://(?:localhost|\d+\.\d+\.\d+\.\d+)",
     re.IGNORECASE,
 )
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    absent = [name for name in packages if importlib.util.find_spec(name) is None]
+    return pytest.mark.skipif(bool(absent), reason=f"not installed: {', '.join(absent)}")
 
 
 def run_python(code: str) -> str:
@@ -261,6 +267,7 @@ def test_quick_start_of_the_readme_runs(capsys):
         "tree-pruning.md",
         "trees.md",
         "nearest-neighbours.md",
+        pytest.param("onnx.md", marks=needs("onnx", "onnxruntime")),
     ],
 )
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):

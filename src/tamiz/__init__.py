@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tamiz import information as information
     from tamiz import kernels as kernels
     from tamiz import neighbors as neighbors
+    from tamiz import onnx as onnx
     from tamiz import persistence as persistence
     from tamiz import qp as qp
     from tamiz import reports as reports
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from tamiz.filters import QPFS as QPFS
     from tamiz.filters import FisherScore as FisherScore
     from tamiz.filters import ReliefF as ReliefF
+    from tamiz.onnx import to_onnx as to_onnx
     from tamiz.persistence import load as load
     from tamiz.persistence import save as save
     from tamiz.search import BackwardElimination as BackwardElimination
@@ -69,6 +71,7 @@ _MODULES = (
     "information",
     "kernels",
     "neighbors",
+    "onnx",
     "persistence",
     "qp",
     "reports",
@@ -102,6 +105,7 @@ _HOME = {
     "Selection": "tamiz.base",
     "load": "tamiz.persistence",
     "save": "tamiz.persistence",
+    "to_onnx": "tamiz.onnx",
 }
 
 __all__ = [
@@ -124,6 +128,7 @@ __all__ = [
     "compare",
     "load",
     "save",
+    "to_onnx",
     "tune",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
 import warnings
@@ -20,7 +19,7 @@ from tamiz.persistence import _container
 from tamiz.persistence._container import ModelFileError, ModelFileWarning, what_is
 from tamiz.persistence._encoding import Decoder, Encoder
 from tamiz.persistence._known import KnownNames
-from tamiz.runtime.checkpoint import write_whole
+from tamiz.runtime.checkpoint import cannot, write_whole
 from tamiz.validation import (
     checked,
     class_or_classes,
@@ -106,7 +105,7 @@ def save(
             lambda file: _container.write(file, about, nodes, encoder.arrays, bool(compress)),
         )
     except OSError as error:
-        raise _cannot("write", place, error) from None
+        raise cannot("write", place, error) from None
     return place
 
 
@@ -234,7 +233,7 @@ def _open(
     try:
         file = place.open("rb")
     except OSError as error:
-        raise _cannot("read", place, error) from None
+        raise cannot("read", place, error) from None
     with file:
         try:
             size = os.fstat(file.fileno()).st_size
@@ -281,27 +280,3 @@ def _warn_of_versions(path: Any, header: dict[str, Any]) -> None:
 def _names(kind: type | tuple[type, ...]) -> str:
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return " or ".join(one.__name__ for one in kinds)
-
-
-# ------------------------------------------------------------------------------------- writing
-
-
-_WHY = {
-    errno.ENOENT: "there is no such file or folder",
-    errno.ENOTDIR: "a part of the path is not a folder",
-    errno.EISDIR: "it is a folder",
-    errno.EACCES: "access is denied",
-    errno.EPERM: "access is denied",
-    errno.EROFS: "the file system is read-only",
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your quota of the disk is used up",
-    errno.ENAMETOOLONG: "the name is too long",
-}
-
-
-def _cannot(what: str, place: Path, error: OSError) -> OSError:
-    """The same kind of error, as a sentence."""
-    number = error.errno or 0
-    why = _WHY.get(number) or error.strerror or str(error)
-    rest = " A file that was there before is unchanged." if what == "write" else ""
-    return OSError(number, f"cannot {what} {str(place)!r}: {why}.{rest}")

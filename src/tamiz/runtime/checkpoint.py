@@ -604,6 +604,27 @@ def write_whole(
         raise
 
 
+_WHY = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.ENOTDIR: "a part of the path is not a folder",
+    errno.EISDIR: "it is a folder",
+    errno.EACCES: "access is denied",
+    errno.EPERM: "access is denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your quota of the disk is used up",
+    errno.ENAMETOOLONG: "the name is too long",
+}
+
+
+def cannot(what: str, place: Path, error: OSError) -> OSError:
+    """The same kind of error, as a sentence."""
+    number = error.errno or 0
+    why = _WHY.get(number) or error.strerror or str(error)
+    rest = " A file that was there before is unchanged." if what == "write" else ""
+    return OSError(number, f"cannot {what} {str(place)!r}: {why}.{rest}")
+
+
 def _replace(new: Path, target: Path) -> None:
     """Move a file to the place of another.
 
