@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tamiz import discovery as discovery
     from tamiz import embedded as embedded
     from tamiz import evaluation as evaluation
+    from tamiz import explain as explain
     from tamiz import filters as filters
     from tamiz import information as information
     from tamiz import kernels as kernels
@@ -65,6 +66,7 @@ _MODULES = (
     "discovery",
     "embedded",
     "evaluation",
+    "explain",
     "filters",
     "information",
     "kernels",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamiz.kernels.base import ATOM, NEEDS_KERNEL, PRODUCT, SUM, Kernel
+from tamiz.kernels.base import ATOM, NEEDS_KERNEL, PRODUCT, SUM, Kernel, PairwiseForm
 from tamiz.validation import Array, Matrix, check_factors, check_instance, check_positive
 
 if TYPE_CHECKING:
@@ -48,6 +48,18 @@ class Composite(Kernel):
     def weights(self) -> tuple[float, ...] | None:
         """The factor of each part if the combination is a weighted sum, else None."""
         return None
+
+    @property
+    def pairwise_sum(self) -> tuple[tuple[float, PairwiseForm], ...] | None:
+        if self.weights is None:
+            return super().pairwise_sum
+        found: list[tuple[float, PairwiseForm]] = []
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            inner = part.pairwise_sum
+            if inner is None:
+                return None
+            found += [(weight * factor, form) for factor, form in inner]
+        return tuple(found)
 
     def _check_parameters(self) -> None:
         for name in self._parameters:

@@ -139,6 +139,12 @@ class Kernel(ABC):
         return None
 
     @property
+    def pairwise_sum(self) -> tuple[tuple[float, PairwiseForm], ...] | None:
+        """The kernel as a weighted sum of such functions, if it is one: weights and forms."""
+        form = self.pairwise_form
+        return None if form is None else ((1.0, form),)
+
+    @property
     def is_linear(self) -> bool:
         """Whether it is the inner product of the samples itself, so that a machine has weights."""
         return False

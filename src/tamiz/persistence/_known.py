@@ -33,6 +33,7 @@ ROOMS = (
     "tamiz.embedded",
     "tamiz.search",
     "tamiz.discovery",
+    "tamiz.explain",
     "tamiz.evaluation",
     "tamiz.reproduce",
 )

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -75,6 +75,17 @@ def _extreme(name: str, value: Any) -> Any:
     if values.dtype.kind not in "iuf":
         return ", ".join(dict.fromkeys(map(str, values)))
     return (values.min() if name == "margin_" else values.max()).item()
+
+
+class KernelExpansion(NamedTuple):
+    """``f(x) = sum_s coef_s K(x - centre, s) + own K(x - centre, x - centre) + intercept``."""
+
+    kernel: Kernel
+    vectors: np.ndarray
+    coef: np.ndarray  # (machines, vectors)
+    intercept: np.ndarray  # (machines,)
+    own: float = 0.0
+    centre: np.ndarray | None = None  # None: the origin
 
 
 class KernelMachine(MachinePlot, BaseEstimator):
@@ -307,6 +318,31 @@ class KernelMachine(MachinePlot, BaseEstimator):
             raise ValueError(TOO_LARGE)
         there = self._intercept_there
         return values + (self.intercept_ if there is None else there)
+
+    def kernel_expansion(self) -> KernelExpansion:
+        """The decision values of all machines, as a function of samples; rows of numbers only.
+
+        Examples
+        --------
+        >>> from tamiz import SVC
+        >>> machine = SVC(kernel="rbf", gamma=0.5).fit([[-1.0], [1.0]], [0, 1])
+        >>> kernel, vectors, coef, intercept, own, centre = machine.kernel_expansion()
+        >>> values = kernel([[2.0]], vectors) @ coef.T + intercept
+        >>> bool(abs(values[0, 0] - machine.decision_function([[2.0]])[0]) < 1e-12)
+        True
+        """
+        check_is_fitted(self)
+        if self._prepared is None or self.kernel_.compares_text:
+            raise ValueError(f"{type(self).__name__} was not fitted to rows of numbers.")
+        there = self._intercept_there
+        return KernelExpansion(
+            self.kernel_,
+            np.asarray(self._measured(self._dense_vectors()), dtype=np.float64),
+            self.dual_coef_,
+            self.intercept_ if there is None else there,
+            0.0,
+            self._centre,
+        )
 
     def _drawn_samples(self, X: Any, y: Any) -> tuple[np.ndarray, Any]:
         if self._is_precomputed() or self._compares_text():

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval
 from tamiz.pictures import NoveltyPlot
 from tamiz.qp import QMatrix, QuadraticProblem, one_class_problem, svdd_problem
 from tamiz.solvers import QPResult, solve
-from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelMachine
+from tamiz.svm.kernel_machine import KERNEL_CONSTRAINTS, KernelExpansion, KernelMachine
 from tamiz.validation import (
     TOO_LARGE,
     by_keyword,
@@ -355,6 +355,12 @@ class SVDD(NoveltyMachine):
 
     def _normal(self) -> None:
         """None: distances from a centre are not linear, whatever the kernel."""
+
+    def kernel_expansion(self) -> KernelExpansion:
+        """The decision values, as a function of samples that are rows of numbers."""
+        found = super().kernel_expansion()
+        constant = np.array([-self._center_norm - self.offset_])
+        return found._replace(coef=2.0 * found.coef, own=-1.0, intercept=constant)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Minus the squared distance of the rows of ``X`` from the centre."""

@@ -1,0 +1,134 @@
+"""What each feature adds to the decision values of some samples, as tables and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamiz.display import PALETTE, axes, frames
+from tamiz.validation import checked, integer_from, refused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ShapleyValues:
+    """Shapley values of the features, for some samples.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features) or (n_samples, n_features, n_outputs)
+        What each feature adds; with ``base`` they sum to the value of the model.
+    base : float or array of shape (n_outputs,)
+        The value when no feature is known.
+    standard_error : array of the shape of ``values``, or None
+        Standard error of each value where orders were sampled; None where values are exact.
+    method : {"exact", "permutations"}
+        How they were computed.
+    value : {"interventional", "kernel_mean", "left_out"}
+        What stands for features that are not known.
+    feature_names, output_names : lists of str
+        Names of the features, and of the outputs of the model.
+    X : array of shape (n_samples, n_features)
+        The samples.
+    """
+
+    values: np.ndarray
+    base: Any
+    standard_error: np.ndarray | None
+    method: str
+    value: str
+    feature_names: list[str]
+    output_names: list[str]
+    X: np.ndarray = field(repr=False)
+
+    @property
+    def importances(self) -> np.ndarray:
+        """Mean absolute value of each feature, over the samples and outputs."""
+        return np.abs(self.values).mean(axis=(0, *range(2, self.values.ndim)))
+
+    def _of(self, output: Any) -> tuple[np.ndarray, float]:
+        """Values and base of one output, given by name or position."""
+        names = self.output_names
+        if self.values.ndim == 2:
+            if output is not None and output not in (0, names[0]):
+                raise refused("output", output, f"be 0, {names[0]!r} or None")
+            return self.values, float(self.base)
+        if isinstance(output, str) and output in names:
+            output = names.index(output)
+        if not isinstance(output, int | np.integer) or not 0 <= output < len(names):
+            listed = ", ".join(repr(name) for name in names)
+            raise refused(
+                "output", output, f"be one of {listed}, or a position from 0 to {len(names) - 1}"
+            )
+        return self.values[:, :, output], float(self.base[output])
+
+    def to_frame(self, output: Any = None) -> pd.DataFrame:
+        """A data frame: a row for each sample, a column for each feature, then base and total.
+
+        Parameters
+        ----------
+        output : str or int, optional
+            Which output, if the model has several.
+        """
+        values, base = self._of(output)
+        table = frames().DataFrame(values, columns=self.feature_names)
+        table["base"] = base
+        table["total"] = base + values.sum(axis=1)
+        return table
+
+    @checked(top=integer_from(1))
+    def plot(self, top: int = 20, ax: Any = None) -> Any:
+        """Draw the importances of the most important features.
+
+        Parameters
+        ----------
+        top : int, default=20
+            How many features.
+        ax : matplotlib axes, optional
+            Where to draw; on a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        importances = self.importances
+        best = np.argsort(-importances, kind="stable")[:top][::-1]
+        ax = axes(ax, height=max(2.5, 1.1 + 0.22 * len(best)))
+        ax.barh(np.arange(len(best)), importances[best], color=PALETTE[0])
+        ax.set_yticks(np.arange(len(best)), [self.feature_names[j] for j in best])
+        ax.set_xlabel("mean absolute Shapley value")
+        return ax
+
+    def plot_dependence(self, feature: Any, output: Any = None, ax: Any = None) -> Any:
+        """Draw the Shapley values of a feature over the values that it has.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or position.
+        output : str or int, optional
+            Which output, if the model has several.
+        ax : matplotlib axes, optional
+            Where to draw; on a figure of its own if None.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        values, _ = self._of(output)
+        names = self.feature_names
+        j = names.index(feature) if isinstance(feature, str) and feature in names else feature
+        if not isinstance(j, int | np.integer) or not 0 <= j < len(names):
+            raise refused(
+                "feature", feature, f"be a feature's name, or a position from 0 to {len(names) - 1}"
+            )
+        ax = axes(ax)
+        ax.axhline(0.0, color="0.8", linewidth=1.0)
+        ax.scatter(self.X[:, j], values[:, j], s=12, color=PALETTE[0])
+        ax.set_xlabel(names[j])
+        ax.set_ylabel("Shapley value")
+        return ax
