@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import tamiz
 from tamiz.embedded import KPSVM
 from tamiz.evaluation import AutoScaler, CovariateAdjuster
 from tamiz.kernels import RBF, Linear, Polynomial, QuadraticForm, Sigmoid
+from tamiz.neighbors import KNNClassifier
 from tamiz.search import ForwardSelection
 from tamiz.svm import (
     SVDD,
@@ -240,3 +243,54 @@ def test_a_failed_write_is_one_sentence(tmp_path):
     model = tamiz.SVC().fit(*IRIS)
     with pytest.raises(FileNotFoundError, match=r"cannot write .*there is no such"):
         tamiz.to_onnx(model, tmp_path / "absent" / "iris.onnx")
+
+
+def test_a_search_without_refit_is_refused():
+    search = GridSearchCV(tamiz.SVC(), {"C": [1, 10]}, cv=3, refit=False).fit(*IRIS)
+    with pytest.raises(TypeError, match="GridSearchCV with refit=False has no model"):
+        tamiz.to_onnx(search)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_steps_that_are_left_out_leave_the_table_as_it_is(place):
+    steps = [("scale", StandardScaler()), ("machine", tamiz.SVC())]
+    steps.insert(min(place, 1), ("none", "passthrough"))
+    same(Pipeline(steps).fit(*IRIS), IRIS[0])
+    last = Pipeline([("none", "passthrough"), ("scale", StandardScaler()), ("end", "passthrough")])
+    last.fit(IRIS[0])
+    np.testing.assert_allclose(run(last, IRIS[0])["features"], last.transform(IRIS[0]), atol=1e-12)
+    with pytest.raises(TypeError, match="does nothing that could be written"):
+        tamiz.to_onnx(Pipeline([("none", "passthrough")]).fit(IRIS[0]))
+
+
+NEIGHBOURS = [
+    KNNClassifier(),
+    KNNClassifier(4, ties="frequent", metric="manhattan", scaling="zscore"),
+    KNNClassifier(2, ties="abstain"),
+    KNNClassifier(3, weights="distance", feature_weights=[1.0, 0.0, 2.0, 0.5]),
+    KNNClassifier(6, metric="hamming"),
+    KNNClassifier(4, metric="mixed", weights="distance"),
+]
+
+
+@pytest.mark.parametrize("model", NEIGHBOURS, ids=str)
+def test_neighbours_vote_as_they_do(model):
+    X, y = IRIS[0].copy(), np.array(["a", "b", "c"])[IRIS[1]]
+    new = X + np.random.default_rng(0).choice([0.0, 0.1, 0.2], X.shape)
+    same(model.fit(X[::2], y[::2]), np.vstack([X, new]))
+    X[::5, 1] = new[::3, 2] = np.nan
+    new[7] = np.nan
+    same(model.fit(X[::2], y[::2]), np.vstack([X, new]))
+
+
+def test_neighbours_of_categories_are_refused():
+    model = KNNClassifier(1, metric="mixed").fit([[1.0, "a"], [2.0, "b"]], [0, 1])
+    with pytest.raises(TypeError, match="columns of categories"):
+        tamiz.to_onnx(model)
+
+
+def test_names_of_columns_stand_in_the_file():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(IRIS[0], columns=["a", "b", "c", "ñ"])
+    props = tamiz.to_onnx(tamiz.SVC().fit(X, IRIS[1])).metadata_props
+    assert [(one.key, json.loads(one.value)) for one in props] == [("features", list(X))]

@@ -20,7 +20,15 @@ from tamiz.neighbors._attributes import (
     refuse_nominal,
 )
 from tamiz.neighbors._search import choose_finder, find_neighbours
-from tamiz.neighbors._space import METRICS, MISMATCH, SCALINGS, UNFIT, make_space
+from tamiz.neighbors._space import (
+    METRICS,
+    MISMATCH,
+    SCALINGS,
+    UNFIT,
+    Distance,
+    Space,
+    make_space,
+)
 from tamiz.pictures import ClassifierPlot
 from tamiz.runtime.compiling import njit
 from tamiz.runtime.threads import limit_threads, run_tiles
@@ -153,6 +161,15 @@ def _winner(total, came, rule):
         ):
             best = c
     return NOBODY if rule.abstain and tied > 1 else best
+
+
+class Voters(NamedTuple):
+    """The training samples of a fitted classifier, and how far others are from them."""
+
+    space: Space
+    metric: Distance
+    codes: np.ndarray
+    coded: np.ndarray
 
 
 #: What to do if y is a numeric target.
@@ -389,6 +406,18 @@ class KNNClassifier(ClassifierMixin, ClassifierPlot, BaseEstimator):
                 "is not, to tell abstentions apart."
             )
         return label
+
+    def voters(self) -> Voters:
+        """What is asked at a prediction, for whoever writes the classifier in another form.
+
+        Returns
+        -------
+        voters : Voters
+            Named tuple: ``space``, the training samples; ``metric``; ``codes``, their classes; and
+            ``coded``, which columns hold categories that are turned into codes first.
+        """
+        check_is_fitted(self)
+        return Voters(self._space, METRICS[self._metric], self._checked_codes(), self._coded)
 
     # --------------------------------------------------------------------------- neighbours
 

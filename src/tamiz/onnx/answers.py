@@ -12,14 +12,16 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from tamiz.embedded.scaling.selector import ScalingSelector
+from tamiz.kernels import Precomputed
 from tamiz.onnx.graph import Graph, Value
 from tamiz.onnx.kernels import SamplePairs, kernel_values
-from tamiz.onnx.transforms import features
+from tamiz.onnx.transforms import features, refitted
 from tamiz.svm import SVDD, SVR, LinearMachine, LinearMachineRegressor, OneClassSVM
 from tamiz.svm.last_machine import LastMachineSelector
 from tamiz.svm.linear import LinearDecision
 from tamiz.svm.stream.machine import StreamedMachine
 from tamiz.svm.svc import KernelClassifier
+from tamiz.svm.terms import terms_of
 
 
 class Answers(NamedTuple):
@@ -51,7 +53,7 @@ def _pipeline(model: Any, graph: Graph, X: Value) -> Answers:
 @answers.register(GridSearchCV)
 @answers.register(RandomizedSearchCV)
 def _best(model: Any, graph: Graph, X: Value) -> Answers:
-    return answers(model.best_estimator_, graph, X)
+    return answers(refitted(model), graph, X)
 
 
 # ---------------------------------------------------------------------------- kernel machines
@@ -60,8 +62,8 @@ def _best(model: Any, graph: Graph, X: Value) -> Answers:
 def expansion(machine: Any, graph: Graph, X: Value) -> Value:
     """``sum_i coef_i K(x, x_i) + intercept``, a column for each machine; ``X`` is moved already."""
     coef = np.ascontiguousarray(machine.dual_coef_.T)
-    there = machine.intercept_ if machine._centre is None else machine._intercept_there
-    if machine._is_precomputed():
+    there = terms_of(machine).intercept
+    if takes_kernel_values(machine):
         return graph.columns(X, machine.support_) @ coef + there
     if machine.kernel_.is_linear:
         return X @ np.ascontiguousarray(machine.coef_.T) + there
@@ -74,13 +76,19 @@ def expansion(machine: Any, graph: Graph, X: Value) -> Value:
 
 def moved(machine: Any, X: Value) -> Value:
     """Samples as the kernel gets them."""
-    return X if machine._centre is None else X - machine._centre
+    centre = terms_of(machine).centre
+    return X if centre is None else X - centre
+
+
+def takes_kernel_values(machine: Any) -> bool:
+    """Whether the samples of the machine are rows of kernel values."""
+    return isinstance(machine.kernel_, Precomputed)
 
 
 @answers.register(KernelClassifier)
 def _classifier(model: Any, graph: Graph, X: Value) -> Answers:
     values = expansion(model, graph, moved(model, X))
-    return by_values(graph, values, model.classes_, model._scheme)
+    return by_values(graph, values, model.classes_, terms_of(model).scheme)
 
 
 @answers.register(SVR)
@@ -97,7 +105,7 @@ def _one_class(model: Any, graph: Graph, X: Value) -> Answers:
 
 @answers.register(SVDD)
 def _ball(model: Any, graph: Graph, X: Value) -> Answers:
-    if model._is_precomputed():
+    if takes_kernel_values(model):
         raise TypeError(
             "SVDD of precomputed kernel values cannot be written as an ONNX graph: the distance of "
             "a new sample needs its kernel value with itself; pass the kernel itself."
@@ -144,9 +152,7 @@ def largest(graph: Graph, values: Value) -> Value:
 
 def _plane(model: Any, graph: Graph, X: Value) -> Value:
     coef = np.ascontiguousarray(np.atleast_2d(model.coef_).T)
-    if model._centre is None:
-        return X @ coef + np.atleast_1d(model.intercept_)
-    return (X - model._centre) @ coef + np.atleast_1d(model._intercept_there)
+    return moved(model, X) @ coef + terms_of(model).intercept
 
 
 @answers.register(LinearDecision)
@@ -159,7 +165,7 @@ def _linear(model: Any, graph: Graph, X: Value) -> Answers:
 
 @answers.register(StreamedMachine)
 def _streamed(model: Any, graph: Graph, X: Value) -> Answers:
-    return by_values(graph, _plane(model, graph, X), model.classes_, model.multiclass)
+    return by_values(graph, _plane(model, graph, X), model.classes_, terms_of(model).scheme)
 
 
 @answers.register(LinearMachine)

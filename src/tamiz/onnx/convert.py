@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import tamiz
+from tamiz.onnx import neighbours as _neighbours  # noqa: F401  registers what they answer
 from tamiz.onnx import trees as _trees  # noqa: F401  registers what trees answer
 from tamiz.onnx.answers import Answers, answers
 from tamiz.onnx.graph import ML, ML_OPSET, OPSET, Graph, Value
@@ -46,7 +48,8 @@ def to_onnx(
     onnx.ModelProto
         Its input ``X`` has a row for each sample. Classifiers have the output ``label`` and, where
         the model has them, ``decisions`` and ``probabilities``; regressions have ``value``, other
-        selectors and transformers ``features``.
+        selectors and transformers ``features``. Where the model knows the names of its columns, the
+        property ``features`` of the file holds them, in order, as JSON.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def to_onnx(
     outputs = [
         _output(graph, name, value, dtype) for name, value in _named(model, graph, inside).items()
     ]
-    width = int(model.n_features_in_)
+    width = _width(model)
     helper, kinds = graph.onnx.helper, graph.onnx.TensorProto
     kind = kinds.FLOAT if dtype == "float32" else kinds.DOUBLE
     made = helper.make_model(
@@ -87,12 +90,25 @@ def to_onnx(
         producer_version=tamiz.__version__,
         ir_version=_IR_VERSION,
     )
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        helper.set_model_props(made, {"features": json.dumps([str(name) for name in names])})
     if path is not None:
         try:
             write_whole(path, made.SerializeToString())
         except OSError as error:
             raise cannot("write", Path(path), error) from None
     return made
+
+
+def _width(model: Any) -> int:
+    """Columns of the input; a pipeline may begin with steps that are left out."""
+    if isinstance(model, Pipeline):
+        for _, step in model.steps:
+            if step is not None and step != "passthrough":
+                return _width(step)
+        raise TypeError("a Pipeline of 'passthrough' alone does nothing that could be written.")
+    return int(model.n_features_in_)
 
 
 def _named(model: Any, graph: Graph, X: Value) -> dict[str, tuple[Value, Any, int]]:

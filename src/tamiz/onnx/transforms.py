@@ -43,12 +43,17 @@ def _pipeline(step: Any, graph: Graph, X: Value) -> Value:
 @features.register(GridSearchCV)
 @features.register(RandomizedSearchCV)
 def _best(step: Any, graph: Graph, X: Value) -> Value:
-    if not step.refit:
+    return features(refitted(step), graph, X)
+
+
+def refitted(search: Any) -> Any:
+    """The model that a search fitted to all samples with the best parameters."""
+    if not search.refit:
         raise TypeError(
-            f"{type(step).__name__} with refit=False has no model that could be written as an ONNX "
-            "graph; fit it with refit=True."
+            f"{type(search).__name__} with refit=False has no model that could be written as an "
+            "ONNX graph; fit it with refit=True."
         )
-    return features(step.best_estimator_, graph, X)
+    return search.best_estimator_
 
 
 @features.register(Selector)

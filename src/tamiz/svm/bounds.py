@@ -51,6 +51,7 @@ from tamiz.qp import DenseQ, ShiftedQ, svc_problem
 from tamiz.solvers import solve
 from tamiz.svm.diagnostics import machine_data, require_two_classes
 from tamiz.svm.svc import KernelClassifier
+from tamiz.svm.terms import terms_of
 from tamiz.validation import check_level, checked, integer_from, optional, real_number
 
 #: What is added to the diagonal, relative to the largest entry, so that copies have an inverse.
@@ -257,10 +258,9 @@ def span_bound(
         K = K + np.diag(1.0 / penalty)
     else:
         alpha, free, bounded = svc.alpha_, svc.free_support_, svc.bounded_support_
-    intercept = float(svc.intercept_[0]) if not squared_slack else -float(result.multiplier or 0.0)
-    there = svc._intercept_there  # K may be measured from another point
-    if there is not None and not squared_slack:
-        intercept = float(there[0])
+    # K may be measured from another point than the origin
+    constant = -float(result.multiplier or 0.0) if squared_slack else terms_of(svc).intercept[0]
+    intercept = float(constant)
     values = signs * (K @ (alpha * signs) + intercept)
     support = np.sort(np.concatenate([free, bounded]))
     spans = np.full(len(K), np.nan)
