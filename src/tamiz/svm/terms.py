@@ -29,5 +29,5 @@ def terms_of(machine: Any) -> Terms:
     """The terms of a fitted kernel machine or plane."""
     centre = getattr(machine, "_centre", None)
     constant = machine.intercept_ if centre is None else machine._intercept_there
-    scheme: str = getattr(machine, "_scheme", None) or getattr(machine, "multiclass", "ovr")
-    return Terms(centre, np.atleast_1d(constant), scheme)
+    scheme = getattr(machine, "_scheme", None) or getattr(machine, "multiclass", "ovr")
+    return Terms(centre, np.atleast_1d(constant), str(scheme))
