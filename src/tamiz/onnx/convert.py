@@ -103,12 +103,13 @@ def to_onnx(
 
 def _width(model: Any) -> int:
     """Columns of the input; a pipeline may begin with steps that are left out."""
-    if isinstance(model, Pipeline):
-        for _, step in model.steps:
-            if step is not None and step != "passthrough":
-                return _width(step)
-        raise TypeError("a Pipeline of 'passthrough' alone does nothing that could be written.")
-    return int(model.n_features_in_)
+    first = model
+    while isinstance(first, Pipeline):
+        acting = [step for _, step in first.steps if step is not None and step != "passthrough"]
+        if not acting:
+            raise TypeError("a Pipeline of 'passthrough' alone does nothing that could be written.")
+        first = acting[0]
+    return int(first.n_features_in_)
 
 
 def _named(model: Any, graph: Graph, X: Value) -> dict[str, tuple[Value, Any, int]]:
