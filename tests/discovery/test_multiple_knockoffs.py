@@ -133,3 +133,21 @@ def test_equal_columns_are_named_and_the_first_stands_for_them():
     assert len(found.quality_.names) == 15
     known = quiet(Knockoffs(covariance=np.eye(15), random_state=0), twice, y)
     assert known.s_[:12].min() > 0.9
+
+
+def test_draws_in_a_file_go_on_to_the_answer_of_one_run(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 12))
+    y = X[:, :6].sum(axis=1) + rng.normal(size=200)
+    path = tmp_path / "draws"
+    settings = {"fdr": 0.4, "n_draws": 5, "random_state": 0}
+    whole = Knockoffs(statistic="pearson", **settings).fit(X, y)
+    few = Knockoffs(statistic="pearson", **{**settings, "n_draws": 2}, checkpoint=path).fit(X, y)
+    assert len(few.draws_) == 2
+    size = path.stat().st_size
+    again = Knockoffs(statistic="pearson", **settings, checkpoint=path, resume=True).fit(X, y)
+    np.testing.assert_array_equal(again.draws_, whole.draws_)
+    np.testing.assert_array_equal(again.support_, whole.support_)
+    assert path.stat().st_size > size
+    with pytest.raises(ValueError, match="resume"):
+        Knockoffs(resume=True).fit(X, y)
