@@ -45,10 +45,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
 from tamiz.kernels import Linear
 from tamiz.qp import DenseQ, KernelQ, QMatrix
-from tamiz.qp.problem import equality_multiplier, optimality
+from tamiz.qp.problem import equality_multiplier, kkt_violation, optimality
 from tamiz.runtime.compiling import njit
 from tamiz.solvers import QPResult, Status, solve
 from tamiz.solvers.descent import Descent, slice_steps
@@ -72,6 +73,10 @@ _DRIFT = 1e-12  # rounding, relative to the largest entry, that may pile up in a
 MOST_FREE = 600
 #: Changes of a machine, per sample, before pair steps take over.
 _PATIENCE = 20
+#: From so many samples on, every change of the matrix is followed by pair steps first.
+_LARGE = 800
+#: Free blocks from this size on are factorised by LAPACK.
+_BLOCK = 100
 SECONDS = 0.1  # a compiled call lasts about this long, so that Ctrl-C is noticed
 NONE, EMPTY = np.empty(0), np.empty((0, 0))
 
@@ -262,10 +267,19 @@ class FollowingMachines:
         size, width = self.part(t).stop - self.part(t).start, int(self.rows.width[0])
         cost = 1e-6 + 1e-9 * size * (size if width == 0 else width)
         changes = max(20, int(SECONDS / cost))
+        pairs, violation = self._begins_with_pairs(t), np.inf
         for attempt in range(attempts):
-            if attempt:
+            if pairs:
+                violation = self._violation(t)
+            if attempt or pairs:
                 self.bank.info[t, 1] = _MISSING
                 self._pair_steps(t)
+            if pairs and len(self._inside(t)) > self.bank.room[t]:
+                violation = self._violation(t)
+                if violation <= self.tol:
+                    return
+                continue
+            self._factor_ahead(t)
             spent = 0
             while True:
                 code, violation = self.advance((t, t + 1), changes, weigh=False)
@@ -275,6 +289,53 @@ class FollowingMachines:
             if code == DONE or violation <= self.tol:
                 return
         self.note(violation / max(self.tol, FLOOR))
+
+    def _inside(self, t: int) -> np.ndarray:
+        """The free variables of machine ``t``."""
+        bank, part = self.bank, self.part(t)
+        return np.flatnonzero((bank.b[part] > bank.lower[part]) & (bank.b[part] < bank.upper[part]))
+
+    def _begins_with_pairs(self, t: int) -> bool:
+        """Whether pair steps find the free variables sooner than single changes do.
+
+        Each of those costs a pass over the samples, and there are dozens for every feature that
+        leaves a large table; and only so many free variables have room in a factor.
+        """
+        bank, part = self.bank, self.part(t)
+        size = part.stop - part.start
+        if not len(bank.grams) or bank.tube[part].any():
+            return False
+        crowded = size > bank.room[t] and len(self._inside(t)) > bank.room[t]
+        return size >= _LARGE or crowded
+
+    def _violation(self, t: int) -> float:
+        """How far machine ``t`` is from its optimum, by a gradient computed afresh."""
+        bank, part = self.bank, self.part(t)
+        bank.g[part] = bank.p[part] + self.gram(t) @ bank.b[part]
+        return kkt_violation(bank.b[part], bank.g[part], bank.lower[part], bank.upper[part])
+
+    def _factor_ahead(self, t: int) -> None:
+        """Factorise a large free block by LAPACK, on all threads, where there is no factor.
+
+        One that is nearly singular is left to the compiled code, which knows what to do then.
+        """
+        bank, part, room = self.bank, self.part(t), int(self.bank.room[t])
+        if not len(bank.grams) or bank.info[t, 1] != _MISSING or part.stop - part.start < _BLOCK:
+            return
+        free = self._inside(t)
+        f = len(free)
+        if not _BLOCK <= f <= room:
+            return
+        block = self.gram(t)[free[:, None], free]
+        shift = max(float(np.abs(block.diagonal()).mean()), 1e-300)
+        block += shift
+        factor, failed = lapack.dpotrf(block.T, lower=1, clean=0, overwrite_a=1)
+        if failed or not float(factor.diagonal().min()) ** 2 > _RIDGE * shift:
+            return
+        at = int(bank.factor_at[t])
+        bank.factors[at : at + room * room].reshape(room, room)[:f, :f] = factor.T
+        bank.free[part.start : part.start + f] = free
+        bank.info[t, :2], bank.shift[t] = (f, _FRESH), shift
 
     def advance(
         self, tasks: tuple[int, int], changes: int, n_drops: int = 0, weigh: bool = True
