@@ -104,6 +104,7 @@ PROGRAM = """
 import json, os, signal, sys, threading, time, warnings
 import numpy as np
 import tamiz.svm
+from sklearn.base import clone
 from tamiz.runtime.progress import Progress
 
 rng = np.random.default_rng(0)
@@ -131,6 +132,9 @@ def wait_for_parent():
 for name, text in json.loads(sys.argv[1]).items():
     machine = eval(text, {k: getattr(tamiz.svm, k) for k in tamiz.svm.__all__})
     y = values if name == "regression" else three if name == "three classes" else two
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clone(machine).set_params(max_iter=1).fit(X, y)  # compiles
     running.clear()
     thread = threading.Thread(target=press if by_itself else wait_for_parent)
     thread.start()
