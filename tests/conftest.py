@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import random
+import re
 import signal
 import sys
 import threading
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported; see checks.py
@@ -61,16 +63,28 @@ def pytest_collection_finish() -> None:
 
 
 #: Where each case is about other packages: frames, files, processes, options.
-ALL_CASES = {"cli", "data", "runtime", "scale", "validation", "test_persistence.py"}
+ALL_CASES = {"cli", "data", "onnx", "runtime", "scale", "validation", "test_persistence.py"}
+
+#: Elsewhere, a test that says one of these names is about other packages, too.
+OTHERS = re.compile(
+    r"pd|pl|pandas|polars|pyarrow|frames?|to_pandas|to_polars|.*sparse.*|cs[cr]_.*|coo_.*|set_output"
+    r"|pickle|dumps|loads|joblib|dask.*|client|Parallel|parallel_config|.*check.*|clone|get_params"
+    r"|set_params|get_tags|.*pipeline|.*Pipeline|FeatureUnion|ColumnTransformer|.*SearchCV|cross_val_.*"
+    r"|get_feature_names_out|.*routing.*|linprog|milp|minimize|plt|Figure|.*plot.*|savefig|without"
+)
 
 
 def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
-    """Every test, but of one with many cases only so many, from the first to the last.
+    """What depends on versions, and of a test with many cases so many, from the first to the last.
 
-    All cases of what is in ``ALL_CASES`` stay, and of scikit-learn's checks so many of each class
-    of estimators.
+    All cases of what is in ``ALL_CASES`` stay, and every test of a file beside the folders. In the
+    other folders, where our own arithmetic is tested, stay those that say a name of ``OTHERS``,
+    scikit-learn's checks (so many of each class of estimators), and the first test of each file. That
+    all is compiled, and agrees with plain loops, is seen by these and by a fit of every estimator to
+    every kind of table (``cli/test_compile.py``).
     """
     functions: dict[Any, list[pytest.Item]] = {}
+    files = set()
     for item in items:
         name = getattr(item, "originalname", item.name)
         params = getattr(getattr(item, "callspec", None), "params", {})
@@ -78,12 +92,25 @@ def fewer_cases(items: list[pytest.Item], most: int) -> Iterator[pytest.Item]:
         alone = item.name if "check" in params else None
         functions.setdefault((item.path, name, kinds, alone), []).append(item)
     for (path, *_), cases in functions.items():
-        folder = path.relative_to(ROOT).parts[1]
-        if folder in ALL_CASES or len(cases) <= most:
+        room, *inside = path.relative_to(ROOT).parts[1:]
+        if room in ALL_CASES:
             yield from cases
-        else:
+        elif not inside or path not in files or any(map(OTHERS.fullmatch, said(cases[0]))):
             step = (len(cases) - 1) / (most - 1) if most > 1 else 0
-            yield from (cases[round(k * step)] for k in range(most))
+            yield from (cases[round(k * step)] for k in range(min(most, len(cases))))
+        files.add(path)
+
+
+def said(item: pytest.Item) -> Iterator[str]:
+    """The names that a test says: its own, those of its fixtures, variables and attributes."""
+    function = getattr(item, "function", None)
+    function = getattr(getattr(function, "hypothesis", None), "inner_test", function)
+    yield getattr(item, "originalname", item.name)
+    codes = [code] if (code := getattr(function, "__code__", None)) else []
+    while codes:
+        code = codes.pop()
+        yield from (*code.co_names, *code.co_varnames)
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
 
 
 @pytest.fixture(autouse=True)

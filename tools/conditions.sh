@@ -18,7 +18,9 @@
 #   serial, four    -n 0, -n 4
 #
 # PYTHON is the interpreter with the test dependencies (.venv/bin/python, which `make test` builds);
-# TAMIZ_USER must be able to run it.
+# TAMIZ_USER must be able to run it. PYTHONPATH, if it is set, comes behind the clone's source.
+# TAMIZ_WORKERS is -n where no condition names it (2). Where the checkout is no git repository, its files
+# are copied instead, but for what .gitignore names.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-$root/.venv/bin/python}
@@ -39,8 +41,17 @@ place=$(mktemp -d)
 trap 'chmod -R u+w "$place"; rm -rf "$place"' EXIT
 chmod 755 "$place"
 
+make_clone() { # folder
+    if git -C "$root" rev-parse HEAD >/dev/null 2>&1; then
+        git clone --quiet "$root" "$1"
+    else
+        mkdir -p "$1"
+        tar -C "$root" -c --exclude-vcs-ignores --exclude=./carry . | tar -C "$1" -x
+    fi
+}
+
 run() { # conditions joined by +, arguments of pytest
-    local folder=$place/plain home=$place/home workers=2 log ignored= stdin=/dev/null before=() after=()
+    local folder=$place/plain home=$place/home workers=${TAMIZ_WORKERS:-2} log ignored= stdin=/dev/null before=() after=()
     local environment=(OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "PATH=$PATH"
         "TAMIZ_HYPOTHESIS=${TAMIZ_HYPOTHESIS:-same examples}")
     local condition conditions
@@ -64,10 +75,10 @@ run() { # conditions joined by +, arguments of pytest
         *) echo "There is no condition '$condition': see the head of $0" >&2 && return 2 ;;
         esac
     done
-    [ -d "$folder" ] || git clone --quiet "$root" "$folder/tamiz"
+    [ -d "$folder" ] || make_clone "$folder/tamiz"
     folder=$folder/tamiz
     [ ${#after[@]} -eq 0 ] || chown -R "$user" "$folder" "$home"
-    environment+=("HOME=$home" "PYTHONPATH=$folder/src" "TMPDIR=$(mktemp -d -p "$place")")
+    environment+=("HOME=$home" "PYTHONPATH=$folder/src${PYTHONPATH:+:$PYTHONPATH}" "TMPDIR=$(mktemp -d -p "$place")")
     [ ${#after[@]} -eq 0 ] || chown "$user" "$place"/tmp.*
     log=$place/log
     (

@@ -12,7 +12,7 @@ import pytest
 from sklearn.utils import get_tags
 
 from tamiz.cli.app import run as run_program
-from tamiz.cli.compile import small_fits
+from tamiz.cli.compile import run_part, small_fits
 from tests.cli.programs import is_one_line
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -31,7 +31,7 @@ def program(*arguments, cache):
 
 @pytest.mark.ours
 def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
-    done = program("compile", "--only", "fisher", cache=tmp_path)
+    done = program("compile", "--only", "fisher", "--jobs", "2", cache=tmp_path)
     assert done.returncode == 0, done.stderr
     said = re.fullmatch(r"2 parts ready in \d+ s; (\d+) files, [\d.]+ MB, in (.+)\n", done.stdout)
     assert said is not None and int(said[1]) == len(list(Path(said[2]).rglob("*.nb[ic]"))) > 3
@@ -40,8 +40,13 @@ def test_what_it_prepares_need_not_be_compiled_later(tmp_path):
     assert "tamiz.scale.moments" not in later.stderr  # the reader's functions may be announced
 
 
-def test_several_jobs_prepare_the_same(capsys):
-    assert run_program(["compile", "--only", "pearson", "--jobs", "2"]) == 0
+@pytest.mark.parametrize("name", list(small_fits()))
+def test_every_part_can_be_fitted(name):
+    assert run_part(name) == (name, None)
+
+
+def test_one_job_prepares_the_same_in_this_process(capsys):
+    assert run_program(["compile", "--only", "pearson", "--jobs", "1"]) == 0
     assert capsys.readouterr().out.startswith("3 parts ready in ")
 
 

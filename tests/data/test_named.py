@@ -41,9 +41,10 @@ def test_part_of_a_bundled_set_names_its_classes():
 
 
 @pytest.mark.parametrize("name", [name for name, entry in SETS.items() if not entry.built_in])
-def test_packaged_sets_are_as_listed(name):
+def test_packaged_sets_are_as_listed_and_hold_no_suspects(name):
     entry = SETS[name]
     data = load(name)
+    assert not {"leak", "groups", "transposed"}.intersection(one.code for one in data.warnings)
     assert data.X.shape == (entry.rows, entry.features)
     if entry.classes is None:
         assert data.task == "regression"

@@ -410,14 +410,15 @@ class Codes(DiscreteColumns):
                 if left.n_levels * right.n_levels > MOST_CELLS:
                     self._fill_slowly(left, right, ratio, out)
                     continue
-                how = Measuring(self.table, not (left.incomplete or right.incomplete), ratio)
+                complete = not (left.incomplete or right.incomplete)
+                how = Measuring(self.table, complete, ratio, scale)
                 places = left.features, right.features
                 tiles = tiles_of(len(left.features), len(right.features), left is right)
                 cells = max(1, (left.n_levels - 1) * (right.n_levels - 1))
                 step = 1 + _SLICE // (HEIGHT * TILE * pivots.bits.shape[2] * cells)
                 for first in range(0, len(tiles), step):
                     part = tiles[first : first + step]
-                    args = pivots, right.planes, how, _NO_LINES, part, scale, places, out
+                    args = pivots, right.planes, how, _NO_LINES, part, places, out
                     run_tiles(pairs, len(part), *args)
                     if progress is not None:
                         progress.update(
@@ -543,8 +544,8 @@ class Codes(DiscreteColumns):
         out = np.empty((len(pivots.bits), len(group.features)))
         cells = max(1, (group.n_levels - 1) * (pivots.bits.shape[1] - 1))
         work = len(out) * (pivots.bits.shape[2] * cells + 8)  # population counts per column
-        how = Measuring(self.table, not (incomplete or group.incomplete), ratio)
-        args = pivots, group.planes, how, out, _NO_TILES, 1.0, (group.features,) * 2, out
+        how = Measuring(self.table, not (incomplete or group.incomplete), ratio, 1.0)
+        args = pivots, group.planes, how, out, _NO_TILES, (group.features,) * 2, out
         run_tiles(pairs, len(group.features), *args, min_items=1 + _WORTH // work)
         return out
 

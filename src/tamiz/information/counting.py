@@ -98,6 +98,7 @@ class Measuring(NamedTuple):
     f: np.ndarray  # int64 (samples + 1,): the table of n log n
     complete: bool  # whether every sample has a level in every column
     ratio: bool  # whether to divide twice the information by the sum of the entropies
+    scale: float  # factor of what goes into a matrix
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -111,7 +112,7 @@ def count_ones(typing_context: Any, word: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pairs(start, stop, pivots, planes, how, lines, tiles, scale, places, matrix):  # type: ignore[no-untyped-def]
+def pairs(start, stop, pivots, planes, how, lines, tiles, places, matrix):  # type: ignore[no-untyped-def]
     """Information of pivots with columns, as lines or as tiles of a symmetric matrix.
 
     One function does both: each that Python calls has all those below compiled once more.
@@ -131,8 +132,6 @@ def pairs(start, stop, pivots, planes, how, lines, tiles, scale, places, matrix)
         of samples.
     tiles : int array of shape (n_tiles, 2)
         The first pivot and the first column of each tile.
-    scale : float
-        Factor of what goes into the matrix.
     places : (rows, columns)
         Places of the pivots and of the columns in the matrix.
     matrix : float array of shape (n_features, n_features)
@@ -159,8 +158,8 @@ def pairs(start, stop, pivots, planes, how, lines, tiles, scale, places, matrix)
                 _score(counts[k], margin, planes, j, nj, how, into[i + k, at : at + nj])
         if tiled:
             rows, columns = places[0][i0 : i0 + height], places[1][j : j + nj]
-            _write(into[:height, :nj], scale, rows, columns, matrix)
-            _write(into[:height, :nj].T, scale, columns, rows, matrix)
+            _write(into[:height, :nj], how.scale, rows, columns, matrix)
+            _write(into[:height, :nj].T, how.scale, columns, rows, matrix)
 
 
 @njit(cache=True, nogil=True)
