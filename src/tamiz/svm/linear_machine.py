@@ -4,7 +4,8 @@ r"""Linear machines over the product of losses and penalties: a classifier and a
 
     \min_{w, b} \; C \sum_i s_i\, L(y_i, \langle w, x_i\rangle + b) + \Omega(w)
 
-Who solves which pair stands in :mod:`tamiz.svm.loss_penalty`. The intercept is never penalised.
+Who solves which pair stands in :mod:`tamiz.svm.loss_penalty`. The intercept is never penalised; it
+may be left out.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "penalty": [StrOptions(set(PENALTIES))],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "a": [_POSITIVE],
+    "fit_intercept": ["boolean"],
     "tol": [_POSITIVE],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "warm_start": ["boolean"],
@@ -151,6 +153,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
     penalty: str
     l1_ratio: float
     a: float
+    fit_intercept: bool
     tol: float
     max_iter: int
     warm_start: bool
@@ -206,7 +209,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         """
         self._validate_params()
         samples = clone(self)._samples(X, y, sample_weight)
-        table, engine = Table(samples.X), self._engine()
+        table, engine = Table(samples.X, self.fit_intercept), self._engine()
         grid = self._grid(Cs, n_values, span, samples, table, engine)
         rows: list[list[MachineFit]] = []
         try:
@@ -279,7 +282,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         self._validate_params()
         samples = self._samples(X, y, sample_weight)
         check_penalties(float(self.C) * float(samples.weight.max()))
-        table, engine = Table(samples.X), self._engine()
+        table, engine = Table(samples.X, self.fit_intercept), self._engine()
         with Progress(type(self).__name__, self.verbose) as progress:
             fits = self._machines(
                 samples, table, engine, float(self.C), self._before(samples, engine), progress
@@ -301,6 +304,8 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         if weights.shape != (len(samples.targets), samples.X.shape[1]):
             return none
         intercepts = np.atleast_1d(self.intercept_) - samples.shift
+        if not self.fit_intercept:
+            intercepts = np.zeros(len(weights))
         if samples.centre is not None:
             intercepts = intercepts + weights @ samples.centre
         begin = PENALTIES[self.penalty].begin
@@ -371,13 +376,13 @@ def _worst(fits: Sequence[MachineFit]) -> str:
     return next(s for s in ("interrupted", "stalled", "max_iter", "converged") if s in found)
 
 
-def _kept(X: Any, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray | None]:
+def _kept(X: Any, weight: np.ndarray, intercept: bool) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """The samples that have weight, from a point near them; their weights, and that point."""
     table = X.tocsr() if sparse.issparse(X) else X
     if not weight.all():
         used = np.flatnonzero(weight)
         table, weight = table[used], weight[used]
-    centre = far_point(table)
+    centre = far_point(table) if intercept else None  # the origin is a point like any other
     return (table if centre is None else table - centre), weight, centre
 
 
@@ -422,7 +427,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
 
     The first three are convex: the answer comes with a lower bound on the minimum. The others have
     many stationary points; the answer is one of them, and ``stationarity_`` says how nearly.
-    The intercept is not penalised. Several classes: one machine per class against all others.
+    The intercept is not penalised; ``fit_intercept=False`` leaves it out. Several classes: one machine per class against all others.
 
     Parameters
     ----------
@@ -436,6 +441,8 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         Fraction of the part that selects, in the penalties "l1l2" and "l0l2".
     a : float, default=5.0
         Steepness of "l0" and "l0l2": the larger, the closer to counting features.
+    fit_intercept : bool, default=True
+        Whether there is a constant. Without one the decision passes through the origin.
     class_weight : dict, "balanced" or None, default=None
         Factors of C for each class.
     tol : float, default=1e-6
@@ -521,6 +528,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         a: float = 5.0,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -532,6 +540,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.a = a
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -602,7 +611,7 @@ class LinearMachine(LossAndPenalty, LinearDecision):
             )
         if not len(codes):
             check_penalties(0.0)
-        table, factor, centre = _kept(X, factor)
+        table, factor, centre = _kept(X, factor, self.fit_intercept)
         signs = [np.where(codes == k, 1.0, -1.0) for k in positive_classes(len(labels.classes))]
         return _Samples(table, signs, factor, centre, 0.0, labels.classes)
 
@@ -638,6 +647,8 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         Fraction of the part that selects, in the penalties "l1l2" and "l0l2".
     a : float, default=5.0
         Steepness of "l0" and "l0l2".
+    fit_intercept : bool, default=True
+        Whether there is a constant; without one the values at the origin are zero.
     tol : float, default=1e-6
         Duality gap that is accepted, relative to the objective.
     max_iter : int, default=1000
@@ -696,6 +707,7 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         a: float = 5.0,
+        fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -707,6 +719,7 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.a = a
+        self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -766,9 +779,9 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         target = check_regression_target(y, X.shape[0])
         weight = check_sample_weight(sample_weight, X.shape[0])
         target = target[weight > 0]
-        table, weight, centre = _kept(X, weight)
+        table, weight, centre = _kept(X, weight, self.fit_intercept)
         with np.errstate(over="ignore", invalid="ignore"):
-            shift = float(np.average(target, weights=weight))
+            shift = float(np.average(target, weights=weight)) if self.fit_intercept else 0.0
             if not np.isfinite(float(np.sum((target - shift) ** 2))):
                 raise ValueError(TOO_LARGE)
         return _Samples(table, [target - shift], weight, centre, shift, None)

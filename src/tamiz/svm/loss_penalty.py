@@ -46,8 +46,9 @@ _MOST_OUTER = 200
 class Table:
     """The samples in the forms that solvers ask for; each is made once, for all machines."""
 
-    def __init__(self, X: Any):
+    def __init__(self, X: Any, intercept: bool = True):
         self.X = X  # float64: C-contiguous or CSR
+        self.intercept = intercept
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -61,7 +62,7 @@ class Table:
         The systems take the means into account by themselves, and lose no digits that matter as
         long as no mean is large beside the standard deviation.
         """
-        if sparse.issparse(self.X) or near_zero(self.X, _OFF_CENTRE):
+        if not self.intercept or sparse.issparse(self.X) or near_zero(self.X, _OFF_CENTRE):
             X, means = self.X, np.zeros(self.X.shape[1])
         else:
             X, means = centred(self.X)
@@ -79,14 +80,31 @@ class Table:
         K = self.X @ self.X.T
         return np.asarray(K.todense() if sparse.issparse(K) else K)
 
+    @cached_property
+    def mirrored(self) -> Table:
+        """Every sample and its opposite.
+
+        If their labels are opposite, too, the best intercept is zero: ``(w, b)`` and ``(w, -b)`` then cost the same, and what lies between them no more.
+        """
+        if sparse.issparse(self.X):
+            return Table(sparse.vstack([self.X, -self.X]).tocsr())
+        return Table(np.vstack([self.X, -self.X]))
+
+    def spread(self, c: np.ndarray) -> np.ndarray:
+        """How far a weight of one moves the values: deviations, about zero without an intercept."""
+        if self.intercept:
+            return spread_of(self.X, c)
+        squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X * self.X
+        return np.sqrt(np.asarray(squares.T @ (c / c.sum())))
+
     def times(self, alive: np.ndarray, factors: np.ndarray) -> Table:
         """Some of the features, multiplied by their factors."""
         part = self.X[:, alive]
         if sparse.issparse(part):
             part = part.tocsr(copy=True)
             part.data *= factors[part.indices]
-            return Table(part)
-        return Table(np.ascontiguousarray(part * factors))
+            return Table(part, self.intercept)
+        return Table(np.ascontiguousarray(part * factors), self.intercept)
 
 
 class SolverLimits(NamedTuple):
@@ -162,7 +180,8 @@ class SmoothEngine:
             X, means = table.X, np.zeros(table.shape[1])
         else:
             X, means = table.columns
-        problem = Composite(X, y, c, self.loss, lam, np.full(X.shape[1], mu))
+        mus = np.full(X.shape[1], mu)
+        problem = Composite(X, y, c, self.loss, lam, mus, table.intercept)
         if start is not None:
             start = start[0], start[1] + float(means @ start[0])
         found = minimise(
@@ -187,7 +206,7 @@ class SmoothEngine:
         """From the pulls where no weight is: they are all that matters there."""
         X, _ = table.columns
         p = X.shape[1]
-        problem = Composite(X, y, c, self.loss, np.ones(p), np.zeros(p))
+        problem = Composite(X, y, c, self.loss, np.ones(p), np.zeros(p), table.intercept)
         f = np.full(len(y), best_shift(problem, np.zeros(len(y))))
         pull = float(np.abs(X.T @ dual_point(problem, f)).max(initial=0.0))
         return 1.0 / pull if pull > 0 else np.inf
@@ -217,7 +236,7 @@ class SquaredHingeEngine(SmoothEngine):
         n, p = table.shape
         work = float(n) * min(n, p) ** 2
         small = _SMALL_SPARSE if sparse.issparse(table.X) else _SMALL_DENSE
-        if lam.any() or work > small or len(np.unique(y)) < 2:
+        if lam.any() or work > small or not table.intercept or len(np.unique(y)) < 2:
             return super().solve(table, y, c, lam, mu, start, limits)
         cost, tol = 2.0 * c / mu, _SHARPER * limits.tol
         if p <= n:
@@ -253,6 +272,8 @@ class HingeEngine:
         limits: SolverLimits,
     ) -> MachineFit:
         """The engines of :class:`tamiz.embedded.L1SVM` and :class:`tamiz.embedded.L1L2SVM`."""
+        if not table.intercept:
+            return self._without_intercept(table, y, c, lam, mu, start, limits)
         if mu == 0.0:
             program = HingeProgram(table.X, y, c, lam)
             found = solve_hinge_program(
@@ -280,8 +301,30 @@ class HingeEngine:
             w, b, mu * one.objective, mu * (one.objective - one.gap), one.n_iter, one.status, one
         )
 
+    def _without_intercept(
+        self,
+        table: Table,
+        y: np.ndarray,
+        c: np.ndarray,
+        lam: np.ndarray,
+        mu: float,
+        start: Any,
+        limits: SolverLimits,
+    ) -> MachineFit:
+        """Each sample and its opposite at half the cost: the intercept found is not needed."""
+        found = self.solve(
+            table.mirrored, np.append(y, -y), 0.5 * np.append(c, c), lam, mu, start, limits
+        )
+        w = found.w
+        hinges = np.maximum(0.0, 1.0 - y * np.asarray(table.X @ w))
+        objective = float(c @ hinges + lam @ np.abs(w) + 0.5 * mu * (w @ w))
+        return found._replace(b=0.0, objective=objective)
+
     def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
-        """By a small linear program."""
+        """By a small linear program; without an intercept every sample pulls with all its cost."""
+        if not table.intercept:
+            pull = float(np.abs(table.X.T @ (c * y)).max(initial=0.0))
+            return 1.0 / pull if pull > 0 else np.inf
         return float(entry_penalty(table.X, y, c, np.ones(table.shape[1])))
 
     def state(self, w: np.ndarray, b: float) -> Any:
@@ -450,7 +493,7 @@ class RescaledPenalty:
         limits: SolverLimits,
     ) -> MachineFit:
         """Train and rescale until contributions stand still."""
-        run = Rescaling(spread_of(table.X, c), True, _STILL)
+        run = Rescaling(table.spread(c), True, _STILL)
         used = 0
 
         def train(alive: np.ndarray, z: np.ndarray, progress: Progress) -> MachineFit:

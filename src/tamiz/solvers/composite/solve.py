@@ -207,10 +207,11 @@ def _on_working_set(
             accuracy = 0.03 * _violation(part, local.w, q)
             if matrix:
                 if G is None or not part.loss.quadratic:
-                    G = curvature_matrix(columns, h)
+                    G = curvature_matrix(columns, h, part.intercept)
                 z = minimise_quadratic(G, q, local.w, part.lam, part.mu, accuracy)
             else:
-                z = descend_columns(columns, h, q, local.w, (part.lam, part.mu), accuracy)
+                penalties = part.lam, part.mu
+                z = descend_columns(columns, h, q, local.w, penalties, accuracy, part.intercept)
             moved = _along(part, local, z - local.w, q, h, value, tol)
             if moved is None:
                 break
@@ -241,7 +242,7 @@ def _along(
     """The first of 1, 1/2, 1/4, ... along a step that lowers the objective enough, or None."""
     df = values(part.X, d)
     total = float(h.sum())
-    db = -float(h @ df) / total if total > 0 else 0.0
+    db = -float(h @ df) / total if total > 0 and part.intercept else 0.0
     df = df + db
     promised = part.penalty(machine.w + d) - part.penalty(machine.w) - float(q @ d)
     if not promised < _ROUNDING * value:
@@ -314,7 +315,7 @@ def _system_step(
 ) -> np.ndarray:
     """The Newton step, by its linear system."""
     if "G" not in kept or not problem.loss.quadratic:
-        G = curvature_matrix(columns, h)
+        G = curvature_matrix(columns, h, problem.intercept)
         G[np.diag_indices_from(G)] += problem.mu
         kept["G"] = G
     step = solve_positive(kept["G"], g - problem.mu * machine.w)
@@ -332,7 +333,8 @@ def _dual_step(
     r"""The Newton step by a system in the samples, where these are fewer than the features.
 
     With the curvatures ``H`` and ``r = g - μ w``, the change is ``d = (r - X'v) / μ``, where
-    ``(X μ⁻¹ X' + H⁻¹) v = X μ⁻¹ r + δ`` and the change ``δ`` of the intercept has ``Σ v = 0``.
+    ``(X μ⁻¹ X' + H⁻¹) v = X μ⁻¹ r + δ`` and the change ``δ`` of the intercept, if there is one, has
+    ``Σ v = 0``.
     """
     X, mu = problem.X, problem.mu
     if "A" not in kept:
@@ -350,7 +352,9 @@ def _dual_step(
     both = solve_positive(kept["A"], right)
     if both is None:
         return np.zeros(len(g))
-    v = both[:, 0] - both[:, 1] * (both[:, 0].sum() / both[:, 1].sum())
+    v = both[:, 0]
+    if problem.intercept:
+        v = v - both[:, 1] * (v.sum() / both[:, 1].sum())
     return (r - np.asarray(X.T @ v)) / mu
 
 
@@ -366,7 +370,7 @@ def _conjugate_step(
     table, mu = columns.table, problem.mu
     rows = columns.rows
     total = max(float(h.sum()), 1e-300)
-    sums = np.asarray(table.T @ h)
+    sums = np.asarray(table.T @ h) if problem.intercept else np.zeros(len(g))
     if "squares" not in kept or not problem.loss.quadratic:
         kept["squares"] = np.maximum(columns.squares(h) - sums * sums / total, 0.0) + mu
     scale = np.where(kept["squares"] > 0, kept["squares"], 1.0)
