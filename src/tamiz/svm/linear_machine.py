@@ -427,7 +427,8 @@ class LinearMachine(LossAndPenalty, LinearDecision):
 
     The first three are convex: the answer comes with a lower bound on the minimum. The others have
     many stationary points; the answer is one of them, and ``stationarity_`` says how nearly.
-    The intercept is not penalised; ``fit_intercept=False`` leaves it out. Several classes: one machine per class against all others.
+    The intercept is not penalised; ``fit_intercept=False`` leaves it out. Several classes: one
+    machine per class against all others.
 
     Parameters
     ----------

@@ -84,7 +84,8 @@ class Table:
     def mirrored(self) -> Table:
         """Every sample and its opposite.
 
-        If their labels are opposite, too, the best intercept is zero: ``(w, b)`` and ``(w, -b)`` then cost the same, and what lies between them no more.
+        If their labels are opposite, too, the best intercept is zero: ``(w, b)`` and ``(w, -b)``
+        then cost the same, and what lies between them no more.
         """
         if sparse.issparse(self.X):
             return Table(sparse.vstack([self.X, -self.X]).tocsr())
