@@ -31,6 +31,7 @@ from tamiz.runtime.progress import Progress
 from tamiz.svm.linear import LinearDecision, per_machine, positive_classes
 from tamiz.svm.loss_penalty import (
     CLASSIFIER_LOSSES,
+    OFF_CENTRE,
     PENALTIES,
     REGRESSOR_LOSSES,
     LossEngine,
@@ -53,6 +54,7 @@ from tamiz.validation import (
     depth_of_caller,
     far_point,
     integer_from,
+    near_zero,
     positive_numbers,
     real_number,
     unchanged_on_error,
@@ -75,12 +77,29 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 class _Samples(NamedTuple):
     """What ``fit`` and ``path`` make of their arguments."""
 
-    X: Any  # samples that have weight, measured from the centre
+    kept: _Kept
     targets: list[np.ndarray]  # of each machine
-    weight: np.ndarray
-    centre: np.ndarray | None
     shift: float  # of the target
     classes: np.ndarray | None
+
+    @property
+    def X(self) -> Any:
+        """Samples that have weight, measured from the centre."""
+        return self.kept.X
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Their weights."""
+        return self.kept.weight
+
+    @property
+    def centre(self) -> np.ndarray | None:
+        """What the samples are measured from; None: the origin."""
+        return self.kept.centre
+
+    def table(self, intercept: bool) -> Table:
+        """The samples as solvers ask for them."""
+        return Table(self.kept.X, intercept, self.kept.near)
 
 
 class LinearPath(NamedTuple):
@@ -209,7 +228,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         """
         self._validate_params()
         samples = clone(self)._samples(X, y, sample_weight)
-        table, engine = Table(samples.X, self.fit_intercept), self._engine()
+        table, engine = samples.table(self.fit_intercept), self._engine()
         grid = self._grid(Cs, n_values, span, samples, table, engine)
         rows: list[list[MachineFit]] = []
         try:
@@ -282,7 +301,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         self._validate_params()
         samples = self._samples(X, y, sample_weight)
         check_penalties(float(self.C) * float(samples.weight.max()))
-        table, engine = Table(samples.X, self.fit_intercept), self._engine()
+        table, engine = samples.table(self.fit_intercept), self._engine()
         with Progress(type(self).__name__, self.verbose) as progress:
             fits = self._machines(
                 samples, table, engine, float(self.C), self._before(samples, engine), progress
@@ -312,7 +331,7 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         return [begin(engine, w, float(b)) for w, b in zip(weights, intercepts, strict=True)]
 
     def _conclude(self, fits: list[MachineFit], samples: _Samples) -> None:
-        beta = np.array([[*one.w, one.b + samples.shift] for one in fits])
+        beta = np.array([np.append(one.w, one.b + samples.shift) for one in fits])
         self._take_weights(beta, samples)
         self.objective_ = per_machine(np.array([one.objective for one in fits]))
         lower = [one.lower for one in fits]
@@ -376,14 +395,28 @@ def _worst(fits: Sequence[MachineFit]) -> str:
     return next(s for s in ("interrupted", "stalled", "max_iter", "converged") if s in found)
 
 
-def _kept(X: Any, weight: np.ndarray, intercept: bool) -> tuple[Any, np.ndarray, np.ndarray | None]:
+class _Kept(NamedTuple):
     """The samples that have weight, from a point near them; their weights, and that point."""
+
+    X: Any
+    weight: np.ndarray
+    centre: np.ndarray | None
+    near: bool | None  # whether no feature is far from zero, if that was looked at
+
+
+def _kept(X: Any, weight: np.ndarray, intercept: bool) -> _Kept:
     table = X.tocsr() if sparse.issparse(X) else X
     if not weight.all():
         used = np.flatnonzero(weight)
         table, weight = table[used], weight[used]
-    centre = far_point(table) if intercept else None  # the origin is a point like any other
-    return (table if centre is None else table - centre), weight, centre
+    if sparse.issparse(table) or not intercept:  # without one the origin is no point like others
+        return _Kept(table, weight, None, None)
+    if near_zero(table, OFF_CENTRE):
+        return _Kept(table, weight, None, True)
+    centre = far_point(table)
+    if centre is None:
+        return _Kept(table, weight, None, False)
+    return _Kept(table - centre, weight, centre, None)
 
 
 def _gives_probabilities(self: LinearMachine) -> bool:
@@ -612,9 +645,9 @@ class LinearMachine(LossAndPenalty, LinearDecision):
             )
         if not len(codes):
             check_penalties(0.0)
-        table, factor, centre = _kept(X, factor, self.fit_intercept)
+        kept_samples = _kept(X, factor, self.fit_intercept)
         signs = [np.where(codes == k, 1.0, -1.0) for k in positive_classes(len(labels.classes))]
-        return _Samples(table, signs, factor, centre, 0.0, labels.classes)
+        return _Samples(kept_samples, signs, 0.0, labels.classes)
 
     def _take_weights(self, beta: np.ndarray, samples: _Samples) -> None:
         assert samples.classes is not None
@@ -780,12 +813,12 @@ class LinearMachineRegressor(RegressorMixin, RegressorPlot, LossAndPenalty):
         target = check_regression_target(y, X.shape[0])
         weight = check_sample_weight(sample_weight, X.shape[0])
         target = target[weight > 0]
-        table, weight, centre = _kept(X, weight, self.fit_intercept)
+        kept = _kept(X, weight, self.fit_intercept)
         with np.errstate(over="ignore", invalid="ignore"):
-            shift = float(np.average(target, weights=weight)) if self.fit_intercept else 0.0
+            shift = float(np.average(target, weights=kept.weight)) if self.fit_intercept else 0.0
             if not np.isfinite(float(np.sum((target - shift) ** 2))):
                 raise ValueError(TOO_LARGE)
-        return _Samples(table, [target - shift], weight, centre, shift, None)
+        return _Samples(kept, [target - shift], shift, None)
 
     def _take_weights(self, beta: np.ndarray, samples: _Samples) -> None:
         if not np.isfinite(beta).all():

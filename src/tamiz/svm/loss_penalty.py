@@ -36,7 +36,7 @@ from tamiz.validation import near_zero
 
 #: Multiplications of one Newton system up to which tables are made dense for it.
 _SMALL_DENSE, _SMALL_SPARSE = 2e9, 2e7
-_OFF_CENTRE = 2.0  # standard deviations from which on the mean of a feature is subtracted first
+OFF_CENTRE = 2.0  # standard deviations from which on the mean of a feature is subtracted first
 _SHARPER = 1e-3  # gradient of a Newton step that ends, relative to the gap that is accepted
 _LEAST_SLOPE = 1e-6  # fraction of the slope at zero below which a concave penalty is made linear
 _STILL = 1e-3  # relative change of contributions at which rescaling ends
@@ -46,9 +46,17 @@ _MOST_OUTER = 200
 class Table:
     """The samples in the forms that solvers ask for; each is made once, for all machines."""
 
-    def __init__(self, X: Any, intercept: bool = True):
+    def __init__(self, X: Any, intercept: bool = True, near: bool | None = None):
         self.X = X  # float64: C-contiguous or CSR
         self.intercept = intercept
+        self._near = near
+
+    @property
+    def near(self) -> bool:
+        """Whether no mean of a feature is large beside its standard deviation."""
+        if self._near is None:
+            self._near = near_zero(self.X, OFF_CENTRE)
+        return self._near
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -62,7 +70,7 @@ class Table:
         The systems take the means into account by themselves, and lose no digits that matter as
         long as no mean is large beside the standard deviation.
         """
-        if not self.intercept or sparse.issparse(self.X) or near_zero(self.X, _OFF_CENTRE):
+        if not self.intercept or sparse.issparse(self.X) or self.near:
             X, means = self.X, np.zeros(self.X.shape[1])
         else:
             X, means = centred(self.X)

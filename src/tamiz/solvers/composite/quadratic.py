@@ -71,6 +71,10 @@ class Columns:
         ).astype(np.float64)
         return float(counts @ counts)
 
+    def entries(self) -> float:
+        """How many entries a product with a vector reads."""
+        return float(self.table.nnz if sparse.issparse(self.table) else self.table.size)
+
     def worth_a_matrix(self) -> bool:
         """Whether ``G`` costs less than what it saves."""
         k = self.table.shape[1]
