@@ -39,6 +39,7 @@ from tamiz.svm.loss_penalty import (
     Mixture,
     SolverLimits,
     Table,
+    Weighed,
 )
 from tamiz.validation import (
     TOO_LARGE,
@@ -264,7 +265,9 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         slope = PENALTIES[self.penalty].slope(Mixture(self.l1_ratio, self.a))
         if slope == 0.0:
             return np.geomspace(span**-0.5, span**0.5, n_values) if n_values > 1 else np.ones(1)
-        first = slope * min(engine.entry(table, y, samples.weight) for y in samples.targets)
+        first = slope * min(
+            engine.entry(Weighed(table, y, samples.weight)) for y in samples.targets
+        )
         if not np.isfinite(first):
             raise ValueError(
                 "No feature enters the path at any C: none varies, or none is related to y. Look "
@@ -287,9 +290,8 @@ class LossAndPenalty(BaseEstimator, metaclass=ABCMeta):
         fits: list[MachineFit | None] = [None] * len(samples.targets)
         for k, y in enumerate(samples.targets):
             try:
-                found = penalty.fit(
-                    engine, table, y, C * samples.weight, mixture, before[k], limits
-                )
+                given = Weighed(table, y, C * samples.weight)
+                found = penalty.fit(engine, given, mixture, before[k], limits)
             except KeyboardInterrupt:
                 break
             fits[k] = found

@@ -116,6 +116,14 @@ class Table:
         return Table(np.ascontiguousarray(part * factors), self.intercept)
 
 
+class Weighed(NamedTuple):
+    """The samples, their labels or targets, and what their losses cost."""
+
+    table: Table
+    y: np.ndarray
+    c: np.ndarray
+
+
 class SolverLimits(NamedTuple):
     """How far to go."""
 
@@ -147,9 +155,7 @@ class LossEngine(Protocol):
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
@@ -158,7 +164,7 @@ class LossEngine(Protocol):
         """Minimise ``Σ c_i L_i + Σ λ_j|w_j| + μ/2 ‖w‖²``; a state of before may be the start."""
         ...
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
+    def entry(self, given: Weighed) -> float:
         """The factor on ``c`` at which the first weight appears if every λ is one."""
         ...
 
@@ -176,15 +182,14 @@ class SmoothEngine:
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Newton steps on a working set, or on all features without an ℓ1 penalty."""
+        table, y, c = given
         if sparse.issparse(table.X) and not lam.any():  # no columns are picked
             X, means = table.X, np.zeros(table.shape[1])
         else:
@@ -211,8 +216,9 @@ class SmoothEngine:
             (found.w, b),
         )
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
+    def entry(self, given: Weighed) -> float:
         """From the pulls where no weight is: they are all that matters there."""
+        table, y, c = given
         X, _ = table.columns
         p = X.shape[1]
         problem = Composite(X, y, c, self.loss, np.ones(p), np.zeros(p), table.intercept)
@@ -233,20 +239,19 @@ class SquaredHingeEngine(SmoothEngine):
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """As the base, but for the ℓ2 penalty."""
+        table, y, c = given
         n, p = table.shape
         work = float(n) * min(n, p) ** 2
         small = _SMALL_SPARSE if sparse.issparse(table.X) else _SMALL_DENSE
         if lam.any() or work > small or not table.intercept or len(np.unique(y)) < 2:
-            return super().solve(table, y, c, lam, mu, start, limits)
+            return super().solve(given, lam, mu, start, limits)
         cost, tol = 2.0 * c / mu, _SHARPER * limits.tol
         if p <= n:
             one = minimise_primal(table.dense, y, cost, start, tol)
@@ -272,17 +277,16 @@ class HingeEngine:
 
     def solve(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """The engines of :class:`tamiz.embedded.L1SVM` and :class:`tamiz.embedded.L1L2SVM`."""
+        table, y, c = given
         if not table.intercept:
-            return self._without_intercept(table, y, c, lam, mu, start, limits)
+            return self._without_intercept(given, lam, mu, start, limits)
         if mu == 0.0:
             program = HingeProgram(table.X, y, c, lam)
             found = solve_hinge_program(
@@ -312,25 +316,24 @@ class HingeEngine:
 
     def _without_intercept(
         self,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         lam: np.ndarray,
         mu: float,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Each sample and its opposite at half the cost: the intercept found is not needed."""
-        found = self.solve(
-            table.mirrored, np.append(y, -y), 0.5 * np.append(c, c), lam, mu, start, limits
-        )
+        table, y, c = given
+        both = Weighed(table.mirrored, np.append(y, -y), 0.5 * np.append(c, c))
+        found = self.solve(both, lam, mu, start, limits)
         w = found.w
         hinges = np.maximum(0.0, 1.0 - y * np.asarray(table.X @ w))
         objective = float(c @ hinges + lam @ np.abs(w) + 0.5 * mu * (w @ w))
         return found._replace(b=0.0, objective=objective)
 
-    def entry(self, table: Table, y: np.ndarray, c: np.ndarray) -> float:
+    def entry(self, given: Weighed) -> float:
         """By a small linear program; without an intercept every sample pulls with all its cost."""
+        table, y, c = given
         if not table.intercept:
             pull = float(np.abs(table.X.T @ (c * y)).max(initial=0.0))
             return 1.0 / pull if pull > 0 else np.inf
@@ -384,16 +387,14 @@ class ConvexPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Solve it."""
         rho = self.slope(mixture)
-        return engine.solve(table, y, c, np.full(table.shape[1], rho), 1.0 - rho, start, limits)
+        return engine.solve(given, np.full(given.table.shape[1], rho), 1.0 - rho, start, limits)
 
 
 class CountingPenalty:
@@ -417,9 +418,7 @@ class CountingPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
@@ -440,14 +439,14 @@ class CountingPenalty:
         def solve(lam: np.ndarray, previous: Any) -> _Tangent:
             nonlocal used
             state = None if previous is None else previous.found.state
-            found = engine.solve(table, y, c, lam, 1.0 - rho, state, limits)
+            found = engine.solve(given, lam, 1.0 - rho, state, limits)
             used += found.iterations
             return _Tangent(found, lam)
 
         def objective(step: _Tangent) -> float:
             return step.smooth + penalty(np.abs(step.w))
 
-        begin = np.zeros(table.shape[1]) if start is None else start[0]
+        begin = np.zeros(given.table.shape[1]) if start is None else start[0]
         result = successive_linearisation(
             solve, objective, slopes, begin, tol=limits.tol, max_iter=_MOST_OUTER
         )
@@ -494,21 +493,20 @@ class RescaledPenalty:
     def fit(
         self,
         engine: LossEngine,
-        table: Table,
-        y: np.ndarray,
-        c: np.ndarray,
+        given: Weighed,
         mixture: Mixture,
         start: Any,
         limits: SolverLimits,
     ) -> MachineFit:
         """Train and rescale until contributions stand still."""
-        run = Rescaling(table.spread(c), True, _STILL)
+        table = given.table
+        run = Rescaling(table.spread(given.c), True, _STILL)
         used = 0
 
         def train(alive: np.ndarray, z: np.ndarray, progress: Progress) -> MachineFit:
             nonlocal used
-            scaled = table.times(alive, z[alive])
-            found = engine.solve(scaled, y, c, np.zeros(len(alive)), 1.0, None, limits)
+            scaled = given._replace(table=table.times(alive, z[alive]))
+            found = engine.solve(scaled, np.zeros(len(alive)), 1.0, None, limits)
             used += found.iterations
             return found
 
